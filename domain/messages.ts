@@ -79,7 +79,12 @@ const keptOfAnswers = {
   /** Of the tokens of the answer, if its run asked for them. */
   logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }
-const toolMembers = { ...shared, tool_call_id: Type.String() }
+const toolMembers = {
+  ...shared,
+  tool_call_id: Type.String(),
+  /** A person did not allow the call. */
+  rejected: Type.Optional(Type.Boolean()),
+}
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
   Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
 

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
+import { defaultProductName } from '../domain/product.ts'
 import type { Setting } from './settings/kinds.ts'
 import { droppedSettings, isSetting, settingsSchema } from './settings/schema.ts'
 import { createVariables } from './settings/variables.ts'
@@ -108,6 +109,7 @@ function complete(values: Values) {
     ...values,
     baseUrl,
     frontendUrl: values.frontendUrl ?? baseUrl,
+    mailFrom: values.mailFrom ?? `"${mailNameOf(values.productName)}" <no-reply@localhost>`,
     rateLimitsOn: values.rateLimitsOn ?? isProduction,
     jwtAudience: values.jwtAudience ?? values.jwtIssuer,
     openaiApiKey,
@@ -136,6 +138,11 @@ function modelsOf(values: Values): EnvironmentModels {
     prices: values.modelPrices,
     found: values.foundServers,
   }
+}
+
+/** Without what ends or escapes in a quoted name (RFC 5322). */
+function mailNameOf(name: string = defaultProductName): string {
+  return name.replaceAll(/["\\\r\n]/g, '')
 }
 
 /** The server of the embedding model: by default that of the answers. Its key is sent to no other server. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -52,6 +52,7 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
       },
     },
   })
+  copyPdfFiles(path.join(fresh, 'console-assets'))
   await compress(fresh)
   writeFileSync(path.join(fresh, '.stamp'), stamp)
   rmSync(dist, { recursive: true, force: true })
@@ -63,9 +64,17 @@ function entries(): string[] {
   return globSync(['index.html', 'admin/index.html'], { cwd: web })
 }
 
+/** What the reader of PDFs loads when a file needs it: maps of characters, and fonts that files may leave out. */
+function copyPdfFiles(assets: string): void {
+  const source = path.join(root, 'node_modules/pdfjs-dist')
+  const { version } = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8')) as { version: string }
+  for (const folder of ['cmaps', 'standard_fonts'])
+    cpSync(path.join(source, folder), path.join(assets, `pdfjs-${version}`, folder), { recursive: true })
+}
+
 /** Compressed forms beside each file, so that the server only has to send them. */
 async function compress(folder: string): Promise<void> {
-  const files = globSync('**/*.{js,css,html,svg}', { cwd: folder })
+  const files = globSync('**/*.{js,mjs,css,html,svg}', { cwd: folder })
   await Promise.all(
     files.map(async (name) => {
       const file = path.join(folder, name)

@@ -79,6 +79,7 @@ export const parameterTexts: Record<string, string> = {
   token: 'The token of the codec endpoint.',
   user_id: 'Id of the user.',
   vector_store_id: 'Id of the vector store.',
+  versions: 'Which versions of the conversation to show.',
 }
 
 export const componentTexts: Record<string, string> = {
@@ -255,6 +256,7 @@ export const componentTexts: Record<string, string> = {
   RunWithOutput: 'A run and the messages that it produced.',
   SignupRequest: 'A new account.',
   SignupResponse: 'The new account; it has to be verified before it can log in.',
+  StateVersions: 'The newest version of a conversation, or all.',
   StreamMode: 'What the `data` events of a stream carry.',
   SuspendUserRequest: 'Why the user is suspended.',
   SystemMessage: 'An instruction to the model, stored.',

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type BrandSettings, readBrand } from './brand.ts'
 import { answerMissingFiles } from './missing-files.ts'
 
-export interface ConsoleSettings {
+export interface ConsoleSettings extends BrandSettings {
   /** A local mail receiver, for a link in the console. */
   mailboxUrl?: string | undefined
   temporalUiUrl?: string | undefined
@@ -48,8 +50,12 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** What the worker that reads PDFs may do: load its own code. It is told everything by the page. */
+const workerPolicy = "default-src 'none'; script-src 'self'"
+
 /** Serves the console as static files. */
 export async function installConsole(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
+  const brand = readBrand(settings)
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { isStaticPage: true, ...route.config }
@@ -57,7 +63,10 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
     })
     answerMissingFiles(scope)
     scope.get('/console-settings.json', (_request, reply) =>
-      reply.header('cache-control', 'no-store').send(shownSettings(settings)),
+      reply.header('cache-control', 'no-store').send(shownSettings(settings, brand)),
+    )
+    scope.get('/brand.css', (_request, reply) =>
+      reply.type('text/css; charset=utf-8').header('cache-control', 'no-cache').send(brand.styles),
     )
     if (!existsSync(join(builtFiles, 'index.html'))) {
       for (const url of pages) scope.get(url, (_request, reply) => sendNotBuilt(reply))
@@ -70,18 +79,31 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
       preCompressed: true,
       immutable: true,
       maxAge: '365d',
+      setHeaders: (reply) => void reply.header('content-security-policy', workerPolicy),
     })
     scope.get('/embed.js', (_request, reply) => sendFile(reply, 'embed.js'))
-    scope.get('/icon.svg', (_request, reply) => sendFile(reply, 'icon.svg'))
-    for (const url of pages) scope.get(url, (_request, reply) => sendFile(reply, 'index.html'))
+    scope.get('/icon.svg', (_request, reply) => {
+      if (brand.logo === undefined) return sendFile(reply, 'icon.svg')
+      return withPolicy(reply, "default-src 'none'; style-src 'unsafe-inline'")
+        .type(brand.logo.type)
+        .header('cache-control', 'no-cache')
+        .send(brand.logo.bytes)
+    })
+    const sendPage = async (reply: FastifyReply, name: string) =>
+      withPolicy(reply)
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .send(brand.page(await readFile(join(builtFiles, name), 'utf8')))
+    for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
     if (existsSync(join(builtFiles, 'admin/index.html')))
-      scope.get('/admin/', (_request, reply) => sendFile(reply, 'admin/index.html'))
+      scope.get('/admin/', (_request, reply) => sendPage(reply, 'admin/index.html'))
   })
 }
 
 /** The settings that the pages need. Everybody can read them. */
-function shownSettings(settings: ConsoleSettings) {
+function shownSettings(settings: ConsoleSettings, brand: Pick<ReturnType<typeof readBrand>, 'name' | 'color'>) {
   return {
+    product: { name: brand.name, color: brand.color },
     mailbox_url: settings.mailboxUrl ?? null,
     temporal_ui_url: settings.temporalUiUrl ?? null,
     temporal_namespace: settings.temporalNamespace,
@@ -92,11 +114,11 @@ function shownSettings(settings: ConsoleSettings) {
 
 /** Revalidated each time, so that a new version is used at once; the files that it names are cached. */
 function sendFile(reply: FastifyReply, name: string) {
-  return reply
-    .header('content-security-policy', contentSecurityPolicy)
-    .header('referrer-policy', 'no-referrer')
-    .sendFile(name, builtFiles, { cacheControl: false })
-    .header('cache-control', 'no-cache')
+  return withPolicy(reply).sendFile(name, builtFiles, { cacheControl: false }).header('cache-control', 'no-cache')
+}
+
+function withPolicy(reply: FastifyReply, policy = contentSecurityPolicy): FastifyReply {
+  return reply.header('content-security-policy', policy).header('referrer-policy', 'no-referrer')
 }
 
 function sendNotBuilt(reply: FastifyReply) {

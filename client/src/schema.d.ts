@@ -4051,6 +4051,7 @@ export interface components {
         };
         /**
          * StateVersions
+         * @description The newest version of a conversation, or all.
          * @enum {unknown}
          */
         StateVersions: "newest" | "all";
@@ -4186,6 +4187,7 @@ export interface components {
                 content: string;
                 name?: string;
                 tool_call_id: string;
+                rejected?: boolean;
             };
         };
         /**

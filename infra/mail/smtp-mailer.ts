@@ -1,5 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { AppError } from '../../domain/errors.ts'
+import { defaultProductName } from '../../domain/product.ts'
+import { escapeHtml } from '../../domain/escape-html.ts'
 import type { Mailer } from '../../services/mailer.ts'
 
 /**
@@ -13,7 +15,15 @@ const trustMs = 30_000
  * Sends mail by SMTP, through the server in `SMTP_URL` (`smtp://` or `smtps://`, optionally with user and
  * password).
  */
-export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | undefined; mailFrom: string }): Mailer {
+export function createSmtpMailer({
+  smtpUrl,
+  mailFrom,
+  productName = defaultProductName,
+}: {
+  smtpUrl: string | undefined
+  mailFrom: string
+  productName?: string | undefined
+}): Mailer {
   if (smtpUrl === undefined) {
     return {
       send: async () => {
@@ -26,10 +36,13 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
   let lastAnswer = 0
   const transport = createTransport({ url: smtpUrl, ...limits })
   return {
-    async send({ messageId, unsubscribeUrl, ...mail }) {
+    async send({ messageId, unsubscribeUrl, text, html, ...mail }) {
       try {
         await transport.sendMail({
           ...mail,
+          // Below each mail stands whose it is.
+          text: `${text}\n${productName}\n`,
+          html: html.replace('</body>', () => `<p style="color: #5c6059">${escapeHtml(productName)}</p>\n</body>`),
           ...(unsubscribeUrl === undefined ? {} : { headers: unsubscribeHeaders(unsubscribeUrl) }),
           from: mailFrom,
           messageId: `<${messageId}@${domainOf(mailFrom)}>`,

@@ -33,7 +33,7 @@ export const accountSettings = {
   smtpUrl: credential('SMTP_URL', 'Mail server: `smtp://user:password@host:587` or `smtps://…`.', {
     defaultText: 'no mail',
   }),
-  mailFrom: text('MAIL_FROM', 'Sender of mails.', { default: 'Assistant Platform <no-reply@localhost>' }),
+  mailFrom: text('MAIL_FROM', 'Sender of mails.', { defaultText: '{PRODUCT_NAME} <no-reply@localhost>' }),
   ...readBy('API', {
     oauthIssuer: issuer(
       'OAUTH_ISSUER',

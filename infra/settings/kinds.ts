@@ -62,6 +62,8 @@ const lengthOf = ({ length }: string) => length
 
 export const text = kind<string>('text', asItIs, Type.String())
 
+export const color = kind<string>('a colour, such as #3f5bd9', asItIs, Type.String({ pattern: '^#[0-9a-fA-F]{6}$' }))
+
 export const credential = kind<string>('text', asItIs, Type.String(), { isSecret: true })
 
 /** A secret that could be guessed is a warning, and in production a problem. */

@@ -1,5 +1,6 @@
 import { queues } from '../../domain/contracts/queues.ts'
-import { cron, integer, list, onOff, oneOf, origins, readBy, secret, text, url } from './kinds.ts'
+import { defaultProductName } from '../../domain/product.ts'
+import { color, cron, integer, list, onOff, oneOf, origins, readBy, secret, text, url } from './kinds.ts'
 
 export const serverSettings = {
   nodeEnv: text('NODE_ENV', '`production` (set in the image) refuses weak secrets and limits rates.'),
@@ -39,6 +40,17 @@ export const serverSettings = {
       { defaultText: 'never' },
     ),
     workerQueues: list('WORKER_QUEUES', 'Task queues to serve.', { default: [...queues] }),
+  }),
+  productName: text('PRODUCT_NAME', 'Name of the product, on the pages and in mails.', {
+    defaultText: defaultProductName,
+  }),
+  ...readBy('API', {
+    productColor: color('PRODUCT_COLOR', 'Colour of the product on the pages, such as `#0f766e`.', {
+      defaultText: 'blue',
+    }),
+    productLogo: text('PRODUCT_LOGO', 'Path of its logo, a square picture (.svg, .png or .webp) that the API serves.', {
+      defaultText: 'a speech bubble',
+    }),
   }),
   frontendUrl: url('FRONTEND_URL', 'Front end to which social login and reset mails lead.', {
     defaultText: 'BASE_URL, with the console',

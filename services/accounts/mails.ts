@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../domain/escape-html.ts'
 import type { Mail } from '../mailer.ts'
 
 /** The mail with a verification code. */
@@ -50,8 +51,4 @@ function mailOf({ lines, emphasized, link, ...mail }: MailParts): Mail {
     text: `${lines.join('\n\n')}\n`,
     html: `<!doctype html>\n<html lang="en"><body>\n${paragraphs.join('\n')}\n</body></html>\n`,
   }
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

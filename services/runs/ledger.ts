@@ -83,6 +83,7 @@ export function toolMessageOf(call: ToolCallRecord): Message {
       content: call.result ?? unknownOutcome,
       tool_call_id: call.call_id,
       name: call.name,
+      ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
     },
   }
 }

@@ -1,7 +1,7 @@
+import { escapeHtml } from '../../domain/escape-html.ts'
 import type { DueRun } from '../../domain/contracts/schedule-run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import { escapeHtml } from '../accounts/mails.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
 import type { Mail, Mailer } from '../mailer.ts'

@@ -12,7 +12,7 @@ const mail = verificationMail('ada@example.com', '123456', 'verification.run.1')
 describe('the SMTP mailer', () => {
   it('sends text, HTML and a stable Message-ID', async () => {
     const server = await startMailServer()
-    const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom })
+    const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom, productName: 'Pilot & Sons' })
     await mailer.ping?.()
     await mailer.send(mail)
     await mailer.send(passwordResetMail('ada@example.com', 'https://front.example.com/x?a=1&b=2', 'reset.run.1'))
@@ -23,6 +23,9 @@ describe('the SMTP mailer', () => {
     expect(server.mails[0]).toContain('To: ada@example.com')
     expect(server.mails[0]).toContain('Message-ID: <verification.run.1@service.example.com>')
     expect(server.mails[0]).toMatch(/^123456\r?$/m)
+    // Whose mail it is.
+    expect(server.mails[0]).toMatch(/^Pilot & Sons\r?$/m)
+    expect(server.mails[0]).toContain('Pilot &amp; Sons')
     expect(server.mails[1]).toContain('text/html')
   })
 

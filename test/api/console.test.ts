@@ -60,6 +60,7 @@ test('console-settings.json contains the addresses of local pages and no secret'
   const response = await get('/console-settings.json')
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(await response.json()).toEqual({
+    product: { name: null, color: null },
     mailbox_url: 'http://127.0.0.1:1080',
     temporal_ui_url: 'http://127.0.0.1:8233',
     temporal_namespace: 'default',

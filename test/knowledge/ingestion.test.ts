@@ -54,6 +54,22 @@ describe('ingestion', () => {
     expect((await stranger.call('GET', `${path}/events`)).status).toBe(403)
   })
 
+  it('gives the owner the bytes of a file back, as nothing that a browser would open', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const content = '<script>alert(1)</script>\n'.repeat(3)
+    const { body } = await client.upload([{ name: 'page.html', content }])
+    const path = `/assistants/${client.assistantId}/files/${body.files[0].id}/content`
+    const response = await client.fetch('GET', path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/octet-stream')
+    expect(response.headers.get('content-disposition')).toBe('attachment')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('content-length')).toBe(String(content.length))
+    expect(await response.text()).toBe(content)
+    expect((await client.call('GET', `/assistants/${client.assistantId}/files/none/content`)).status).toBe(404)
+    expect((await (await insertUser(service)).fetch('GET', path)).status).toBe(403)
+  })
+
   it('waits as long as the embedding server asks, and retries after its failures', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const before = service.model.embeddings.requests

@@ -109,6 +109,29 @@ describe('threads', () => {
     }
   })
 
+  it('keeps earlier versions of what followed a message', async () => {
+    const { call } = await insertUser(service)
+    const { body: thread } = await call('POST', '/threads/', {})
+    const path = `/threads/${thread.thread_id}/state`
+    const ask = (id: string, more: object = {}) => ({ type: 'HumanMessage', data: { id, content: id, ...more } })
+    const answer = (id: string) => ({ type: 'AIMessage', data: { id, content: id } })
+    await call('POST', path, { values: [ask('one'), answer('one.1'), ask('two'), answer('two.1')] })
+    const { body: again } = await call('POST', path, { values: [ask('again', { after: 'one.1' }), answer('again.1')] })
+    const idsOf = ({ values }: { values: { messages: { data: { id: string } }[] } }) =>
+      values.messages.map(({ data }) => data.id)
+    expect(idsOf(again)).toEqual(['one', 'one.1', 'again', 'again.1'])
+    expect(idsOf((await call('GET', path)).body)).toEqual(idsOf(again))
+    const { body: all } = await call('GET', `${path}?versions=all`)
+    expect(idsOf(all)).toEqual(['one', 'one.1', 'two', 'two.1', 'again', 'again.1'])
+    expect(all.values.messages[4]).toEqual(ask('again', { after: 'one.1' }))
+    // The earlier version goes on.
+    const { body: back } = await call('POST', path, { values: [ask('three', { after: 'two.1' })] })
+    expect(idsOf(back)).toEqual(['one', 'one.1', 'two', 'two.1', 'three'])
+    expect(idsOf((await call('GET', `${path}?before=three`)).body)).toEqual(['one', 'one.1', 'two', 'two.1'])
+    expect((await call('POST', path, { values: [ask('x', { after: 5 })] })).status).toBe(422)
+    expect((await call('GET', `${path}?versions=some`)).status).toBe(422)
+  })
+
   it('derives the status from the runs', async () => {
     const user = await insertUser(service)
     const run = (thread: string, status: 'pending' | 'interrupted' | 'success') => ({

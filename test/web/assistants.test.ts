@@ -180,7 +180,6 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.keyboard.press('Escape')
 
   await page.getByRole('link', { name: 'Chat', exact: true }).click()
-  await page.locator('.attachment').getByRole('button', { name: 'Close' }).first().click()
   site.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging cost' } }] })
   site.model.reply({
     text: 'According to the harbour report, the dredging of the western basin cost **73,500 marks** (harbour-report.pdf, page 1).\n\nThe report also says:\n\n- The *Nordstern* carried coal.',
@@ -196,9 +195,10 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await site.picture(page, 'chat-dark')
   await page.evaluate(() => localStorage.removeItem('assistant-platform.theme'))
   await page.reload()
-  await page.locator('.citation').click()
-  await page.getByRole('dialog').locator('.passage', { hasText: '73,500' }).waitFor()
-  await site.picture(page, 'citation')
+  await page.locator('.mark').click()
+  await page.locator('.pdf-sheet[data-ready="true"]').waitFor()
+  await page.locator('.pdf-text', { hasText: '73,500' }).waitFor()
+  await site.picture(page, 'source')
   await page.keyboard.press('Escape')
 
   await page.getByRole('link', { name: 'Harbour guide' }).click()

@@ -67,7 +67,7 @@ test('stop ends an answer; a message that is sent meanwhile waits for its turn',
   await page.getByText('Waiting for its turn').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
   await answer(page, 'The second answer.').waitFor()
-  await page.getByText('Stopped').waitFor()
+  await page.getByText('Stopped', { exact: true }).waitFor()
   never.resolve()
 })
 
@@ -118,7 +118,7 @@ test('a failed answer shows the reason and can be retried', async () => {
   expect(await page.locator('.bubble').count()).toBe(1)
 })
 
-test('editing a message starts a new chat with the messages before it', async () => {
+test('an edited message can start a new chat with the messages before it', async () => {
   site.model.reply({ text: 'Answer one.' })
   site.model.reply({ text: 'Answer two.' })
   const { page } = await site.signedIn()
@@ -131,7 +131,7 @@ test('editing a message starts a new chat with the messages before it', async ()
   await turn.hover()
   await turn.getByRole('button').click()
   await page.getByRole('dialog').getByLabel('Message').fill('Better question')
-  await page.getByRole('button', { name: 'Start the new chat' }).click()
+  await page.getByRole('button', { name: 'In a new chat' }).click()
   await answer(page, 'Another answer.').waitFor()
   expect(await page.locator('.bubble').allTextContents()).toEqual(['First question', 'Better question'])
   expect(await answer(page, 'Answer one.').count()).toBe(1)

@@ -5,9 +5,12 @@ import { startHttpServer } from '../support/http-server.ts'
 import { insertUser } from '../support/users.ts'
 import { type Console, startConsole } from './support.ts'
 
+/** An operator's own. */
+const logo = path.join(import.meta.dirname, '../../docs/images/embed.png')
+
 let site: Console
 beforeAll(async () => {
-  site = await startConsole()
+  site = await startConsole({ PRODUCT_NAME: 'Pilot & Sons', PRODUCT_COLOR: '#0f766e', PRODUCT_LOGO: logo })
 })
 afterAll(() => site.close())
 
@@ -77,4 +80,45 @@ test('the script is one file of at most 40 KB', async () => {
   const bytes = Number(headers.get('content-length'))
   expect(bytes).toBeGreaterThan(1000)
   expect(bytes).toBeLessThan(40_000)
+})
+
+test("the operator's name, colour and logo are on every page, and in the snippet of the bubble", async () => {
+  const visitor = await site.newPage()
+  for (const address of ['/login', '/admin/']) {
+    await visitor.goto(`${site.url}${address}`)
+    await visitor.locator('h1').first().waitFor()
+    expect(await visitor.title()).toContain('Pilot & Sons')
+    const accent = "getComputedStyle(document.documentElement).getPropertyValue('--accent')"
+    expect(await visitor.evaluate(accent)).toBe('#0f766e')
+  }
+  expect((await fetch(`${site.url}/icon.svg`)).headers.get('content-type')).toBe('image/png')
+
+  const { page, assistantId, user } = await site.signedIn()
+  await page.locator('.sidebar').getByText('Pilot & Sons').waitFor()
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate((name) => localStorage.setItem('assistant-platform.theme', name), theme)
+    await page.reload()
+    await page.locator('.hello-title').waitFor()
+    await site.expectAccessible(page, `an own colour (${theme})`)
+  }
+  await page.evaluate(() => localStorage.removeItem('assistant-platform.theme'))
+  const config = { 'type==agent/access_mode': 'public_no_auth' }
+  await user.call('PUT', `/assistants/${assistantId}`, { name: 'Harbour guide', config })
+  await page.goto(`${site.url}/console/assistants/${assistantId}?tab=publish`)
+  await page.getByRole('tab', { name: 'Web page' }).click()
+  const snippet = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
+  expect(snippet).toContain('data-title="Pilot &amp; Sons"')
+
+  const elsewhere = await startHttpServer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>Elsewhere</h1>${snippet}`)
+  })
+  const foreign = await site.newPage()
+  await foreign.goto(elsewhere.url)
+  const opener = foreign.getByRole('button', { name: 'Open the chat' })
+  await opener.waitFor()
+  const color = `getComputedStyle(document.querySelector('assistant-chat').shadowRoot.querySelector('.opener')).backgroundColor`
+  expect(await foreign.evaluate(color)).toBe('rgb(15, 118, 110)')
+  await opener.click()
+  await foreign.getByRole('dialog', { name: 'Pilot & Sons' }).waitFor()
+  await elsewhere.close()
 })

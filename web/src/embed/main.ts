@@ -9,6 +9,8 @@ interface Options {
   token: string | undefined
   title: string
   greeting: string
+  /** `#rrggbb`; without it the bubble has a colour of its own. */
+  color: string | undefined
 }
 
 interface Kept {
@@ -18,13 +20,14 @@ interface Kept {
 
 const script = document.currentScript
 if (script instanceof HTMLScriptElement) {
-  const { assistant, token, title, greeting } = script.dataset
+  const { assistant, token, title, greeting, color } = script.dataset
   const options = {
     baseUrl: new URL(script.src).origin,
     assistantId: assistant ?? '',
     token,
     title: title ?? texts.title,
     greeting: greeting ?? texts.greeting,
+    color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,
   }
   if (options.assistantId === '') console.error('embed.js: the script tag needs data-assistant')
   else if (document.body) start(options)
@@ -34,6 +37,7 @@ if (script instanceof HTMLScriptElement) {
 /** A chat bubble in the corner of the page. Its shadow root separates its styles from those of the page. */
 function start(options: Options): void {
   const host = document.createElement('assistant-chat')
+  if (options.color !== undefined) paint(host, options.color)
   const root = host.attachShadow({ mode: 'open' })
   root.adoptedStyleSheets = [sheet]
   const opener = element('button', {
@@ -122,6 +126,13 @@ function start(options: Options): void {
       // Without storage the chat is lost when the page is left.
     }
   }
+}
+
+/** With text on it in black or white, whichever can be read better. */
+function paint(host: HTMLElement, color: string): void {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+  host.style.setProperty('--accent', color)
+  host.style.setProperty('--on-accent', red * 0.299 + green * 0.587 + blue * 0.114 > 150 ? '#0d1014' : '#fff')
 }
 
 function run(

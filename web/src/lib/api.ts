@@ -48,6 +48,8 @@ export function wordsOf(error: unknown, fallback: string): string {
 }
 
 export interface ConsoleSettings {
+  /** The operator's own; null without one. */
+  product: { name: string | null; color: string | null }
   mailbox_url: string | null
   temporal_ui_url: string | null
   temporal_namespace: string

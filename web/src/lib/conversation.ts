@@ -3,6 +3,7 @@ import type { Message, Run } from './api.ts'
 import type { Followed } from './run-followers.ts'
 import { type Passage, parsePassages } from './passages.ts'
 import type { SentMessage } from './sent-messages.ts'
+import { type Versions, readVersions } from './versions.ts'
 
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>
 export type HumanMessage = Extract<Message, { type: 'HumanMessage' }>
@@ -16,18 +17,26 @@ export interface Turn {
   run: Run | undefined
   /** Whether the question was sent and its run waits for its turn. */
   isWaiting: boolean
+  /** The versions of the question, this one included. */
+  versions: Versions
 }
 
 interface Parts {
+  /** All versions of the conversation. */
   stored: Message[]
   /** Newest first, as the service lists them. */
   runs: Run[]
   sent: SentMessage[]
   followedOf: (runId: string) => Followed | undefined
+  /** The last message of the version that is shown, if that is not the newest. */
+  last: string | undefined
 }
 
-/** The messages of a thread, together with the streams of its open runs and messages that wait to be sent. */
-export function turnsOf({ stored, runs, sent, followedOf }: Parts): Turn[] {
+/**
+ * The messages of a thread, together with the streams of its open runs and messages that wait to be sent. Also returns
+ * where each version ends.
+ */
+export function turnsOf({ stored, runs, sent, followedOf, last }: Parts) {
   const known = new Set(stored.map(({ data }) => data.id))
   let messages = stored
   const waiting = new Set<string>()
@@ -45,10 +54,20 @@ export function turnsOf({ stored, runs, sent, followedOf }: Parts): Turn[] {
   for (const message of sent) {
     if (message.runId === undefined && !known.has(message.id)) messages = [...messages, humanMessage(message)]
   }
-  return grouped(messages, runs, sent, waiting)
+  const versions = readVersions(messages, last)
+  const turns = grouped(versions, runs, sent, waiting)
+  // A run without an answer leaves no message with its id: the newest one belongs to the last question.
+  const end = turns.at(-1)
+  if (end && !end.run && end.answers.length === 0 && last === undefined) end.run = runs[0]
+  return { turns, endOf: versions.endOf }
 }
 
-function grouped(messages: Message[], runs: Run[], sent: SentMessage[], waiting: Set<string>): Turn[] {
+function grouped(
+  versions: ReturnType<typeof readVersions>,
+  runs: Run[],
+  sent: SentMessage[],
+  waiting: Set<string>,
+): Turn[] {
   const turns: Turn[] = []
   const newTurn = (human?: HumanMessage) => {
     const turn: Turn = {
@@ -57,11 +76,12 @@ function grouped(messages: Message[], runs: Run[], sent: SentMessage[], waiting:
       results: new Map(),
       run: undefined,
       isWaiting: human !== undefined && waiting.has(human.data.id),
+      versions: human === undefined ? { ids: [], after: null } : versions.of(human.data.id),
     }
     turns.push(turn)
     return turn
   }
-  for (const message of messages) {
+  for (const message of versions.line) {
     switch (message.type) {
       case 'HumanMessage':
         newTurn(message)
@@ -81,20 +101,25 @@ function grouped(messages: Message[], runs: Run[], sent: SentMessage[], waiting:
     const sentAs = sent.find(({ id }) => id === turn.human?.data.id)?.runId
     turn.run = runs.find(({ run_id: id }) => said?.startsWith(`${id}-`) || id === sentAs)
   }
-  // A run without an answer leaves no message with its id: the newest one belongs to the last question.
-  const last = turns.at(-1)
-  if (last && !last.run && last.answers.length === 0) last.run = runs[0]
   return turns
 }
 
-function humanMessage({ id, content }: SentMessage): HumanMessage {
-  return { type: 'HumanMessage', data: { id, content } }
+function humanMessage({ id, content, after }: SentMessage): HumanMessage {
+  return { type: 'HumanMessage', data: { id, content, ...(after === undefined ? {} : { after }) } }
 }
 
-/** A passage that the file search gave to the model. */
+/** Messages stay the same objects from one picture of the chat to the next. */
+const parsed = new WeakMap<ToolMessage, Passage[]>()
+
+function passagesIn(message: ToolMessage): Passage[] {
+  const passages = parsed.get(message) ?? parsePassages(message.data.content)
+  parsed.set(message, passages)
+  return passages
+}
+
 /** The passages that a turn's searches found, without duplicates, best first. */
 export function passagesOf(turn: Turn): Passage[] {
-  const passages = [...turn.results.values()].flatMap(({ data }) => parsePassages(data.content))
+  const passages = [...turn.results.values()].flatMap(passagesIn)
   const unique = new Map(passages.map((passage) => [`${passage.file_name}\n${passage.text}`, passage]))
   return [...unique.values()].toSorted((a, b) => b.score - a.score)
 }

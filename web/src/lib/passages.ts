@@ -2,6 +2,7 @@ import { texts } from '../texts/index.ts'
 
 /** A passage in the result of `retrieval`, and in the answer to a search. */
 export interface Passage {
+  file_id?: string
   file_name: string
   page?: number
   last_page?: number
@@ -26,24 +27,4 @@ export function parsePassages(content: string): Passage[] {
 export function pagesOf({ page, last_page: last = page }: Pick<Passage, 'page' | 'last_page'>): string | undefined {
   if (page === undefined || last === undefined) return undefined
   return page === last ? texts.chat.page(page) : texts.chat.pages(page, last)
-}
-
-/** Turns each mention of a place in a passage into a link to the passage: `(guide.pdf, page 3)`. */
-export function withCitations(text: string, passages: Passage[]): string {
-  let result = text
-  const labels = passages.flatMap((passage, index) => {
-    const { file_name: name, page, last_page: last, heading, pages = page === undefined ? [] : [{ page }] } = passage
-    const places = pages.map((one) => `page ${one.page}`)
-    if (last !== undefined && page !== last) places.push(`pages ${page}–${last}`, `pages ${page}-${last}`)
-    if (heading !== undefined) places.push(heading)
-    return [...places.map((place) => `${name}, ${place}`), name].map((label) => ({ label, place: index }))
-  })
-  const seen = new Set<string>()
-  for (const { label, place } of labels) {
-    if (seen.has(label)) continue
-    seen.add(label)
-    const shown = label.replaceAll(/([\\[\]*_`])/g, '\\$1')
-    result = result.replaceAll(`(${label})`, () => `[${shown}](#passage-${place})`)
-  }
-  return result
 }

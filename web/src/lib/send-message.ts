@@ -9,16 +9,19 @@ interface Sending {
   content: string
   /** For a message that is sent again. */
   messageId?: string | undefined
+  /** The message that it follows, if that is not the newest: then it begins another version. */
+  after?: string | null | undefined
 }
 
 /** Starts a run with a message, shows the message at once, and follows the run. */
-export async function sendMessage({ threadId, assistantId, content, messageId }: Sending): Promise<void> {
+export async function sendMessage({ threadId, assistantId, content, messageId, after }: Sending): Promise<void> {
   const id = messageId ?? newId()
-  addSent(threadId, { id, content })
+  const message = { id, content, ...(after === undefined ? {} : { after }) }
+  addSent(threadId, message)
   try {
-    const input = [{ type: 'HumanMessage' as const, data: { id, content } }]
+    const input = [{ type: 'HumanMessage' as const, data: message }]
     const run = await unwrap(api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input } }))
-    addSent(threadId, { id, content, runId: run.run_id })
+    addSent(threadId, { ...message, runId: run.run_id })
     queryClient.setQueryData<Schemas['RunList']>(keys.runs(threadId), (list) => ({
       limit: 50,
       offset: 0,

@@ -4,6 +4,8 @@ import { useSyncExternalStore } from 'react'
 export interface SentMessage {
   id: string
   content: string
+  /** The message that it follows, if that is not the newest. */
+  after?: string | null
   runId?: string
 }
 

@@ -2,6 +2,8 @@ interface Target {
   baseUrl: string
   assistantId: string
   token: string | undefined
+  /** The operator's own name and colour for the chat bubble; without them it has its own. */
+  product?: { name: string | null; color: string | null } | undefined
 }
 
 interface Snippet {
@@ -13,12 +15,13 @@ interface Snippet {
  * Programs that call a public assistant, ready to run. Without a token they use the native stream, because only it
  * selects assistants by id.
  */
-export function snippetsOf({ baseUrl, assistantId, token }: Target): Snippet[] {
+export function snippetsOf({ baseUrl, assistantId, token, product }: Target): Snippet[] {
   const native = JSON.stringify({ assistant_id: assistantId, input: [{ type: 'human', content: 'Hello!' }] })
-  const embed = [
-    `<script src="${baseUrl}/embed.js" async`,
-    `  data-assistant="${assistantId}"${token ? `\n  data-token="${token}"` : ''}></script>`,
-  ].join('\n')
+  const attributes = { assistant: assistantId, token, title: product?.name, color: product?.color }
+  const lines = Object.entries(attributes).flatMap(([name, value]) =>
+    value ? [`  data-${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`] : [],
+  )
+  const embed = `${[`<script src="${baseUrl}/embed.js" async`, ...lines].join('\n')}></script>`
   if (token === undefined)
     return [
       {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
-import { ApiError, readEvents } from '../../../client/src/index.ts'
+import { ApiError } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
-import { type Schemas, keys, queryClient, tokenOf, wordsOf } from './api.ts'
+import { type Schemas, api, keys, queryClient, unwrap, wordsOf } from './api.ts'
 import { newId } from './new-id.ts'
 import { sendBody } from './send-body.ts'
 import { say } from './toasts.ts'
@@ -10,6 +10,8 @@ import { say } from './toasts.ts'
 export interface Upload {
   key: string
   assistantId: string
+  /** Where it was added: a chat, or the page of the assistant's files. */
+  place: string
   name: string
   size: number
   phase: 'uploading' | 'processing' | 'ready' | 'failed'
@@ -20,10 +22,20 @@ export interface Upload {
   isStored: boolean
 }
 
+/** The page of an assistant's files, as a place where files are added. */
+export const filesPage = 'files'
+/** Files whose bytes are on the way at the same time. */
+const sentAtOnce = 3
+const lookMs = 700
+
 let uploads: readonly Upload[] = []
 const listeners = new Set<() => void>()
+/** Files whose turn to be sent has not come, the smallest first. */
+let waiting: { assistantId: string; key: string; file: File }[] = []
+let sending = 0
 
-export function useUploads(assistantId: string | undefined): readonly Upload[] {
+/** The uploads to an assistant, all or those that were begun in one place. */
+export function useUploads(assistantId: string | undefined, place?: string): readonly Upload[] {
   const all = useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
@@ -31,17 +43,18 @@ export function useUploads(assistantId: string | undefined): readonly Upload[] {
     },
     () => uploads,
   )
-  return all.filter((upload) => upload.assistantId === assistantId)
+  return all.filter((one) => one.assistantId === assistantId && (place === undefined || one.place === place))
 }
 
-/** Uploads files, each in its own request, and follows each until it is ready or failed. */
-export async function upload(assistantId: string, files: Iterable<File>): Promise<void> {
-  const started = Array.from(files, (file) => ({ file, key: newId() }))
+/** Uploads files, each in its own request, several at once, and follows each until it is ready or failed. */
+export function upload(assistantId: string, files: Iterable<File>, place: string): void {
+  const started = Array.from(files, (file) => ({ assistantId, file, key: newId() }))
   uploads = [
     ...uploads,
     ...started.map(({ file, key }): Upload => ({
       key,
       assistantId,
+      place,
       name: file.name,
       size: file.size,
       phase: 'uploading',
@@ -50,7 +63,14 @@ export async function upload(assistantId: string, files: Iterable<File>): Promis
     })),
   ]
   announce()
-  for (const { file, key } of started) await uploadOne(assistantId, key, file)
+  waiting = [...waiting, ...started].toSorted((a, b) => a.file.size - b.file.size)
+  sendNext()
+}
+
+/** A chat that was begun has got its id. */
+export function moveUploads(from: string, to: string): void {
+  uploads = uploads.map((entry) => (entry.place === from ? { ...entry, place: to } : entry))
+  announce()
 }
 
 export function forgetUpload(key: string): void {
@@ -58,9 +78,21 @@ export function forgetUpload(key: string): void {
   announce()
 }
 
+function sendNext(): void {
+  while (sending < sentAtOnce) {
+    const next = waiting.shift()
+    if (next === undefined) return
+    sending += 1
+    void uploadOne(next.assistantId, next.key, next.file)
+  }
+}
+
 async function uploadOne(assistantId: string, key: string, file: File): Promise<void> {
   try {
-    const sent = await send(assistantId, file, (progress) => change(key, { progress }))
+    const sent = await send(assistantId, file, (progress) => change(key, { progress })).finally(() => {
+      sending -= 1
+      sendNext()
+    })
     change(key, { phase: 'processing', progress: 0, isStored: true })
     await refresh(assistantId)
     const last = await followIngestion(assistantId, sent.ingestion_id, (progress) => change(key, { progress }))
@@ -85,27 +117,24 @@ function send(assistantId: string, file: File, onProgress: (progress: number) =>
   return sendBody<Schemas['UploadFilesResponse']>(path, form, { onProgress })
 }
 
-/** The file when its ingestion has ended. A broken stream is opened again. */
+/**
+ * The file when its ingestion has ended. Asks again and again, because a stream for each file would use up the
+ * connections that the browser has for the service.
+ */
 async function followIngestion(assistantId: string, ingestionId: string, onProgress: (progress: number) => void) {
-  for (let failures = 0; ; failures += 1) {
-    let last: Schemas['Ingestion'] | undefined
+  for (let failures = 0; ;) {
     try {
-      const response = await fetch(
-        `/assistants/${encodeURIComponent(assistantId)}/ingestions/${encodeURIComponent(ingestionId)}/events`,
-        { headers: { authorization: `Bearer ${tokenOf() ?? ''}` } },
-      )
-      if (!response.ok || response.body === null) throw new ApiError(response.status, undefined)
-      for await (const { event, data } of readEvents(response.body)) {
-        if (event !== 'progress') continue
-        last = JSON.parse(data) as Schemas['Ingestion']
-        onProgress(last.progress)
-      }
+      const path = { aid: assistantId, ingestion_id: ingestionId }
+      const seen = await unwrap(api.GET('/assistants/{aid}/ingestions/{ingestion_id}', { params: { path } }))
+      failures = 0
+      onProgress(seen.progress)
+      if (seen.status === 'done') return seen.files[0]
     } catch (error) {
-      if (failures > 20 || (error instanceof ApiError && error.status < 500)) throw error
+      failures += 1
+      if (failures > 20 || (error instanceof ApiError && error.status < 500 && error.status !== 429)) throw error
     }
-    if (last?.status === 'done') return last.files[0]
     await new Promise((resolve) => {
-      setTimeout(resolve, 1000)
+      setTimeout(resolve, lookMs)
     })
   }
 }

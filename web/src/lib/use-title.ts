@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
-import { texts } from '../texts/index.ts'
+import { productName } from './product.ts'
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · ${texts.product}`
+    document.title = `${title} · ${productName}`
   }, [title])
 }

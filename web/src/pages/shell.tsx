@@ -15,6 +15,7 @@ import {
 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
+import { productName } from '../lib/product.ts'
 import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
 import { say } from '../lib/toasts.ts'
 import { texts } from '../texts/index.ts'
@@ -55,7 +56,9 @@ export function Shell() {
           aria-controls="sidebar"
           onClick={() => setOpen(true)}
         />
-        <span className="brand">{texts.product}</span>
+        <span className="brand">
+          <span className="truncate">{productName}</span>
+        </span>
         <Link to="/console/chat" className="button button-icon" aria-label={t.newChat} title={t.newChat}>
           <SquarePen size={18} />
         </Link>
@@ -69,7 +72,7 @@ export function Shell() {
       >
         <Link to="/console/chat" className="brand">
           <img src="/icon.svg" alt="" />
-          {texts.product}
+          <span className="truncate">{productName}</span>
         </Link>
         <ProjectMenu />
         <nav aria-label={t.label} className="nav">

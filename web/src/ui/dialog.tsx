@@ -1,5 +1,5 @@
 // Before a change: docs/traps.md, Libraries.
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { X } from 'lucide-react'
 import { texts } from '../texts/index.ts'
 import { wordsOf } from '../lib/api.ts'
@@ -13,14 +13,27 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** The browser's own modal dialog: it keeps the focus inside and returns it. Shown as long as it is rendered. */
+const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], :disabled)'
+
+/**
+ * The browser's own modal dialog, shown as long as it is rendered. Its first field has the focus, without a field the
+ * first button of its content; when it goes, what had the focus before gets it back.
+ */
 export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current
-    if (dialog && !dialog.open) dialog.showModal()
-    return () => dialog?.close()
+    if (!dialog) return
+    const opener = openerOf(document.activeElement)
+    dialog.showModal()
+    const content = dialog.querySelector('.dialog-body')
+    const first = content?.querySelector<HTMLElement>(firstField) ?? content?.querySelector<HTMLElement>('button')
+    first?.focus()
+    return () => {
+      dialog.close()
+      opener?.focus()
+    }
   }, [])
   return (
     <dialog
@@ -35,15 +48,20 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
         if (event.target === event.currentTarget) onClose()
       }}
     >
-      <div className="dialog-body">
-        <div className="dialog-head">
-          <h2 id={titleId}>{title}</h2>
-          <IconButton label={texts.close} icon={<X size={18} />} onClick={onClose} />
-        </div>
-        {children}
+      <div className="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        <IconButton label={texts.close} icon={<X size={18} />} onClick={onClose} />
       </div>
+      <div className="dialog-body">{children}</div>
     </dialog>
   )
+}
+
+/** An entry of a menu is gone when its dialog closes: the focus returns to the button of the menu. */
+function openerOf(focused: Element | null): HTMLElement | undefined {
+  const trigger = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
+  const opener = trigger ? document.querySelector(`#${CSS.escape(trigger)}`) : focused
+  return opener instanceof HTMLElement ? opener : undefined
 }
 
 interface ConfirmProps<Result> {

@@ -18,14 +18,17 @@ interface EmptyProps {
   icon: ReactNode
   title: string
   text: string
+  /** Whether nothing else is on the page: then it has the page's heading. */
+  isPage?: boolean
   children?: ReactNode
 }
 
-export function Empty({ icon, title, text, children }: EmptyProps) {
+export function Empty({ icon, title, text, isPage = false, children }: EmptyProps) {
+  const Heading = isPage ? 'h1' : 'h2'
   return (
     <div className="empty">
       {icon}
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <p>{text}</p>
       {children}
     </div>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { BookOpenText, MessagesSquare, ShieldCheck } from 'lucide-react'
+import { productName } from '../../lib/product.ts'
 import { texts } from '../../texts/index.ts'
 import { useTitle } from '../../lib/use-title.ts'
 
@@ -14,7 +15,7 @@ export function Welcome({ title, text, children }: { title: string; text?: React
       <header className="welcome-side">
         <div className="brand">
           <img src="/icon.svg" alt="" />
-          {texts.product}
+          {productName}
         </div>
         <div>
           <p className="welcome-headline">{headline}</p>

@@ -1,8 +1,8 @@
 import '../../styles/chat.css'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Bot, Ellipsis, MessageSquare, Trash2 } from 'lucide-react'
+import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Ellipsis, MessageSquare, Trash2 } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Assistant, api, keys, queryClient, unwrap, useAssistant } from '../../lib/api.ts'
 import { useDraft } from '../../lib/draft.ts'
 import { say } from '../../lib/toasts.ts'
@@ -11,6 +11,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Face } from '../../ui/face.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
@@ -47,19 +48,27 @@ function Editor({ assistant }: { assistant: Assistant }) {
     await state.save()
     say(texts.saved)
   })
+  const isGone = useRef(false)
+  const leaving = useBlocker({
+    // From tab to tab, changes stay.
+    shouldBlockFn: ({ current, next }) => state.isChanged && !isGone.current && current.pathname !== next.pathname,
+    enableBeforeUnload: () => state.isChanged && !isGone.current,
+    withResolver: true,
+  })
   const remove = async () => {
     await unwrap(api.DELETE('/assistants/{aid}', { params: { path: { aid } } }))
+    isGone.current = true
     await navigate({ to: '/console/assistants' })
     await queryClient.invalidateQueries({ queryKey: keys.assistants })
   }
   return (
     <>
       <header className="page-head">
-        <div className="row grow">
-          <span className="avatar" aria-hidden="true">
-            <Bot size={18} />
-          </span>
-          <h1 className="grow truncate">{state.draft.name}</h1>
+        <div className="page-name">
+          <Face name={state.draft.name} size={36} />
+          <h1 className="grow truncate" title={state.draft.name}>
+            {state.draft.name}
+          </h1>
         </div>
         <div className="row">
           <Link to="/console/chat" search={{ assistant: aid }} className="button">
@@ -120,6 +129,15 @@ function Editor({ assistant }: { assistant: Assistant }) {
             {texts.saveChanges}
           </Button>
         </form>
+      )}
+      {leaving.status === 'blocked' && (
+        <ConfirmDialog
+          title={t.leaveTitle}
+          text={t.leaveText(state.draft.name)}
+          action={t.leave}
+          onConfirm={async () => leaving.proceed()}
+          onClose={leaving.reset}
+        />
       )}
       {isDeleting && (
         <ConfirmDialog

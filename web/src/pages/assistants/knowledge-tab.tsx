@@ -1,7 +1,8 @@
 import { FileX, Upload as UploadIcon } from 'lucide-react'
-import { type DragEvent, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useFiles } from '../../lib/api.ts'
-import { forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
+import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
+import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
@@ -35,23 +36,10 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
 }
 
 function DropZone({ assistantId }: { assistantId: string }) {
-  const [isDragging, setDragging] = useState(false)
+  const isDragging = useFileDrop((files) => upload(assistantId, files, filesPage))
   const input = useRef<HTMLInputElement>(null)
-  const onDrag = (event: DragEvent, dragging: boolean) => {
-    event.preventDefault()
-    setDragging(dragging)
-  }
   return (
-    <div
-      className="drop"
-      data-dragging={isDragging}
-      onDragOver={(event) => onDrag(event, true)}
-      onDragLeave={(event) => onDrag(event, false)}
-      onDrop={(event) => {
-        onDrag(event, false)
-        void upload(assistantId, event.dataTransfer.files)
-      }}
-    >
+    <div className="drop" data-dragging={isDragging}>
       <UploadIcon size={24} aria-hidden="true" />
       <div>
         {t.drop}{' '}
@@ -66,7 +54,7 @@ function DropZone({ assistantId }: { assistantId: string }) {
         multiple
         hidden
         onChange={(event) => {
-          if (event.target.files) void upload(assistantId, event.target.files)
+          if (event.target.files) upload(assistantId, event.target.files, filesPage)
           event.target.value = ''
         }}
       />

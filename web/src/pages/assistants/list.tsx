@@ -7,6 +7,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { Face } from '../../ui/face.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -47,11 +48,11 @@ export function Assistants() {
               params={{ assistantId: assistant.assistant_id }}
               className="tile"
             >
-              <div className="row">
-                <span className="avatar" aria-hidden="true">
-                  <Bot size={17} />
-                </span>
-                <h2 className="grow truncate">{assistant.name}</h2>
+              <div className="tile-head">
+                <Face name={assistant.name} size={34} />
+                <h2 className="grow truncate" title={assistant.name}>
+                  {assistant.name}
+                </h2>
                 {(assistant.config[configKey.accessMode] ?? 'authenticated') !== 'authenticated' && (
                   <span className="badge badge-accent">{t.public}</span>
                 )}

@@ -1,7 +1,7 @@
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { useId, useState } from 'react'
-import { api, configKey, unwrap } from '../../lib/api.ts'
+import { api, configKey, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { snippetsOf } from '../../lib/snippets.ts'
 import { texts } from '../../texts/index.ts'
@@ -118,7 +118,8 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
 }
 
 function Snippets({ assistantId, token }: { assistantId: string; token: string | undefined }) {
-  const snippets = snippetsOf({ baseUrl: window.location.origin, assistantId, token })
+  const product = useConsoleSettings()?.product
+  const snippets = snippetsOf({ baseUrl: window.location.origin, assistantId, token, product })
   return (
     <section className="card stack-small">
       <h2>{t.snippets}</h2>

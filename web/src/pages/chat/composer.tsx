@@ -1,10 +1,13 @@
-import { ArrowUp, ListPlus, Paperclip, Square, X } from 'lucide-react'
-import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { ArrowUp, ListPlus, Paperclip, Square, Upload as UploadIcon } from 'lucide-react'
+import { type KeyboardEvent, useRef, useState } from 'react'
 import { keepDraft, readDraft } from '../../lib/drafts.ts'
-import { forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
+import { shortName } from '../../lib/names.ts'
+import { say } from '../../lib/toasts.ts'
+import { upload, useUploads } from '../../lib/uploads.ts'
+import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { ProgressBar } from '../../ui/states.tsx'
+import { Attachments } from './attachments.tsx'
 
 const t = texts.chat
 
@@ -21,16 +24,19 @@ interface ComposerProps {
   children?: React.ReactNode
 }
 
-/** The field for messages. Files that are dropped here are added to the assistant's knowledge. */
+/** The field for messages. Files that are dropped anywhere on the page are added to the assistant's knowledge. */
 export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATime = false, children }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(chat))
   const [sending, setSending] = useState(0)
   /** Messages are sent in the order in which they were written. */
   const lastSent = useRef(Promise.resolve())
-  const [isDragging, setDragging] = useState(false)
   const fileInput = useRef<HTMLInputElement>(null)
-  const uploads = useUploads(assistantId)
+  const uploads = useUploads(assistantId, chat)
   const isHeld = isOneAtATime && sending > 0
+  const add = (files: FileList | null) => {
+    if (files?.length && assistantId !== undefined) upload(assistantId, files, chat)
+  }
+  const isDragging = useFileDrop(add)
   const write = (next: string) => {
     setText(next)
     keepDraft(chat, next)
@@ -39,20 +45,14 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
     const message = text.trim()
     if (message === '' || isHeld) return
     write('')
+    const unread = uploads.filter(({ phase }) => phase === 'uploading' || phase === 'processing')
+    if (unread.length > 0) say(t.sentWhileReading(unread.map(({ name }) => shortName(name))))
     setSending((count) => count + 1)
     lastSent.current = lastSent.current.then(async () => {
       // What was written meanwhile stays behind the message that comes back.
       if (!(await onSend(message))) write([message, readDraft(chat)].filter(Boolean).join('\n\n'))
       setSending((count) => count - 1)
     })
-  }
-  const add = (files: FileList | null) => {
-    if (files?.length && assistantId !== undefined) void upload(assistantId, files)
-  }
-  const onDrag = (event: DragEvent, dragging: boolean) => {
-    if (!event.dataTransfer.types.includes('Files')) return
-    event.preventDefault()
-    setDragging(dragging)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -61,48 +61,26 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
   }
   return (
     <div className="composer-wrap">
+      {isDragging && assistantId !== undefined && (
+        <div className="drop-veil" aria-hidden="true">
+          <div>
+            <UploadIcon size={28} />
+            {t.dropHere}
+          </div>
+        </div>
+      )}
       <form
         className="composer"
-        data-dragging={isDragging}
         onSubmit={(event) => {
           event.preventDefault()
           send()
         }}
-        onDragOver={(event) => onDrag(event, true)}
-        onDragLeave={(event) => onDrag(event, false)}
-        onDrop={(event) => {
-          onDrag(event, false)
-          add(event.dataTransfer.files)
-        }}
       >
-        {uploads.length > 0 && (
-          <div className="attachments">
-            {uploads.map((entry) => (
-              <div key={entry.key} className="attachment">
-                <div className="row">
-                  <span className="grow truncate">{entry.name}</span>
-                  {(entry.phase === 'failed' || entry.phase === 'ready') && (
-                    <IconButton label={texts.close} icon={<X size={14} />} onClick={() => forgetUpload(entry.key)} />
-                  )}
-                </div>
-                {entry.phase === 'failed' ? (
-                  <span className="field-error">{entry.error}</span>
-                ) : (
-                  <>
-                    <ProgressBar value={entry.progress} label={entry.name} />
-                    <span className="muted">
-                      {entry.phase === 'uploading' ? texts.knowledge.uploading : texts.knowledge.status[entry.phase]}
-                    </span>
-                  </>
-                )}
-              </div>
-            ))}
-          </div>
-        )}
+        {uploads.length > 0 && <Attachments uploads={uploads} />}
         <textarea
           aria-label={t.message}
           title={t.keysHelp}
-          placeholder={isDragging ? t.dropHere : isBusy ? t.placeholderBusy : t.placeholder}
+          placeholder={isBusy ? t.placeholderBusy : t.placeholder}
           rows={1}
           value={text}
           autoFocus

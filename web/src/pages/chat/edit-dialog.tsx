@@ -10,24 +10,33 @@ const t = texts.chat
 
 interface EditProps {
   text: string
+  /** Sends the message as a new version. */
+  onSend: (text: string) => Promise<void>
+  /** Sends it in a new chat, which begins with what was said before. */
   onBranch: (text: string) => Promise<void>
   onClose: () => void
 }
 
-/** Edits a message, from which a new chat begins. */
-export function EditDialog({ text, onBranch, onClose }: EditProps) {
+/** Edits a message: it becomes a new version in this chat, or the first new message of another chat. */
+export function EditDialog({ text, onSend, onBranch, onClose }: EditProps) {
   const [value, setValue] = useState(text)
-  const form = useSubmit(() => onBranch(value.trim()))
+  const form = useSubmit(() => onSend(value.trim()).then(onClose))
+  const branch = useSubmit(() => onBranch(value.trim()))
+  const problem = form.problem ?? branch.problem
+  const isEmpty = value.trim() === ''
   return (
     <Dialog title={t.editTitle} onClose={onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         <p className="muted small">{t.editText}</p>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea label={t.message} rows={6} value={value} onValue={setValue} autoFocus />
+        {problem && <Notice tone="danger">{problem}</Notice>}
+        <TextArea label={t.message} rows={6} value={value} onValue={setValue} />
         <div className="row row-end">
           <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={value.trim() === ''}>
+          <Button busy={branch.isBusy} disabled={isEmpty || form.isBusy} onClick={() => void branch.submit()}>
             {t.branch}
+          </Button>
+          <Button type="submit" look="primary" busy={form.isBusy} disabled={isEmpty || branch.isBusy}>
+            {t.sendEdited}
           </Button>
         </div>
       </form>

@@ -1,56 +1,63 @@
 import { Link } from '@tanstack/react-router'
-import { Bot, FileText, Hand, SlidersHorizontal } from 'lucide-react'
+import { FileText, Hand, SlidersHorizontal } from 'lucide-react'
 import { useRef } from 'react'
-import { type Assistant, configKey, useFiles } from '../../lib/api.ts'
+import { type Assistant, configKey, useFiles, useMe } from '../../lib/api.ts'
 import { upload } from '../../lib/uploads.ts'
 import { texts } from '../../texts/index.ts'
+import { Face } from '../../ui/face.tsx'
 
 const t = texts.chat
 
-/** Suggestions for new users. */
-export function Hello({ assistant, onSend }: { assistant: Assistant; onSend: (text: string) => void }) {
+/** The greeting of a chat that has no messages yet. */
+export function Hello({ assistant }: { assistant: Assistant }) {
   const files = useFiles(assistant.assistant_id)
-  const input = useRef<HTMLInputElement>(null)
+  const me = useMe()
   const ready = files.data?.files.filter(({ metadata }) => metadata.status === 'ready').length ?? 0
   const description = assistant.config[configKey.description]
   return (
-    <div className="hero">
-      <span className="avatar avatar-large" aria-hidden="true">
-        <Bot size={26} />
-      </span>
-      <h2>{t.helloTitle(assistant.name)}</h2>
-      <p>{description || t.helloText}</p>
-      {ready > 0 && <p className="small">{t.filesReady(ready)}</p>}
+    <div className="hello">
+      <Face name={assistant.name} size={56} />
+      <h2 className="hello-title">{t.helloTitle(me.data?.first_name ?? '')}</h2>
+      <p className="muted clamp">{description || (ready > 0 ? t.filesReady(ready) : t.helloText)}</p>
+    </div>
+  )
+}
+
+interface StartersProps {
+  assistant: Assistant
+  /** The chat to which the files are added. */
+  chat: string
+  onSend: (text: string) => void
+}
+
+/** What one can begin with. */
+export function Starters({ assistant, chat, onSend }: StartersProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const aid = assistant.assistant_id
+  return (
+    <div className="starters">
       <input
         ref={input}
         type="file"
         multiple
         hidden
         onChange={(event) => {
-          if (event.target.files) void upload(assistant.assistant_id, event.target.files)
+          if (event.target.files) upload(aid, event.target.files, chat)
+          event.target.value = ''
         }}
       />
-      <div className="suggestions">
-        <button type="button" className="suggestion" onClick={() => input.current?.click()}>
-          <FileText size={18} aria-hidden="true" />
-          <strong>{t.suggestFiles}</strong>
-          <span className="small muted">{t.suggestFilesText}</span>
-        </button>
-        <button type="button" className="suggestion" onClick={() => onSend(t.suggestHelloText)}>
-          <Hand size={18} aria-hidden="true" />
-          <strong>{t.suggestHello}</strong>
-          <span className="small muted">{t.suggestHelloText}</span>
-        </button>
-        <Link
-          to="/console/assistants/$assistantId"
-          params={{ assistantId: assistant.assistant_id }}
-          className="suggestion"
-        >
-          <SlidersHorizontal size={18} aria-hidden="true" />
-          <strong>{t.suggestAssistant}</strong>
-          <span className="small muted">{t.suggestAssistantText}</span>
-        </Link>
-      </div>
+      <button type="button" className="starter" onClick={() => input.current?.click()}>
+        <FileText size={16} aria-hidden="true" />
+        {t.suggestFiles}
+      </button>
+      <button type="button" className="starter" onClick={() => onSend(t.suggestHelloText)}>
+        <Hand size={16} aria-hidden="true" />
+        {t.suggestHello}
+      </button>
+      <Link to="/console/assistants/$assistantId" params={{ assistantId: aid }} className="starter">
+        <SlidersHorizontal size={16} aria-hidden="true" />
+        {t.suggestAssistant}
+      </Link>
     </div>
   )
 }

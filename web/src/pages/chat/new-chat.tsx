@@ -3,13 +3,14 @@ import { Bot } from 'lucide-react'
 import { useState } from 'react'
 import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
+import { moveUploads } from '../../lib/uploads.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { Composer } from './composer.tsx'
-import { Hello } from './hello.tsx'
+import { Hello, Starters } from './hello.tsx'
 
 const t = texts.chat
 const lastAssistantKey = 'assistant-platform.last-assistant'
@@ -28,6 +29,7 @@ export function NewChat() {
       const threadId = await newThread(nameOf(text), assistant.assistant_id)
       await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text })
       moveDraft(newChatKey, threadId)
+      moveUploads(newChatKey, threadId)
       await navigate({ to: '/console/chat/$threadId', params: { threadId } })
       return true
     } catch (error) {
@@ -62,14 +64,12 @@ export function NewChat() {
       </div>
     )
   return (
-    <div className="chat">
+    <div className="chat" data-new="true">
       <header className="chat-head">
-        <h1 className="grow truncate">{texts.nav.newChat}</h1>
+        <h1 className="visually-hidden">{texts.nav.newChat}</h1>
       </header>
       <div className="chat-scroll">
-        <div className="chat-column">
-          <Hello assistant={assistant} onSend={(text) => void send(text)} />
-        </div>
+        <Hello assistant={assistant} />
       </div>
       <Composer
         chat={newChatKey}
@@ -81,6 +81,7 @@ export function NewChat() {
       >
         <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
       </Composer>
+      <Starters assistant={assistant} chat={newChatKey} onSend={(text) => void send(text)} />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { ChevronRight, CircleCheck, Clock, FileSearch, Wrench } from 'lucide-react'
+import { ChevronRight, CircleX, Clock, FileSearch, Wrench } from 'lucide-react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
 import { pagesOf, parsePassages } from '../../lib/passages.ts'
@@ -14,29 +14,36 @@ interface ToolCallProps {
   isRunning: boolean
 }
 
-/** One tool call; opens to show its arguments and its result. */
-export function ToolCall({ call, result, isWaiting, isRunning }: ToolCallProps) {
+type CallState = keyof typeof t.toolWords
+
+function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>): CallState {
+  if (result !== undefined) return result.data.rejected ? 'rejected' : 'done'
+  if (isWaiting) return 'waiting'
+  return isRunning ? 'running' : 'done'
+}
+
+/** A tool call in one line; opens to show its arguments and its result. */
+export function ToolCall({ call, ...progress }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
-  const words = t.toolWords[result !== undefined ? 'done' : isWaiting ? 'waiting' : isRunning ? 'running' : 'done']
-  const Icon = isSearch ? FileSearch : Wrench
+  const state = stateOf(progress)
+  const words = t.toolWords[state]
   return (
-    <details className="tool-call">
+    <details className="tool-call" data-state={state}>
       <summary>
-        <ChevronRight size={16} className="chevron" aria-hidden="true" />
-        <Icon size={16} aria-hidden="true" />
-        <span className="grow truncate">{isSearch ? words.search(query) : words.call(call.name)}</span>
-        <CallState isDone={result !== undefined} isWaiting={isWaiting} isRunning={isRunning} />
+        <CallIcon state={state} isSearch={isSearch} />
+        <span className="truncate">{isSearch ? words.search(query) : words.call(call.name)}</span>
+        <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>
       <div className="tool-body">
         <div className="field-label">{t.arguments}</div>
         <pre className="code-block" role="region" tabIndex={0} aria-label={t.arguments}>
           {JSON.stringify(call.args, undefined, 2)}
         </pre>
-        {result && (
+        {progress.result && (
           <>
             <div className="field-label">{t.result}</div>
-            <ToolResult content={result.data.content} />
+            <ToolResult content={progress.result.data.content} />
           </>
         )}
       </div>
@@ -44,25 +51,10 @@ export function ToolCall({ call, result, isWaiting, isRunning }: ToolCallProps) 
   )
 }
 
-function CallState({ isDone, isWaiting, isRunning }: { isDone: boolean; isWaiting: boolean; isRunning: boolean }) {
-  if (isDone)
-    return (
-      <span className="badge badge-ok">
-        <CircleCheck size={13} aria-hidden="true" /> {t.toolDone}
-      </span>
-    )
-  if (isWaiting)
-    return (
-      <span className="badge badge-warn">
-        <Clock size={13} aria-hidden="true" /> {t.toolWaiting}
-      </span>
-    )
-  if (!isRunning) return undefined
-  return (
-    <span className="badge badge-accent">
-      <span className="spinner" aria-hidden="true" /> {t.toolRunning}
-    </span>
-  )
+function CallIcon({ state, isSearch }: { state: CallState; isSearch: boolean }) {
+  if (state === 'running') return <span className="spinner" aria-hidden="true" />
+  const Icon = state === 'waiting' ? Clock : state === 'rejected' ? CircleX : isSearch ? FileSearch : Wrench
+  return <Icon size={15} aria-hidden="true" />
 }
 
 /** What a tool answered, as passages, JSON or text. */

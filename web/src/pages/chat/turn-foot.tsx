@@ -1,4 +1,4 @@
-import { GitBranch, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
 import { useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { formatSeconds } from '../../lib/format.ts'
@@ -18,13 +18,16 @@ interface TurnFootProps {
 /** Below an answer: copy, feedback, duration, tokens, and the link to its workflow. */
 export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
   const facts: string[] = []
+  // Without the time that people took to decide.
   if (run?.started_at && run.finished_at)
-    facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
+    facts.push(
+      formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime() - (run.waited_ms ?? 0)),
+    )
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
   return (
     <div className="turn-tools">
       <CopyIcon text={text} />
-      {onRegenerate && <IconButton label={t.regenerate} icon={<GitBranch size={15} />} onClick={onRegenerate} />}
+      {onRegenerate && <IconButton label={t.regenerate} icon={<RotateCcw size={15} />} onClick={onRegenerate} />}
       {run && <Thumbs runId={run.run_id} />}
       {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
       {run && <WorkflowLink threadId={run.thread_id} />}

@@ -1,16 +1,17 @@
-import { Pencil, RotateCcw } from 'lucide-react'
-import { useState } from 'react'
+import { RotateCcw } from 'lucide-react'
+import { useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
+import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
 import { type Turn as TurnData, passagesOf } from '../../lib/conversation.ts'
-import { type Passage, pagesOf, withCitations } from '../../lib/passages.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
 import { texts } from '../../texts/index.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { PassageText } from '../../ui/passage-text.tsx'
 import { Approval } from './approval.tsx'
 import { Markdown } from './markdown.tsx'
+import { Question } from './question.tsx'
+import { MarksContext } from './sources/marks.tsx'
+import { SourcesLine } from './sources/sources-line.tsx'
 import { ToolCall } from './tool-call.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 
@@ -19,107 +20,118 @@ const t = texts.chat
 interface TurnProps {
   turn: TurnData
   followed: Followed | undefined
+  /** Changes of the chat are possible while no answer is under way. */
+  canChange: boolean
   onEdit: () => void
   onRetry: () => void
-  onRegenerate: () => void
+  onVersion: (questionId: string) => void
+  onSource: (source: Source, sources: Source[]) => void
 }
 
 /** A question and its answers. */
-export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProps) {
-  const [passage, setPassage] = useState<Passage>()
-  const { human, answers, results, run } = turn
+export function Turn({ turn, followed, canChange, onEdit, onRetry, onVersion, onSource }: TurnProps) {
+  const { human, answers, run } = turn
   const isActive = isGoingOn(run, followed)
-  const passages = passagesOf(turn)
-  const waitingCalls =
-    run?.status === 'interrupted'
-      ? answers.flatMap(({ data }) => data.tool_calls ?? []).filter(({ id }) => !results.has(id))
-      : []
-  const last = answers.at(-1)
   const error = followed?.snapshot?.error ?? run?.error ?? undefined
+  const isShown = (answers.length > 0 || isActive || error !== undefined) && !turn.isWaiting
   return (
     <>
-      {human && (
-        <article className="turn-human" aria-label={t.you}>
-          <div className={turn.isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
-          <div className="turn-tools">
-            {turn.isWaiting ? (
-              t.waitingTurn
-            ) : (
-              <IconButton label={t.editMessage} icon={<Pencil size={15} />} onClick={onEdit} />
-            )}
-          </div>
-        </article>
-      )}
-      {(answers.length > 0 || isActive || error) && !turn.isWaiting && (
-        <article className="turn-ai" aria-label={texts.chat.assistant} aria-busy={isActive}>
-          {answers.map(({ data }) => (
-            <div key={data.id} className="stack-small">
-              {data.content && (
-                <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
-                  <Markdown
-                    text={withCitations(data.content, passages)}
-                    onPassage={(index) => setPassage(passages[index])}
-                  />
-                </div>
-              )}
-              {data.tool_calls?.map((call) => (
-                <ToolCall
-                  key={call.id}
-                  call={call}
-                  result={results.get(call.id)}
-                  isWaiting={run?.status === 'interrupted'}
-                  isRunning={isActive}
-                />
-              ))}
-              {data.cut === 'length' && <Notice tone="warn">{t.cutLength}</Notice>}
-              {data.cut === 'content_filter' && <Notice tone="warn">{t.cutFilter}</Notice>}
-            </div>
-          ))}
-          {isActive && needsThinking(turn) && (
-            <div className="thinking">
-              <span className="spinner" aria-hidden="true" />
-              {t.thinking}
-            </div>
-          )}
-          {followed?.snapshot?.connection === 'reconnecting' && !followed.isOver && (
-            <Notice tone="warn">{t.reconnecting}</Notice>
-          )}
-          {run && followed?.problem !== undefined && (
-            <Notice tone="warn">
-              <div className="stack-small">
-                {t.lost}
-                <div>
-                  <Button size="small" onClick={() => follow(run.run_id, run.thread_id, { again: true })}>
-                    {t.reconnect}
-                  </Button>
-                </div>
-              </div>
-            </Notice>
-          )}
-          {run && waitingCalls.length > 0 && <Approval run={run} calls={waitingCalls} />}
-          {error && !isActive && <Failure error={error} onRetry={onRetry} />}
-          {passages.length > 0 && !isActive && <Sources passages={passages} onOpen={setPassage} />}
-          {!isActive && last && run?.status !== 'interrupted' && (
+      <Question turn={turn} onEdit={canChange ? onEdit : undefined} onVersion={onVersion} />
+      {isShown && (
+        <article className="turn-ai" aria-label={t.assistant} aria-busy={isActive}>
+          <Answers turn={turn} isActive={isActive} onSource={onSource} />
+          <Connection run={run} followed={followed} />
+          {run && <WaitingCalls run={run} turn={turn} />}
+          {error && !isActive && <Failure error={error} onRetry={canChange ? onRetry : undefined} />}
+          {!isActive && answers.length > 0 && run?.status !== 'interrupted' && (
             <TurnFoot
               run={run}
               text={answers.map(({ data }) => data.content).join('\n\n')}
-              onRegenerate={human && onRegenerate}
+              onRegenerate={human && canChange ? onRetry : undefined}
             />
           )}
         </article>
       )}
-      {passage && (
-        <Dialog title={t.passage(passage.file_name)} onClose={() => setPassage(undefined)} wide>
-          <div className="muted small">
-            {[pagesOf(passage), passage.heading, t.score(passage.score)].filter(Boolean).join(' · ')}
-          </div>
-          <blockquote className="passage">
-            <PassageText {...passage} />
-          </blockquote>
-        </Dialog>
-      )}
     </>
   )
+}
+
+interface AnswersProps {
+  turn: TurnData
+  isActive: boolean
+  onSource: (source: Source, sources: Source[]) => void
+}
+
+function Answers({ turn, isActive, onSource }: AnswersProps) {
+  const { answers, results, run } = turn
+  const passages = passagesOf(turn)
+  const written = answers.map(({ data }) => (isActive ? withoutHalfCitation(data.content, passages) : data.content))
+  const key = JSON.stringify([written, passages.map(({ file_id: id, text }) => [id, text.length])])
+  // What is computed depends on nothing else.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
+  const { texts: cited, marks, sources } = useMemo(() => citationsIn(written, passages), [key])
+  const context = useMemo(
+    () => ({ marks, onOpen: (source: Source) => onSource(source, sources) }),
+    [marks, sources, onSource],
+  )
+  const last = answers.at(-1)
+  return (
+    <MarksContext value={context}>
+      {answers.map(({ data }, index) => (
+        <div key={data.id} className="stack-small">
+          {data.content && (
+            <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
+              <Markdown text={cited[index] ?? data.content} />
+            </div>
+          )}
+          {data.tool_calls?.map((call) => (
+            <ToolCall
+              key={call.id}
+              call={call}
+              result={results.get(call.id)}
+              isWaiting={run?.status === 'interrupted'}
+              isRunning={isActive}
+            />
+          ))}
+          {data.cut === 'length' && <Notice tone="warn">{t.cutLength}</Notice>}
+          {data.cut === 'content_filter' && <Notice tone="warn">{t.cutFilter}</Notice>}
+        </div>
+      ))}
+      {isActive && needsThinking(turn) && (
+        <div className="thinking">
+          <span className="spinner" aria-hidden="true" />
+          {t.thinking}
+        </div>
+      )}
+      {sources.length > 0 && !isActive && (
+        <SourcesLine sources={sources} onOpen={(source) => onSource(source, sources)} />
+      )}
+    </MarksContext>
+  )
+}
+
+function Connection({ run, followed }: { run: Run | undefined; followed: Followed | undefined }) {
+  if (followed?.snapshot?.connection === 'reconnecting' && !followed.isOver)
+    return <Notice tone="warn">{t.reconnecting}</Notice>
+  if (!run || followed?.problem === undefined) return undefined
+  return (
+    <Notice tone="warn">
+      <div className="stack-small">
+        {t.lost}
+        <div>
+          <Button size="small" onClick={() => follow(run.run_id, run.thread_id, { again: true })}>
+            {t.reconnect}
+          </Button>
+        </div>
+      </div>
+    </Notice>
+  )
+}
+
+function WaitingCalls({ run, turn: { answers, results } }: { run: Run; turn: TurnData }) {
+  if (run.status !== 'interrupted') return undefined
+  const calls = answers.flatMap(({ data }) => data.tool_calls ?? []).filter(({ id }) => !results.has(id))
+  return calls.length > 0 ? <Approval run={run} calls={calls} /> : undefined
 }
 
 export function isGoingOn(run: Run | undefined, followed: Followed | undefined): boolean {
@@ -135,7 +147,7 @@ function needsThinking({ answers, results }: TurnData): boolean {
   return calls.length > 0 ? calls.every(({ id }) => results.has(id)) : last.data.content === ''
 }
 
-function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: () => void }) {
+function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() => void) | undefined }) {
   const isStopped = error.type === 'cancelled'
   return (
     <Notice tone={isStopped ? 'plain' : 'danger'}>
@@ -148,30 +160,15 @@ function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: () =
             <pre className="code-block">{error.details}</pre>
           </details>
         )}
-        <div>
-          <Button size="small" onClick={onRetry}>
-            <RotateCcw size={14} aria-hidden="true" />
-            {t.retry}
-          </Button>
-        </div>
+        {onRetry && (
+          <div>
+            <Button size="small" onClick={onRetry}>
+              <RotateCcw size={14} aria-hidden="true" />
+              {t.retry}
+            </Button>
+          </div>
+        )}
       </div>
     </Notice>
-  )
-}
-
-function Sources({ passages, onOpen }: { passages: Passage[]; onOpen: (passage: Passage) => void }) {
-  return (
-    <div className="sources">
-      <span className="small muted">{t.sources}</span>
-      {passages.slice(0, 5).map((passage, index) => (
-        <button key={passage.text} type="button" className="source" onClick={() => onOpen(passage)}>
-          <strong>{index + 1}</strong>
-          <span className="truncate">
-            {passage.file_name}
-            {passage.page === undefined ? '' : `, ${pagesOf(passage)}`}
-          </span>
-        </button>
-      ))}
-    </div>
   )
 }

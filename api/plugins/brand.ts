@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { brandStyles } from '../../domain/brand-colors.ts'
+import { escapeHtml } from '../../domain/escape-html.ts'
+import { defaultProductName } from '../../domain/product.ts'
+
+export interface BrandSettings {
+  productName?: string | undefined
+  /** `#rrggbb`. */
+  productColor?: string | undefined
+  /** Path of a picture. */
+  productLogo?: string | undefined
+}
+
+const logoTypes: Readonly<Record<string, string>> = {
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+}
+
+/** The operator's own name, colour and logo on the pages. Throws when the logo cannot be read. */
+export function readBrand({ productName, productColor, productLogo }: BrandSettings) {
+  return {
+    /** Null: that of the software. */
+    name: productName ?? null,
+    color: productColor ?? null,
+    styles: productColor === undefined ? '' : brandStyles(productColor),
+    logo: productLogo === undefined ? undefined : readLogo(productLogo),
+
+    /** A page as it was built, with the name and the colour. */
+    page: (html: string): string => {
+      const name = escapeHtml(productName ?? defaultProductName)
+      const styles = productColor === undefined ? '' : '<link rel="stylesheet" href="/brand.css" />'
+      // A function, because a name may look like a pattern.
+      return html.replaceAll('%PRODUCT%', () => name).replace('</head>', () => `${styles}</head>`)
+    },
+  }
+}
+
+function readLogo(file: string): { type: string; bytes: Buffer } {
+  const type = logoTypes[path.extname(file).toLowerCase()]
+  if (type === undefined) throw new Error(`PRODUCT_LOGO: ${file} is no .svg, .png or .webp`)
+  return { type, bytes: readFileSync(file) }
+}

@@ -1,0 +1,2 @@
+/** What the product is called unless its operator names it (PRODUCT_NAME). */
+export const defaultProductName = 'Assistant Platform'

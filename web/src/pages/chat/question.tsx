@@ -1,0 +1,58 @@
+import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
+import type { Turn } from '../../lib/conversation.ts'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
+
+const t = texts.chat
+
+interface QuestionProps {
+  turn: Turn
+  /** Undefined while an answer is under way. */
+  onEdit: (() => void) | undefined
+  /** Shows another version, by the id of its question. */
+  onVersion: (questionId: string) => void
+}
+
+/** What a person wrote, with the way to its other versions. */
+export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersion }: QuestionProps) {
+  if (human === undefined) return undefined
+  return (
+    <article className="turn-human" aria-label={t.you}>
+      <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
+      <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
+        {isWaiting ? (
+          t.waitingTurn
+        ) : (
+          <>
+            {onEdit && <IconButton label={t.editMessage} icon={<Pencil size={15} />} onClick={onEdit} />}
+            <VersionSteps ids={versions.ids} shown={human.data.id} onVersion={onVersion} />
+          </>
+        )}
+      </div>
+    </article>
+  )
+}
+
+function VersionSteps(props: { ids: string[]; shown: string; onVersion: (id: string) => void }) {
+  const { ids, shown, onVersion } = props
+  if (ids.length < 2) return undefined
+  const place = ids.indexOf(shown)
+  const to = (id: string | undefined) => id !== undefined && onVersion(id)
+  return (
+    <div className="versions" role="group" aria-label={t.versions}>
+      <IconButton
+        label={t.previousVersion}
+        icon={<ChevronLeft size={15} />}
+        aria-disabled={place <= 0}
+        onClick={() => to(ids[place - 1])}
+      />
+      <span aria-live="polite">{t.versionOf(place + 1, ids.length)}</span>
+      <IconButton
+        label={t.nextVersion}
+        icon={<ChevronRight size={15} />}
+        aria-disabled={place + 1 >= ids.length}
+        onClick={() => to(ids[place + 1])}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import { Suspense, lazy, useEffect, useRef } from 'react'
+import type { KnowledgeFile } from '../../../lib/api.ts'
+import type { Source } from '../../../lib/citations.ts'
+import { markQuote, unmarkQuote } from '../../../lib/mark-quote.ts'
+import { kindOf, useOriginal } from '../../../lib/originals.ts'
+import { texts } from '../../../texts/index.ts'
+import { PassageText } from '../../../ui/passage-text.tsx'
+import { Notice } from '../../../ui/notice.tsx'
+import { Skeleton } from '../../../ui/states.tsx'
+import { Markdown } from '../markdown.tsx'
+import { TableText } from './table-text.tsx'
+
+const PdfPage = lazy(() => import('./pdf-page.tsx'))
+const t = texts.source
+
+interface OriginalProps {
+  assistantId: string | undefined
+  source: Source
+  files: { data: { files: KnowledgeFile[] } | undefined; isPending: boolean }
+}
+
+/** The file that a source is from, as far as a page can show it; otherwise the passage that the answer was given. */
+export function Original({ assistantId, source, files }: OriginalProps) {
+  const { passage, page, quote } = source
+  const file = files.data?.files.find(({ id }) => id === passage.file_id)
+  const kind = file ? kindOf(file) : 'none'
+  const original = useOriginal(assistantId ?? '', file?.id ?? '', kind !== 'none' && assistantId !== undefined)
+  if (files.isPending || (kind !== 'none' && original.isPending))
+    return (
+      <div className="source-body">
+        <Skeleton lines={8} />
+      </div>
+    )
+  if (kind === 'none' || original.data === undefined)
+    return (
+      <Marked quote={quote}>
+        {!file && <Notice>{t.gone}</Notice>}
+        {original.isError && <Notice tone="warn">{t.notLoaded}</Notice>}
+        <div className="source-text">
+          <PassageText {...passage} />
+        </div>
+      </Marked>
+    )
+  if (kind === 'pdf')
+    return (
+      <Suspense
+        fallback={
+          <div className="source-body">
+            <Skeleton lines={8} />
+          </div>
+        }
+      >
+        <PdfPage bytes={original.data} page={page ?? 1} quote={quote} />
+      </Suspense>
+    )
+  const text = new TextDecoder().decode(original.data)
+  return (
+    <Marked quote={quote}>
+      {kind === 'markdown' && <Markdown text={text} />}
+      {kind === 'table' && <TableText text={text} quote={quote} />}
+      {kind === 'text' && <div className="source-text">{text}</div>}
+    </Marked>
+  )
+}
+
+/** Text with the quote marked in it. */
+function Marked({ quote, children }: { quote: string; children: React.ReactNode }) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (box.current) markQuote(box.current, quote)
+    return unmarkQuote
+  }, [quote])
+  return (
+    <div className="source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,169 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { type Message, type Run, api, keys, queryClient, unwrap, useAssistants, wordsOf } from '../../lib/api.ts'
+import { type Turn, turnsOf } from '../../lib/conversation.ts'
+import { follow, useFollowed } from '../../lib/run-followers.ts'
+import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
+import { removeSent, useSentMessages } from '../../lib/sent-messages.ts'
+import { say } from '../../lib/toasts.ts'
+import { texts } from '../../texts/index.ts'
+import { isGoingOn } from './turn.tsx'
+
+const t = texts.chat
+const noRuns: Run[] = []
+const noMessages: Message[] = []
+
+interface WithAssistant {
+  assistant_id?: string | null | undefined
+}
+
+/** The assistant that answers: the thread's own, that of its runs, or the first of all. */
+function assistantIdOf(
+  thread: { data: WithAssistant | undefined },
+  runs: { data: { runs: WithAssistant[] } | undefined },
+  assistants: { data: WithAssistant[] | undefined },
+): string | undefined {
+  const own = thread.data?.assistant_id ?? runs.data?.runs[0]?.assistant_id
+  // Only when it is known that the thread has none.
+  const first = thread.data && runs.data ? assistants.data?.[0]?.assistant_id : undefined
+  return own ?? first ?? undefined
+}
+
+/** What is known of a chat: its thread with all versions, its runs, and who answers. */
+function useChatData(threadId: string) {
+  const path = { params: { path: { tid: threadId } } }
+  const thread = useQuery({ queryKey: keys.thread(threadId), queryFn: () => unwrap(api.GET('/threads/{tid}', path)) })
+  const state = useQuery({
+    queryKey: keys.state(threadId),
+    queryFn: () =>
+      unwrap(api.GET('/threads/{tid}/state', { params: { path: { tid: threadId }, query: { versions: 'all' } } })),
+  })
+  const runs = useQuery({
+    queryKey: keys.runs(threadId),
+    queryFn: () =>
+      unwrap(api.GET('/threads/{tid}/runs', { params: { path: { tid: threadId }, query: { limit: 100 } } })),
+  })
+  const assistants = useAssistants()
+  const assistantId = assistantIdOf(thread, runs, assistants)
+  return {
+    thread,
+    state,
+    runs,
+    assistants,
+    assistantId,
+    assistant: assistants.data?.find(({ assistant_id: id }) => id === assistantId),
+    stored: state.data?.values.messages ?? noMessages,
+    runList: runs.data?.runs ?? noRuns,
+    /** Somebody may be quicker than the first answers of the service. */
+    loadedAssistantId: async () => {
+      const begun = { cancelRefetch: false }
+      return assistantIdOf(
+        ...(await Promise.all([thread.refetch(begun), runs.refetch(begun), assistants.refetch(begun)])),
+      )
+    },
+  }
+}
+
+/** A chat as it is shown, and what can be done with it. */
+export function useChat(threadId: string) {
+  const data = useChatData(threadId)
+  const { thread, stored, runList, assistantId } = data
+  const sent = useSentMessages(threadId)
+  const followedOf = useFollowed()
+  /** The end of the version that is shown, if that is not the newest. */
+  const [last, setLast] = useState<string>()
+
+  useEffect(() => {
+    for (const run of runList) if (run.status === 'pending' || run.status === 'running') follow(run.run_id, threadId)
+  }, [runList, threadId])
+
+  useEffect(() => {
+    // The thread itself contains the message when its run has ended.
+    const known = new Set(stored.map(({ data: { id } }) => id))
+    const over = sent.filter(
+      ({ id, runId }) => known.has(id) && runId !== undefined && !isGoingOn(undefined, followedOf(runId)),
+    )
+    if (over.length > 20)
+      removeSent(
+        threadId,
+        over.slice(0, -20).map(({ id }) => id),
+      )
+  }, [stored, sent, threadId, followedOf])
+
+  const { turns, endOf } = turnsOf({ stored, runs: runList, sent, followedOf, last })
+  const current = runList.findLast(({ run_id: id, status }) =>
+    followedOf(id) ? !followedOf(id)?.isOver : status === 'running' || status === 'pending',
+  )
+
+  const sendTo = async (content: string, place: { messageId?: string; after?: string | null } = {}) => {
+    const answering = assistantId ?? (await data.loadedAssistantId())
+    if (answering === undefined) throw new Error(t.noAssistantsText)
+    const isFirst = turns.length === 0
+    // What is written under an earlier version continues that version.
+    const message = { threadId, assistantId: answering, content, after: last, ...place }
+    setLast(undefined)
+    await sendMessage(message)
+    if (isFirst && (thread.data?.name === '' || thread.data?.name === 'main'))
+      await unwrap(api.PUT('/threads/{tid}', { params: { path: { tid: threadId } }, body: { name: nameOf(content) } }))
+  }
+  return {
+    ...data,
+    turns,
+    followedOf,
+    /** The run that is under way. */
+    current,
+    /** Resolves to whether the message was accepted. */
+    send: (content: string) => attempt(() => sendTo(content)),
+    /** Sends a changed question as a new version of it. */
+    sendVersion: (turn: Turn, content: string) => sendTo(content, { after: turn.versions.after }),
+    retry: ({ human, answers, versions }: Turn) => {
+      if (!human) return
+      const { id, content } = human.data
+      // A question without any answer needs no second version.
+      const place = answers.length === 0 ? { messageId: id } : { after: versions.after }
+      void attempt(() => sendTo(content, place))
+    },
+    showVersion: (questionId: string) => setLast(endOf(questionId)),
+    stop: () =>
+      void attempt(async () => {
+        if (current) await unwrap(api.POST('/runs/{run_id}/cancel', { params: { path: { run_id: current.run_id } } }))
+        await queryClient.invalidateQueries({ queryKey: keys.runs(threadId) })
+      }),
+    branch: useBranch(turns, assistantId),
+  }
+}
+
+/** Begins another chat with what was said before a question. */
+function useBranch(turns: Turn[], assistantId: string | undefined) {
+  const navigate = useNavigate()
+  return async (turn: Turn, content: string): Promise<void> => {
+    if (assistantId === undefined) return
+    const place = turns.findIndex(({ human }) => human?.data.id === turn.human?.data.id)
+    const before = turns.slice(0, place).flatMap(messagesOf)
+    const id = await newThread(nameOf(content), assistantId, before)
+    await sendMessage({ threadId: id, assistantId, content })
+    await navigate({ to: '/console/chat/$threadId', params: { threadId: id } })
+  }
+}
+
+/** A question, its answers, and what the tools said that they called, in order. */
+function messagesOf({ human, answers, results }: Turn): Message[] {
+  const said = answers.flatMap((answer): Message[] => [
+    answer,
+    ...(answer.data.tool_calls ?? []).flatMap(({ id }) => results.get(id) ?? []),
+  ])
+  if (human === undefined) return said
+  const { after: _, ...data } = human.data
+  return [{ type: 'HumanMessage', data }, ...said]
+}
+
+async function attempt(action: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await action()
+    return true
+  } catch (error) {
+    say(wordsOf(error, texts.offline), 'danger')
+    return false
+  }
+}
