@@ -4,7 +4,7 @@ import { createAudit } from '../../services/audit/index.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { apiClient } from '../support/api-client.ts'
 import { goodPassword, insertUser, newEmail } from '../support/users.ts'
-import { en } from '../../web/src/texts/en.ts'
+import { enAudit } from '../../web/src/texts/en-audit.ts'
 import { type Console, startConsole } from './support.ts'
 
 let site: Console
@@ -226,15 +226,16 @@ test('the audit log is shown in pages, and filtered by action', async () => {
   await user.call('POST', '/user/change-password', { current_password: 'wrong one', new_password: goodPassword })
   await page.getByRole('button', { name: /^Your account/ }).click()
   await page.getByRole('menuitem', { name: 'Audit log' }).click()
-  const rows = page.locator('tbody tr')
-  await rows.filter({ hasText: 'Password changed' }).getByText('refused').waitFor()
+  const rows = page.locator('.audit-list li')
+  await rows.filter({ hasText: 'You changed the password' }).getByText('refused').waitFor()
   expect(await rows.count()).toBe(50)
   await page.getByLabel('Show', { exact: true }).selectOption('Assistant deleted')
-  await expect.poll(() => rows.filter({ hasText: 'Assistant deleted' }).count()).toBe(50)
+  await expect.poll(() => rows.filter({ hasText: 'You deleted the assistant something that is gone' }).count()).toBe(50)
   expect(await rows.count()).toBe(50)
   await page.getByRole('button', { name: 'Show older entries' }).click()
-  await rows.filter({ hasText: /assistant-0$/ }).waitFor()
-  expect(await rows.count()).toBe(55)
+  await expect.poll(() => rows.count()).toBe(55)
+  await rows.last().locator('summary').click()
+  await rows.last().getByText('assistant-0', { exact: true }).waitFor()
   await site.expectAccessible(page, 'the audit log')
   await page.getByLabel('Show', { exact: true }).selectOption('Login')
   await page.getByText('There are no entries.').waitFor()
@@ -250,6 +251,6 @@ test('every action of the audit log with a text is an operation of the service',
     'admin.access',
     'accounts.socialCallback',
   ])
-  const named = Object.keys({ ...en.audit.actions, ...en.audit.adminActions })
+  const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences })
   expect(named.filter((action) => !known.has(action))).toEqual([])
 })

@@ -1,20 +1,25 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { UserTable } from './inactive-users.tsx'
 import type { AdminApi } from './api.ts'
+import { ReceiptSearch } from './receipt-search.tsx'
+import { UserTable } from './user-table.tsx'
 
-const t = texts.admin
+const t = operationTexts.admin
 
 /** Clean-ups. Each shows first what it would remove; only then can it be carried out. */
 export function Cleanups({ api }: { api: AdminApi }) {
   return (
     <>
+      <header>
+        <h1>{t.pages.cleanup}</h1>
+        <p className="muted">{t.cleanupText}</p>
+      </header>
       <UserCleanup
         title={t.cleanInactive}
         text={t.cleanInactiveText}
@@ -28,6 +33,7 @@ export function Cleanups({ api }: { api: AdminApi }) {
         run={(query) => unwrap(api.POST('/admin/cleanup-unverified-users', { params: { query } }))}
       />
       <OrphanCleanup api={api} />
+      <ReceiptSearch api={api} />
     </>
   )
 }

@@ -17,6 +17,7 @@ import { useEffect, useState } from 'react'
 import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
 import { productName } from '../lib/product.ts'
 import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
+import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
 import { texts } from '../texts/index.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -39,6 +40,7 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(() => setOpen(false), [path])
+  useFirstModel()
   useEffect(() => {
     if (!session && path !== '/console/goodbye') void navigate({ to: '/login', replace: true })
   }, [session, navigate, path])
@@ -187,7 +189,7 @@ function UserMenu() {
           onSelect: () => void navigate({ to: '/console/data' }),
         },
         {
-          label: texts.audit.title,
+          label: texts.account.auditLog,
           icon: <ScrollText size={16} aria-hidden="true" />,
           onSelect: () => void navigate({ to: '/console/audit' }),
         },

@@ -10,6 +10,7 @@ import { Face } from '../../ui/face.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { Announcement } from './announcement.tsx'
+import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello, Starters } from './hello.tsx'
@@ -85,7 +86,9 @@ function Conversation({ threadId }: { threadId: string }) {
           isBusy={current !== undefined}
           onSend={chat.send}
           onStop={chat.stop}
-        />
+        >
+          <ChatModel chat={threadId} />
+        </Composer>
         {isNew && assistant && (
           <Starters assistant={assistant} chat={threadId} onSend={(text) => void chat.send(text)} />
         )}
