@@ -52,7 +52,13 @@ export function requestsOf(operations: Operation[], own: Side, other: Side): Cro
 }
 
 /** What is wrong with the answer that `own` gets, if anything; `text` is the answer. */
-export async function judge(service: RunningService, request: CrossRequest, own: Side, other: Side, patienceMs?: number) {
+export async function judge(
+  service: RunningService,
+  request: CrossRequest,
+  own: Side,
+  other: Side,
+  patienceMs?: number,
+) {
   const { operation, path, body, expected, label } = request
   const token = operation.isPublic ? own.publicToken : own.token
   const { status, text } = await send(service, operation.method, path, token, body, patienceMs)
