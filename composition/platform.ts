@@ -13,6 +13,7 @@ import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createImports } from '../services/import/index.ts'
+import { createMcpHosts } from '../services/mcp/hosts.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
@@ -99,6 +100,7 @@ export async function connectPlatform(
       schedules: schedules.schedules,
       scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
       v1,
+      mcpHosts: createMcpHosts({ ...core, ...runs, ...knowledge }),
       ...accounts,
       ...knowledge,
       ...runs,

@@ -85,7 +85,11 @@ export function createConversations(collections: Log, { clock = () => performanc
     async read(
       threadId: string,
       maxBytes: number,
-      { thread, runId, last }: { thread?: Known | undefined; runId?: string | undefined; last?: string | undefined } = {},
+      {
+        thread,
+        runId,
+        last,
+      }: { thread?: Known | undefined; runId?: string | undefined; last?: string | undefined } = {},
     ): Promise<Conversation> {
       if (last !== undefined) return readEnd(collections, threadId, maxBytes, last)
       const found = thread && keptOf(thread, maxBytes)
@@ -122,12 +126,7 @@ export function createConversations(collections: Log, { clock = () => performanc
 }
 
 /** Reads the log from its end until there are enough bytes. */
-async function readEnd(
-  collections: Log,
-  threadId: string,
-  maxBytes: number,
-  last?: string,
-): Promise<Conversation> {
+async function readEnd(collections: Log, threadId: string, maxBytes: number, last?: string): Promise<Conversation> {
   const newestFirst: CheckpointRecord[] = []
   let bytes = 0
   for (;;) {
