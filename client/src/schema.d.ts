@@ -5280,6 +5280,8 @@ export interface components {
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
+            /** @description Answers in place of the assistant's model, such as one of `GET /user/models`. */
+            model?: string;
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];
@@ -5663,6 +5665,8 @@ export interface components {
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
+            /** @description Answers in place of the assistant's model, such as one of `GET /user/models`. */
+            model?: string;
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];

@@ -56,6 +56,7 @@ export interface RunRequest {
   parallel_tool_calls?: boolean
   client_calls?: ClientCallMode
   client_calls_expire_seconds?: number
+  model?: string
 }
 
 export interface PrepareRunDeps {
@@ -89,13 +90,14 @@ export function createPrepareRun({ threads, assistants, partSources }: PrepareRu
 
 function overridesOf(request: RunRequest): RunOverrides {
   const { tools = [], tool_choice: choice, parallel_tool_calls: parallel, client_calls: mode } = request
-  const { client_calls_expire_seconds: seconds } = request
+  const { client_calls_expire_seconds: seconds, model } = request
   return {
     ...(tools.length === 0 ? {} : { tools_json: clientFunctionsText(tools, ['body', 'tools']) }),
     ...(choice === undefined ? {} : { tool_choice_json: JSON.stringify(choice) }),
     ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
     ...(mode === undefined ? {} : { client_calls: mode }),
     ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
+    ...(model === undefined ? {} : { model }),
   }
 }
 

@@ -107,6 +107,11 @@ const schedules = createRoute({
   path: '/schedules',
   component: lazyRouteComponent(() => import('./pages/schedules/list.tsx'), 'Schedules'),
 })
+const connectModel = createRoute({
+  getParentRoute: () => shell,
+  path: '/model',
+  component: lazyRouteComponent(() => import('./pages/connect-model.tsx'), 'ConnectModel'),
+})
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
@@ -166,6 +171,7 @@ const routeTree = root.addChildren([
     assistant,
     projects,
     schedules,
+    connectModel,
     usage,
     plans,
     account,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ClientFunction, ToolChoice, maxClientFunctions } from '../../../domain/client-tools.ts'
+import { modelNameMax } from '../../../domain/served-models.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, RunMessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
@@ -58,6 +59,13 @@ export const CreateRunPayload = Type.Object(
       }),
     ),
     stream_mode: Type.Optional(StreamMode),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: modelNameMax,
+        description: "Answers in place of the assistant's model, such as one of `GET /user/models`.",
+      }),
+    ),
     tools: Type.Optional(
       Type.Array(ClientFunction, {
         maxItems: maxClientFunctions,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
+import { formatDay, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
@@ -8,7 +9,7 @@ import type { AdminApi } from './api.ts'
 const t = texts.admin
 const refreshMs = 60_000
 
-/** What happened on each of the last thirty days. */
+/** Four figures of the last thirty days; their plots by day are folded away. */
 export function Activity({ api }: { api: AdminApi }) {
   const activity = useQuery({
     queryKey: ['admin', 'activity'],
@@ -19,8 +20,28 @@ export function Activity({ api }: { api: AdminApi }) {
   if (activity.isError) return <Problem error={activity.error} onRetry={() => void activity.refetch()} />
   const { days } = activity.data
   type Day = (typeof days)[number]
+  const sum = (valueOf: (day: Day) => number) => days.reduce((total, day) => total + valueOf(day), 0)
+  const timed = days.filter((day) => day.first_token_ms !== undefined)
+  const meanMs = timed.length === 0 ? 0 : sum((day) => day.first_token_ms ?? 0) / timed.length
+  const failed = sum((day) => day.failed_runs)
+  const runs = sum((day) => day.runs)
+  const figures = [
+    { label: t.newUsers, value: formatNumber(sum((day) => day.new_users)), note: '', of: (day: Day) => day.new_users },
+    { label: t.runs, value: formatNumber(runs), note: t.failedOf(formatNumber(failed)), of: (day: Day) => day.runs },
+    {
+      label: t.tokens,
+      value: formatNumber(sum((day) => day.total_tokens)),
+      note: '',
+      of: (day: Day) => day.total_tokens,
+    },
+    {
+      label: t.firstToken,
+      value: timed.length === 0 ? t.unknown : t.milliseconds(formatNumber(Math.round(meanMs))),
+      note: '',
+      of: (day: Day) => day.first_token_ms ?? 0,
+    },
+  ]
   const plots = [
-    { title: t.newUsers, series: [t.newUsers], valuesOf: (day: Day) => [day.new_users] },
     {
       title: t.runsByDay,
       series: [t.otherRuns, t.failedRuns],
@@ -31,20 +52,46 @@ export function Activity({ api }: { api: AdminApi }) {
       series: [t.promptTokens, t.completionTokens],
       valuesOf: (day: Day) => [day.prompt_tokens, day.completion_tokens],
     },
-    { title: t.firstToken, series: [t.firstToken], valuesOf: (day: Day) => [day.first_token_ms ?? 0] },
   ]
   return (
-    <div className="plots">
-      {plots.map(({ title, series, valuesOf }) => (
-        <section key={title} className="card stack-small">
-          <h2>{title}</h2>
-          <ColumnChart
-            label={title}
-            series={series}
-            entries={days.map((day) => ({ name: day.date, values: valuesOf(day) }))}
-          />
-        </section>
+    <section className="stack">
+      <h2>{t.thirtyDays}</h2>
+      <dl className="op-figures">
+        {figures.map(({ label, value, note, of }) => (
+          <div key={label} className="op-figure">
+            <dt className="muted small">{label}</dt>
+            <dd>
+              <div className="figure">{value}</div>
+              {note && <div className="muted small">{note}</div>}
+              <Spark values={days.map(of)} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div className="plots">
+        {plots.map(({ title, series, valuesOf }) => (
+          <section key={title} className="card stack-small">
+            <h3>{title}</h3>
+            <ColumnChart
+              label={title}
+              series={series}
+              entries={days.map((day) => ({ name: formatDay(day.date), values: valuesOf(day) }))}
+            />
+          </section>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+/** A figure by day, without axes: the numbers stand in the tables of the plots. */
+function Spark({ values }: { values: number[] }) {
+  const top = Math.max(1, ...values)
+  return (
+    <svg className="spark" viewBox={`0 0 ${values.length * 4} 40`} preserveAspectRatio="none" aria-hidden="true">
+      {values.map((value, place) => (
+        <rect key={place} x={place * 4} width={3} y={40 - (38 * value) / top} height={(38 * value) / top} />
       ))}
-    </div>
+    </svg>
   )
 }

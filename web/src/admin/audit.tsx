@@ -13,30 +13,31 @@ export function Audit({ api }: { api: AdminApi }) {
   const [typed, setTyped] = useState('')
   const [userId, setUserId] = useState('')
   return (
-    <section className="card stack-small">
-      <div>
-        <h2>{t.title}</h2>
-        <p className="muted small">{t.adminText}</p>
-      </div>
-      <form
-        className="search-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          setUserId(typed.trim())
-        }}
-      >
-        <TextField label={t.userId} help={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
-        <Button type="submit">{t.show}</Button>
-      </form>
-      <AuditLog
-        key={userId}
-        name={['admin', 'audit', userId]}
-        hasUsers
-        words={{ ...t.actions, ...t.adminActions }}
-        read={(query) =>
-          unwrap(api.GET('/admin/audit', { params: { query: { ...query, ...(userId && { user_id: userId }) } } }))
-        }
-      />
-    </section>
+    <>
+      <header>
+        <h1>{t.title}</h1>
+        <p className="muted">{t.adminText}</p>
+      </header>
+      <section className="card stack-small">
+        <form
+          className="search-form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            setUserId(typed.trim())
+          }}
+        >
+          <TextField label={t.userId} help={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
+          <Button type="submit">{t.show}</Button>
+        </form>
+        <AuditLog
+          key={userId}
+          name={['admin', 'audit', userId]}
+          words={{ ...t.actions, ...t.adminActions }}
+          read={(query) =>
+            unwrap(api.GET('/admin/audit', { params: { query: { ...query, ...(userId && { user_id: userId }) } } }))
+          }
+        />
+      </section>
+    </>
   )
 }

@@ -6,8 +6,9 @@ import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { UserTable } from './inactive-users.tsx'
 import type { AdminApi } from './api.ts'
+import { ReceiptSearch } from './receipt-search.tsx'
+import { UserTable } from './user-table.tsx'
 
 const t = texts.admin
 
@@ -15,6 +16,10 @@ const t = texts.admin
 export function Cleanups({ api }: { api: AdminApi }) {
   return (
     <>
+      <header>
+        <h1>{t.pages.cleanup}</h1>
+        <p className="muted">{t.cleanupText}</p>
+      </header>
       <UserCleanup
         title={t.cleanInactive}
         text={t.cleanInactiveText}
@@ -28,6 +33,7 @@ export function Cleanups({ api }: { api: AdminApi }) {
         run={(query) => unwrap(api.POST('/admin/cleanup-unverified-users', { params: { query } }))}
       />
       <OrphanCleanup api={api} />
+      <ReceiptSearch api={api} />
     </>
   )
 }

@@ -7,6 +7,7 @@ import '../styles/tokens.css'
 import '../styles/base.css'
 import '../styles/parts.css'
 import '../styles/shell.css'
+import '../styles/operation.css'
 import { Operation } from './operation.tsx'
 
 applyTheme()

@@ -1,113 +1,93 @@
-import { LogOut } from 'lucide-react'
-import { useState } from 'react'
+import { Activity as ActivityIcon, Brain, Eraser, LogOut, ScrollText, Server, Users as UsersIcon } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { createClient } from '../../../client/src/index.ts'
-import { queryClient, unwrap, useConsoleSettings } from '../lib/api.ts'
-import { useSubmit } from '../lib/use-submit.ts'
+import { queryClient, unwrap } from '../lib/api.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Activity } from './activity.tsx'
 import type { AdminApi } from './api.ts'
+import { AskToken } from './ask-token.tsx'
 import { Audit } from './audit.tsx'
 import { Cleanups } from './cleanups.tsx'
-import { Dependencies, Stats } from './figures.tsx'
-import { FindUser } from './find-user.tsx'
-import { InactiveUsers } from './inactive-users.tsx'
-import { Ingestions, Queues } from './queues.tsx'
-import { ReceiptSearch } from './receipt-search.tsx'
+import { Models } from './models/models.tsx'
+import { Overview } from './overview.tsx'
+import { QueuesPage } from './queues.tsx'
+import { forgetToken, keptToken } from './token.ts'
+import { Users } from './users.tsx'
 
 const t = texts.admin
 
-/** The operator's page. The token is kept only in the memory of the page, so a reload asks for it again. */
+const pages = [
+  { id: 'overview', Icon: ActivityIcon, Page: Overview },
+  { id: 'models', Icon: Brain, Page: Models },
+  { id: 'users', Icon: UsersIcon, Page: Users },
+  { id: 'queues', Icon: Server, Page: QueuesPage },
+  { id: 'audit', Icon: ScrollText, Page: Audit },
+  { id: 'cleanup', Icon: Eraser, Page: Cleanups },
+] as const
+
+/** The operator's page. Its token is kept in memory, or for the tab if the operator wants it. */
 export function Operation() {
   const [api, setApi] = useState<AdminApi>()
-  const settings = useConsoleSettings()
-  if (!api) return <AskToken onToken={setApi} />
+  const [isLooking, setLooking] = useState(() => keptToken() !== undefined)
+  const current = useHashPage()
+  useEffect(() => {
+    const token = keptToken()
+    if (token === undefined) return
+    const kept = apiWith(token)
+    unwrap(kept.GET('/admin/system-stats'))
+      .then(() => setApi(kept), forgetToken)
+      .finally(() => setLooking(false))
+  }, [])
+  if (isLooking) return undefined
+  if (!api) return <AskToken connect={apiWith} onToken={setApi} />
   const leave = () => {
+    forgetToken()
     queryClient.clear()
     setApi(undefined)
   }
+  const { Page } = current
   return (
-    <div className="main">
+    <div className="op">
+      <header className="op-rail">
+        <a className="brand" href="#overview">
+          <img src="/icon.svg" alt="" />
+          {t.title}
+        </a>
+        <nav className="nav" aria-label={t.title}>
+          {pages.map(({ id, Icon }) => (
+            <a key={id} href={`#${id}`} className="nav-link" aria-current={id === current.id ? 'page' : undefined}>
+              <Icon size={17} aria-hidden="true" />
+              {t.pages[id]}
+            </a>
+          ))}
+        </nav>
+        <div className="op-rail-foot">
+          <a className="button button-small" href="/console">
+            {t.toConsole}
+          </a>
+          <Button size="small" onClick={leave}>
+            <LogOut size={15} aria-hidden="true" />
+            {t.leave}
+          </Button>
+        </div>
+      </header>
       <main className="page">
-        <header className="page-head">
-          <div>
-            <h1>{t.title}</h1>
-            <p className="muted">{t.text}</p>
-          </div>
-          <div className="row">
-            {settings?.temporal_ui_url && (
-              <>
-                {workflowLinks(settings.temporal_ui_url, settings.temporal_namespace).map(({ label, href }) => (
-                  <a key={label} className="button" href={href} target="_blank" rel="noreferrer">
-                    {label}
-                  </a>
-                ))}
-              </>
-            )}
-            <Button onClick={leave}>
-              <LogOut size={16} aria-hidden="true" />
-              {t.leave}
-            </Button>
-          </div>
-        </header>
-        <Dependencies />
-        <Stats api={api} />
-        <Activity api={api} />
-        <Queues api={api} />
-        <Ingestions api={api} />
-        <FindUser api={api} />
-        <Audit api={api} />
-        <InactiveUsers api={api} />
-        <Cleanups api={api} />
-        <ReceiptSearch api={api} />
+        <Page api={api} />
       </main>
     </div>
   )
 }
 
-function workflowLinks(ui: string, namespace: string) {
-  const search = (status: string) =>
-    `${ui}/namespaces/${namespace}/workflows?query=${encodeURIComponent(`ExecutionStatus="${status}"`)}`
-  return [
-    { label: t.runningWorkflows, href: search('Running') },
-    { label: t.failedWorkflows, href: search('Failed') },
-  ]
+function apiWith(token: string): AdminApi {
+  return createClient({ baseUrl: '', token: () => token })
 }
 
-function AskToken({ onToken }: { onToken: (api: AdminApi) => void }) {
-  const [token, setToken] = useState('')
-  const form = useSubmit(async () => {
-    const given = token.trim()
-    const api = createClient({ baseUrl: '', token: () => given })
-    await unwrap(api.GET('/admin/system-stats'))
-    onToken(api)
-  })
-  return (
-    <main className="welcome-form full-height">
-      <div>
-        <div className="stack-small">
-          <h1>{t.title}</h1>
-          <p className="muted">{t.askText}</p>
-        </div>
-        <form className="form" onSubmit={form.onSubmit}>
-          {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-          <TextField
-            label={t.token}
-            help={t.tokenHelp}
-            type="password"
-            autoComplete="off"
-            required
-            autoFocus
-            value={token}
-            onValue={setToken}
-          />
-          <Button type="submit" look="primary" wide busy={form.isBusy}>
-            {t.enter}
-          </Button>
-        </form>
-      </div>
-    </main>
-  )
+function useHashPage() {
+  const [hash, setHash] = useState(() => window.location.hash.slice(1))
+  useEffect(() => {
+    const onChange = () => setHash(window.location.hash.slice(1))
+    window.addEventListener('hashchange', onChange)
+    return () => window.removeEventListener('hashchange', onChange)
+  }, [])
+  return pages.find(({ id }) => id === hash) ?? pages[0]
 }

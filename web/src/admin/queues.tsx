@@ -9,6 +9,20 @@ import type { AdminApi } from './api.ts'
 const t = texts.admin
 const refreshMs = 10_000
 
+/** Whether there are workers for all queues, and files that are being read. */
+export function QueuesPage({ api }: { api: AdminApi }) {
+  return (
+    <>
+      <header>
+        <h1>{t.pages.queues}</h1>
+        <p className="muted">{t.queuesText}</p>
+      </header>
+      <Queues api={api} />
+      <Ingestions api={api} />
+    </>
+  )
+}
+
 /** The backlog and the workers of the task queues. */
 export function Queues({ api }: { api: AdminApi }) {
   const queues = useQuery({
@@ -52,7 +66,7 @@ export function Queues({ api }: { api: AdminApi }) {
 }
 
 /** The ingestions under way; those without progress for the longest time come first. */
-export function Ingestions({ api }: { api: AdminApi }) {
+function Ingestions({ api }: { api: AdminApi }) {
   const open = useQuery({
     queryKey: ['admin', 'ingestions'],
     refetchInterval: refreshMs,

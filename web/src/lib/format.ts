@@ -1,3 +1,4 @@
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 0 })
 const number = new Intl.NumberFormat('en')
 const units = ['B', 'KB', 'MB', 'GB', 'TB']
 
@@ -14,6 +15,29 @@ export function formatBytes(bytes: number): string {
 export function formatSeconds(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** A day in UTC, such as 2026-11-22, as people write it. */
+export function formatDay(date: string): string {
+  return shortDay.format(new Date(`${date}T00:00:00Z`))
+}
+
+/** A number of tokens, rounded: 128K. */
+export function formatTokens(tokens: number): string {
+  return compact.format(tokens)
+}
+
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'full' })
+const time = new Intl.DateTimeFormat('en', { timeStyle: 'short' })
+
+export function formatDate(iso: string): string {
+  return date.format(new Date(iso))
+}
+
+export function formatTime(iso: string): string {
+  return time.format(new Date(iso))
 }
 
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })

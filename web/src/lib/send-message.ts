@@ -1,4 +1,5 @@
 import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
+import { modelOfChat } from './chat-model.ts'
 import { newId } from './new-id.ts'
 import { follow } from './run-followers.ts'
 import { addSent, removeSent } from './sent-messages.ts'
@@ -14,10 +15,13 @@ interface Sending {
 /** Starts a run with a message, shows the message at once, and follows the run. */
 export async function sendMessage({ threadId, assistantId, content, messageId }: Sending): Promise<void> {
   const id = messageId ?? newId()
+  const model = modelOfChat(threadId)
   addSent(threadId, { id, content })
   try {
     const input = [{ type: 'HumanMessage' as const, data: { id, content } }]
-    const run = await unwrap(api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input } }))
+    const run = await unwrap(
+      api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input, ...(model && { model }) } }),
+    )
     addSent(threadId, { id, content, runId: run.run_id })
     queryClient.setQueryData<Schemas['RunList']>(keys.runs(threadId), (list) => ({
       limit: 50,

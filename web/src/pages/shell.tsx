@@ -16,6 +16,7 @@ import {
 import { useEffect, useState } from 'react'
 import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
 import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
+import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
 import { texts } from '../texts/index.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -38,6 +39,7 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(() => setOpen(false), [path])
+  useFirstModel()
   useEffect(() => {
     if (!session && path !== '/console/goodbye') void navigate({ to: '/login', replace: true })
   }, [session, navigate, path])

@@ -1,67 +1,80 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type Schemas, useAssistants, useUsage } from '../lib/api.ts'
-import { formatBytes, formatCost, formatNumber } from '../lib/format.ts'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { type Schemas, api, keys, unwrap, useAssistants } from '../lib/api.ts'
+import { formatBytes, formatCost, formatDay, formatNumber } from '../lib/format.ts'
+import { usageCsv } from '../lib/usage-csv.ts'
 import { useTitle } from '../lib/use-title.ts'
 import { texts } from '../texts/index.ts'
+import { Button } from '../ui/button.tsx'
 import { ColumnChart } from '../ui/column-chart.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { ScrollRegion } from '../ui/scroll-region.tsx'
 import { Problem, ProgressBar, Skeleton } from '../ui/states.tsx'
 
 const t = texts.usage
 type UserUsage = Schemas['UserUsage']
 
+const ranges = [7, 30, 90, 365] as const
+type Range = (typeof ranges)[number]
+
 /** What the account has used, and its limits. */
 export function Usage() {
   useTitle(t.title)
-  const usage = useUsage()
+  const [range, setRange] = useState<Range>(30)
+  const usage = useQuery({
+    queryKey: [...keys.usage, range],
+    placeholderData: keepPreviousData,
+    queryFn: () => unwrap(api.GET('/user/usage', { params: { query: { days: range } } })),
+  })
   return (
     <div className="page">
-      <header>
-        <h1>{t.title}</h1>
-        <p className="muted">{t.text}</p>
+      <header className="page-head">
+        <div>
+          <h1>{t.title}</h1>
+          <p className="muted">{t.text}</p>
+        </div>
+        <SelectField
+          label={t.range}
+          value={String(range)}
+          onValue={(value) => setRange(ranges.find((days) => String(days) === value) ?? 30)}
+        >
+          {ranges.map((days) => (
+            <option key={days} value={days}>
+              {t.lastDays(days)}
+            </option>
+          ))}
+        </SelectField>
       </header>
       {usage.isPending && <Skeleton lines={5} height={48} />}
       {usage.isError && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.data && <Figures usage={usage.data} />}
+      {usage.data && (
+        <>
+          <Spent usage={usage.data} range={range} />
+          <Limits usage={usage.data} />
+        </>
+      )}
     </div>
   )
 }
 
-function Figures({ usage }: { usage: UserUsage }) {
+/** What the runs of the range took. */
+function Spent({ usage, range }: { usage: UserUsage; range: Range }) {
+  const nameOf = useAssistantNames()
   const figures = [
-    [t.runs, usage.runs],
-    [t.tokens, usage.total_tokens],
-    [t.assistants, usage.assistants],
-    [t.files, usage.files],
-    [t.projects, usage.projects],
-    ...(usage.storage_max_mb === null ? [[t.storage, formatBytes(usage.storage_bytes)] as const] : []),
-    ...(usage.cost > 0 ? [[t.cost, formatCost(usage.cost, usage.currency)] as const] : []),
+    [t.runs, formatNumber(usage.runs)],
+    [t.tokens, formatNumber(usage.total_tokens)],
+    [t.cost, usage.cost > 0 ? formatCost(usage.cost, usage.currency) : t.costUnknown],
   ] as const
+  const days = lastDays(usage.days, range)
   return (
     <>
-      <section className="card stack-small">
-        <Quota
-          title={t.quota}
-          text={t.quotaOf(usage.thread_counter, usage.thread_max)}
-          share={usage.thread_counter / usage.thread_max}
-        />
-        <p className="small">
-          <Link to="/console/plans">{t.plans}</Link>
-        </p>
-      </section>
-      {usage.storage_max_mb !== null && (
-        <section className="card stack-small">
-          <Quota
-            title={t.storage}
-            text={t.storageOf(formatBytes(usage.storage_bytes), formatNumber(usage.storage_max_mb))}
-            share={usage.storage_bytes / (usage.storage_max_mb * 1024 * 1024)}
-          />
-        </section>
-      )}
       <dl className="figures">
         {figures.map(([label, value]) => (
           <div key={label} className="tile">
             <dt className="muted small">{label}</dt>
-            <dd className="figure">{typeof value === 'number' ? formatNumber(value) : value}</dd>
+            <dd className="figure">{value}</dd>
           </div>
         ))}
       </dl>
@@ -70,101 +83,154 @@ function Figures({ usage }: { usage: UserUsage }) {
       ) : (
         <>
           <section className="card stack-small">
-            <div>
+            <div className="spread">
               <h2>{t.byDay}</h2>
-              <p className="muted small">{t.byDayText}</p>
+              <Button size="small" onClick={() => saveCsv(usageCsv(usage, nameOf), range)}>
+                <Download size={15} aria-hidden="true" />
+                {t.csv}
+              </Button>
             </div>
             <ColumnChart
               label={t.byDay}
-              entries={lastDays(usage.days).map(({ date, prompt_tokens: prompt, completion_tokens: completion }) => ({
-                name: date,
+              entries={days.map(({ date, prompt_tokens: prompt, completion_tokens: completion }) => ({
+                name: formatDay(date),
                 values: [prompt, completion],
               }))}
               series={[t.prompt, t.completion]}
             />
           </section>
-          <Shares usage={usage} />
+          <Shares
+            title={t.byAssistant}
+            currency={usage.currency}
+            rows={usage.assistants_used.map((row) => ({ ...row, name: nameOf(row.assistant_id) }))}
+          />
+          <Shares
+            title={t.byModel}
+            currency={usage.currency}
+            rows={usage.models_used.map((row) => ({ ...row, name: row.model || t.unknownModel }))}
+          />
         </>
       )}
     </>
   )
 }
 
-/** `share` is not a number when nothing is used of nothing. */
-function Quota({ title, text, share }: { title: string; text: string; share: number }) {
-  return (
-    <>
-      <div className="spread">
-        <h2>{title}</h2>
-        <span>{text}</span>
-      </div>
-      <ProgressBar value={Number.isNaN(share) ? 1 : Math.min(1, share)} label={title} />
-    </>
-  )
-}
-
-/** Tokens by assistant, and by the model that was asked. */
-function Shares({ usage }: { usage: UserUsage }) {
+function useAssistantNames(): (id: string) => string {
   const assistants = useAssistants()
-  const nameOf = (id: string) => assistants.data?.find(({ assistant_id: other }) => other === id)?.name
-  const byAssistant = usage.assistants_used.map(({ assistant_id: id, total_tokens: tokens }) => ({
-    name: nameOf(id) ?? t.otherAssistant,
-    tokens,
-  }))
-  const byModel = usage.models_used.map(({ model, total_tokens: tokens }) => ({
-    name: model || t.unknownModel,
-    tokens,
-  }))
-  return (
-    <div className="grid">
-      <ShareList title={t.byAssistant} entries={summed(byAssistant)} />
-      <ShareList title={t.byModel} entries={summed(byModel)} />
-    </div>
-  )
+  return (id) => assistants.data?.find(({ assistant_id: other }) => other === id)?.name ?? t.otherAssistant
 }
 
 interface Share {
   name: string
-  tokens: number
+  runs: number
+  total_tokens: number
+  cost: number
 }
 
-function summed(entries: Share[]): Share[] {
-  const sums = new Map<string, number>()
-  for (const { name, tokens } of entries) sums.set(name, (sums.get(name) ?? 0) + tokens)
-  return [...sums].map(([name, tokens]) => ({ name, tokens })).toSorted((a, b) => b.tokens - a.tokens)
-}
-
-function ShareList({ title, entries }: { title: string; entries: Share[] }) {
+/** Answers, tokens and cost of each; those of the same name together. */
+function Shares({ title, rows, currency }: { title: string; rows: Share[]; currency: string }) {
+  const entries = [...Map.groupBy(rows, ({ name }) => name)].map(([name, same]) => ({
+    name,
+    runs: same.reduce((sum, row) => sum + row.runs, 0),
+    tokens: same.reduce((sum, row) => sum + row.total_tokens, 0),
+    cost: same.reduce((sum, row) => sum + row.cost, 0),
+  }))
   const most = Math.max(1, ...entries.map(({ tokens }) => tokens))
   return (
     <section className="card stack-small">
       <h2>{title}</h2>
-      <ul className="stack-small">
-        {entries.map(({ name, tokens }) => (
-          <li key={name} className="stack-tight">
-            <div className="spread small">
-              <span className="truncate">{name}</span>
-              <span className="muted">{texts.chat.tokens(tokens)}</span>
-            </div>
-            <div className="progress">
-              <div style={{ width: `${(100 * tokens) / most}%` }} />
-            </div>
-          </li>
-        ))}
-      </ul>
+      <ScrollRegion label={title}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th>{texts.name}</th>
+              <th className="number">{t.runs}</th>
+              <th className="number">{t.tokens}</th>
+              <th className="number">{t.cost}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map(({ name, runs, tokens, cost }) => (
+              <tr key={name}>
+                <td>
+                  <div className="stack-tight">
+                    <span className="break">{name}</span>
+                    <div className="progress" aria-hidden="true">
+                      <div style={{ width: `${(100 * tokens) / most}%` }} />
+                    </div>
+                  </div>
+                </td>
+                <td className="number">{formatNumber(runs)}</td>
+                <td className="number">{formatNumber(tokens)}</td>
+                <td className="number">{cost > 0 ? formatCost(cost, currency) : '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
     </section>
   )
 }
 
-const days = 30
+/** What the account has now, and what it may have. */
+function Limits({ usage }: { usage: UserUsage }) {
+  const quotas = [
+    {
+      title: t.quota,
+      text: t.quotaOf(usage.thread_counter, usage.thread_max),
+      share: usage.thread_counter / usage.thread_max,
+    },
+    ...(usage.storage_max_mb === null
+      ? []
+      : [
+          {
+            title: t.storage,
+            text: t.storageOf(formatBytes(usage.storage_bytes), formatNumber(usage.storage_max_mb)),
+            share: usage.storage_bytes / (usage.storage_max_mb * 1024 * 1024),
+          },
+        ]),
+  ]
+  const has = [
+    t.has.assistants(usage.assistants),
+    t.has.files(usage.files, formatBytes(usage.storage_bytes)),
+    t.has.projects(usage.projects),
+  ]
+  return (
+    <section className="card stack">
+      {quotas.map(({ title, text, share }) => (
+        <div key={title} className="stack-small">
+          <div className="spread">
+            <h2>{title}</h2>
+            <span>{text}</span>
+          </div>
+          {/* The share is not a number when nothing is used of nothing. */}
+          <ProgressBar value={Number.isNaN(share) ? 1 : Math.min(1, share)} label={title} />
+        </div>
+      ))}
+      <p className="muted small">{has.join(' · ')}</p>
+      <p className="small">
+        <Link to="/console/plans">{t.plans}</Link>
+      </p>
+    </section>
+  )
+}
 
-/** Every day of the last month, including those without runs. */
+function saveCsv(csv: string, range: Range): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }))
+  link.download = `usage-${range}-days.csv`
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+/** Every day of the range, including those without runs. */
 function lastDays(
   known: UserUsage['days'],
+  range: Range,
 ): Pick<UserUsage['days'][number], 'date' | 'prompt_tokens' | 'completion_tokens'>[] {
   const byDate = new Map(known.map((day) => [day.date, day]))
-  return Array.from({ length: days }, (_, place) => {
-    const date = new Date(Date.now() - (days - 1 - place) * 86_400_000).toISOString().slice(0, 10)
+  return Array.from({ length: range }, (_, place) => {
+    const date = new Date(Date.now() - (range - 1 - place) * 86_400_000).toISOString().slice(0, 10)
     return byDate.get(date) ?? { date, prompt_tokens: 0, completion_tokens: 0 }
   })
 }

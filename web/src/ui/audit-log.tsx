@@ -1,11 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../lib/api.ts'
-import { formatDateTime, formatNumber } from '../lib/format.ts'
+import { formatDate, formatDateTime, formatTime } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
+import '../styles/audit.css'
+import { AuditSentence, type Names, agentWords } from './audit-sentence.tsx'
 import { Button } from './button.tsx'
 import { SelectField } from './field.tsx'
-import { ScrollRegion } from './scroll-region.tsx'
 import { Problem, Skeleton } from './states.tsx'
 
 const t = texts.audit
@@ -17,14 +18,14 @@ interface AuditLogProps {
   /** The words of each action, by its name. */
   words: Record<string, string>
   read: (query: { limit: number; action?: string; before?: string }) => Promise<Schemas['AuditPage']>
-  /** Whether entries of several accounts are shown. */
-  hasUsers?: boolean
+  /** Whether the reader is the account that the entries are about. */
+  isOwn?: boolean
 }
 
 const pageSize = 50
 
 /** The audit log, newest first, page by page, with a filter by action. */
-export function AuditLog({ name, words, read, hasUsers = false }: AuditLogProps) {
+export function AuditLog({ name, words, read, isOwn = false }: AuditLogProps) {
   const [action, setAction] = useState('')
   const log = useInfiniteQuery({
     queryKey: [...name, action],
@@ -33,6 +34,7 @@ export function AuditLog({ name, words, read, hasUsers = false }: AuditLogProps)
     getNextPageParam: ({ entries, has_more: hasMore }) => (hasMore ? entries.at(-1)?.entry_id : undefined),
   })
   const entries = log.data?.pages.flatMap((page) => page.entries) ?? []
+  const names: Names = Object.assign({}, ...(log.data?.pages.map((page) => page.names) ?? []))
   return (
     <>
       <div className="half">
@@ -48,7 +50,7 @@ export function AuditLog({ name, words, read, hasUsers = false }: AuditLogProps)
       {log.isPending && <Skeleton lines={6} />}
       {log.isError && <Problem error={log.error} onRetry={() => void log.refetch()} />}
       {log.data && entries.length === 0 && <p className="muted">{t.none}</p>}
-      {entries.length > 0 && <EntryTable entries={entries} hasUsers={hasUsers} />}
+      {entries.length > 0 && <EntryList entries={entries} names={names} isOwn={isOwn} />}
       {log.hasNextPage && (
         <div>
           <Button busy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
@@ -60,45 +62,53 @@ export function AuditLog({ name, words, read, hasUsers = false }: AuditLogProps)
   )
 }
 
-function EntryTable({ entries, hasUsers }: { entries: Entry[]; hasUsers: boolean }) {
+interface EntryListProps {
+  entries: Entry[]
+  names: Names
+  isOwn: boolean
+}
+
+/** The entries by day. Ids and the client's own words are behind a click. */
+function EntryList({ entries, names, isOwn }: EntryListProps) {
+  const days = Map.groupBy(entries, ({ last_at: at }) => formatDate(at))
+  return [...days].map(([day, ofDay]) => (
+    <section key={day} className="stack-tight">
+      <h3 className="section-label">{day}</h3>
+      <ul className="audit-list">
+        {ofDay.map((entry) => (
+          <li key={entry.entry_id}>
+            <details>
+              <summary className="audit-row">
+                <time className="muted small" dateTime={entry.last_at}>
+                  {formatTime(entry.last_at)}
+                </time>
+                <span className="grow">
+                  <AuditSentence entry={entry} names={names} isOwn={isOwn} />
+                </span>
+                <span className="muted small">{agentWords(entry.user_agent) ?? ''}</span>
+              </summary>
+              <dl className="audit-facts small">
+                <Fact label={t.when} value={formatDateTime(entry.last_at)} />
+                <Fact label={t.what} value={entry.action} />
+                <Fact label={t.from} value={entry.client ?? t.hidden} />
+                {entry.user_agent && <Fact label={t.agent} value={entry.user_agent} />}
+                {entry.user_id && !isOwn && <Fact label={t.account} value={entry.user_id} />}
+                {entry.subjects.length > 0 && <Fact label={t.subjects} value={entry.subjects.join(', ')} />}
+              </dl>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
+function Fact({ label, value }: { label: string; value: string }) {
   return (
-    <ScrollRegion label={t.title}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>{t.when}</th>
-            <th>{t.what}</th>
-            {hasUsers && <th>{t.account}</th>}
-            <th>{t.who}</th>
-            <th>{t.from}</th>
-            <th>{t.subjects}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.entry_id}>
-              <td className="nowrap">{formatDateTime(entry.last_at)}</td>
-              <td>
-                {labelOf(entry.action)}
-                {entry.count > 1 && ` ${t.times(formatNumber(entry.count))}`}
-                {entry.outcome === 'refused' && <span className="badge badge-warn">{t.refused}</span>}
-              </td>
-              {hasUsers && <td className="small">{entry.user_id ?? t.nobody}</td>}
-              <td className="nowrap">{entry.actor === 'user' && !hasUsers ? t.you : t.actors[entry.actor]}</td>
-              <td className="small">
-                {entry.client ?? t.hidden}
-                {entry.user_agent && (
-                  <div className="muted truncate half" title={entry.user_agent}>
-                    {entry.user_agent}
-                  </div>
-                )}
-              </td>
-              <td className="muted small">{entry.subjects.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+    <>
+      <dt className="muted">{label}</dt>
+      <dd className="break">{value}</dd>
+    </>
   )
 }
 
@@ -106,10 +116,4 @@ function EntryTable({ entries, hasUsers }: { entries: Entry[]; hasUsers: boolean
 function actionsByLabel(words: Record<string, string>): Map<string, string[]> {
   const named = Map.groupBy(Object.entries(words), ([, label]) => label)
   return new Map([...named].map(([label, entries]) => [label, entries.map(([action]) => action)]))
-}
-
-/** An action that has no words yet is shown by its name. */
-function labelOf(action: string): string {
-  const words: Record<string, string> = { ...t.actions, ...t.adminActions }
-  return words[action] ?? action
 }

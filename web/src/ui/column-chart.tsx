@@ -56,7 +56,7 @@ export function ColumnChart({ label, entries, series }: ColumnChartProps) {
         {entries.map(({ name }, place) =>
           place % Math.ceil(entries.length / 6) === 0 ? (
             <text key={name} className="chart-label" x={left + place * step} y={height - 6}>
-              {name.slice(5)}
+              {name}
             </text>
           ) : undefined,
         )}

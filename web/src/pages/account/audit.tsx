@@ -16,6 +16,7 @@ export function AccountAudit() {
         <p className="muted">{t.text}</p>
       </header>
       <AuditLog
+        isOwn
         name={keys.audit}
         words={words}
         read={(query) => unwrap(api.GET('/user/audit', { params: { query } }))}

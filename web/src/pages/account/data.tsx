@@ -17,7 +17,7 @@ type Report = Schemas['ImportReport']
 export function AccountData() {
   useTitle(t.title)
   return (
-    <div className="page page-narrow">
+    <div className="page">
       <header className="stack-small">
         <h1>{t.title}</h1>
         <p className="muted">{t.text}</p>

@@ -21,7 +21,7 @@ export function AccountSettings() {
   const theme = useTheme()
   const [isDeleting, setDeleting] = useState(false)
   return (
-    <div className="page page-narrow">
+    <div className="page">
       <header className="stack-small">
         <h1>{t.settings}</h1>
         <p className="muted">{t.settingsText}</p>

@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
 import { type Assistant, api, configKey, keys, queryClient, unwrap, useProjects } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { say } from '../../lib/toasts.ts'
 import { wordsOf } from '../../lib/api.ts'
 import { texts } from '../../texts/index.ts'
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import { ModelPicker } from '../../ui/model-picker.tsx'
 
 const t = texts.assistants
 const numberOf = (value: string) => (value.trim() === '' ? undefined : Number(value))
@@ -13,8 +12,6 @@ const numberOf = (value: string) => (value.trim() === '' ? undefined : Number(va
 export function SettingsTab({ assistant, state }: { assistant: Assistant; state: DraftState }) {
   const { draft, set, setConfig } = state
   const { config } = draft
-  const models = useQuery({ queryKey: keys.models, queryFn: () => unwrap(api.GET('/user/models')) })
-  const modelList = useId()
   return (
     <div className="stack">
       <div className="card form">
@@ -48,41 +45,35 @@ export function SettingsTab({ assistant, state }: { assistant: Assistant; state:
       </div>
       <div className="card form">
         <h2>{t.advanced}</h2>
-        <TextField
-          label={t.model}
+        <ModelPicker
           help={t.modelHelp}
-          list={modelList}
           value={config[configKey.model] ?? ''}
           onValue={(value) => setConfig(configKey.model, value)}
         />
-        <datalist id={modelList}>
-          {models.data?.models.map(({ id }) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-        </datalist>
-        <div className="form-row">
-          <TextField
-            label={t.temperature}
-            help={t.temperatureHelp}
-            type="number"
-            min={0}
-            max={2}
-            step={0.1}
-            value={config[configKey.temperature] ?? ''}
-            onValue={(value) => setConfig(configKey.temperature, numberOf(value))}
-          />
-          <TextField
-            label={t.maxSteps}
-            help={t.maxStepsHelp}
-            type="number"
-            min={1}
-            max={200}
-            value={config[configKey.maxSteps] ?? ''}
-            onValue={(value) => setConfig(configKey.maxSteps, numberOf(value))}
-          />
-        </div>
+        <details className="stack-small">
+          <summary>{t.fineTuning}</summary>
+          <div className="form-row">
+            <TextField
+              label={t.temperature}
+              help={t.temperatureHelp}
+              type="number"
+              min={0}
+              max={2}
+              step={0.1}
+              value={config[configKey.temperature] ?? ''}
+              onValue={(value) => setConfig(configKey.temperature, numberOf(value))}
+            />
+            <TextField
+              label={t.maxSteps}
+              help={t.maxStepsHelp}
+              type="number"
+              min={1}
+              max={200}
+              value={config[configKey.maxSteps] ?? ''}
+              onValue={(value) => setConfig(configKey.maxSteps, numberOf(value))}
+            />
+          </div>
+        </details>
         <TextArea
           label={t.retrieval}
           help={t.retrievalHelp}

@@ -13,6 +13,7 @@ import { texts } from '../../texts/index.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { Announcement } from './announcement.tsx'
+import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello } from './hello.tsx'
@@ -176,7 +177,9 @@ function Conversation({ threadId }: { threadId: string }) {
         isBusy={current !== undefined}
         onSend={(text) => send(text)}
         onStop={stop}
-      />
+      >
+        <ChatModel chat={threadId} />
+      </Composer>
       {edited !== undefined && (
         <EditDialog
           text={turns[edited]?.human?.data.content ?? ''}

@@ -2,12 +2,14 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useState } from 'react'
 import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
+import { moveModel } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { Hello } from './hello.tsx'
 
@@ -26,6 +28,7 @@ export function NewChat() {
     if (!assistant) return false
     try {
       const threadId = await newThread(nameOf(text), assistant.assistant_id)
+      moveModel(newChatKey, threadId)
       await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text })
       moveDraft(newChatKey, threadId)
       await navigate({ to: '/console/chat/$threadId', params: { threadId } })
@@ -80,6 +83,7 @@ export function NewChat() {
         onStop={() => {}}
       >
         <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
+        <ChatModel chat={newChatKey} />
       </Composer>
     </div>
   )

@@ -1,7 +1,7 @@
 import { GitBranch, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
 import { useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
-import { formatSeconds } from '../../lib/format.ts'
+import { formatCost, formatSeconds } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -21,6 +21,7 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
   if (run?.started_at && run.finished_at)
     facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
+  if (run?.cost) facts.push(formatCost(run.cost, run.currency))
   return (
     <div className="turn-tools">
       <CopyIcon text={text} />

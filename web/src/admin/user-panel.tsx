@@ -1,38 +1,56 @@
-import { useState } from 'react'
-import { type Schemas, unwrap } from '../lib/api.ts'
+import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { type Schemas, queryClient, unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
+import { Problem, Skeleton } from '../ui/states.tsx'
 import type { AdminApi } from './api.ts'
+import { providerName } from './provider-name.ts'
 
 const t = texts.admin
 type Details = Schemas['AdminUserDetails']
 
-/** One user by e-mail address: quota, runs, suspension. */
-export function FindUser({ api }: { api: AdminApi }) {
-  const [email, setEmail] = useState('')
-  const [found, setFound] = useState<Details>()
-  const form = useSubmit(async () => {
-    setFound(undefined)
-    setFound(await unwrap(api.GET('/admin/users', { params: { query: { email: email.trim() } } })))
+interface UserPanelProps {
+  api: AdminApi
+  userId: string
+  onClose: () => void
+}
+
+/** One user: quota, runs, suspension. */
+export function UserPanel({ api, userId, onClose }: UserPanelProps) {
+  const key = ['admin', 'user', userId]
+  const user = useQuery({
+    queryKey: key,
+    queryFn: () => unwrap(api.GET('/admin/users', { params: { query: { user_id: userId } } })),
   })
+  // Not on the panel: the focus is nowhere when a button of the panel has gone. A dialog closes itself.
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) onClose()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [onClose])
+  const change = (details: Details) => {
+    queryClient.setQueryData(key, details)
+    void queryClient.invalidateQueries({ queryKey: ['admin', 'users'] })
+  }
   return (
-    <section className="card stack-small">
-      <h2>{t.findUser}</h2>
-      <form className="search-form" onSubmit={form.onSubmit}>
-        <TextField label={t.email} type="email" required value={email} onValue={setEmail} />
-        <Button type="submit" busy={form.isBusy}>
-          {t.find}
-        </Button>
-      </form>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-      {found && <UserCard key={found.user.user_id} api={api} details={found} onChange={setFound} />}
-    </section>
+    <aside className="op-panel" aria-label={user.data?.user.email ?? t.user}>
+      <div className="row row-end">
+        <IconButton label={texts.close} icon={<X size={18} />} autoFocus onClick={onClose} />
+      </div>
+      {user.isPending && <Skeleton lines={6} />}
+      {user.isError && <Problem error={user.error} onRetry={() => void user.refetch()} />}
+      {user.data && <UserCard api={api} details={user.data} onChange={change} />}
+    </aside>
   )
 }
 
@@ -60,18 +78,22 @@ function UserCard({ api, details, onChange }: UserCardProps) {
   return (
     <div className="stack-small">
       <div className="spread">
-        <h3>{user.email ?? user.user_id}</h3>
+        <h2 className="break">{user.email ?? user.user_id}</h2>
         <span className={`badge ${suspendedAt === null ? 'badge-ok' : 'badge-danger'}`}>
           {suspendedAt === null ? t.active : t.suspendedSince(formatAgo(suspendedAt))}
         </span>
       </div>
-      <p className="muted small">{t.userLine(user.user_id, user.provider, formatAgo(user.last_active_at))}</p>
+      <p className="muted small break">
+        {t.userLine(user.user_id, providerName(user.provider), formatAgo(user.last_active_at))}
+      </p>
       {details.suspension_reason && <p className="small">{details.suspension_reason}</p>}
       <dl className="figures">
         {figures.map(([label, value]) => (
-          <div key={label} className="tile">
+          <div key={label} className="stack-tight">
             <dt className="muted small">{label}</dt>
-            <dd className="figure">{value}</dd>
+            <dd>
+              <strong>{value}</strong>
+            </dd>
           </div>
         ))}
       </dl>
@@ -185,16 +207,14 @@ function RecentRuns({ runs }: { runs: Details['recent_runs'] }) {
             <th>{t.recentRuns}</th>
             <th>{t.status}</th>
             <th className="number">{t.tokens}</th>
-            <th>{t.started}</th>
           </tr>
         </thead>
         <tbody>
           {runs.map((run) => (
             <tr key={run.run_id}>
-              <td>{run.run_id}</td>
+              <td title={run.run_id}>{formatAgo(run.created_at)}</td>
               <td>{run.error_type ?? run.status}</td>
               <td className="number">{formatNumber(run.total_tokens)}</td>
-              <td>{formatAgo(run.created_at)}</td>
             </tr>
           ))}
         </tbody>

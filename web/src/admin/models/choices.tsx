@@ -1,0 +1,160 @@
+import { useState } from 'react'
+import { unwrap } from '../../lib/api.ts'
+import { say } from '../../lib/toasts.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import type { AdminApi } from '../api.ts'
+import { type ModelSettings, keepSettings, modelIds } from './use-models.ts'
+
+const t = texts.models
+
+interface ModelChoice {
+  /** Another model that answers while it fails; empty: none. */
+  fallback: string
+  input: string
+  output: string
+}
+
+/** The default model, fallbacks and prices. What the environment says is shown and cannot be changed. */
+export function Choices({ api, settings }: { api: AdminApi; settings: ModelSettings }) {
+  const ids = modelIds(settings)
+  const [model, setModel] = useState(settings.default_source === 'stored' ? settings.default_model : '')
+  const [currency, setCurrency] = useState(settings.currency)
+  const [rows, setRows] = useState(() => choicesOf(settings))
+  const isDefaultFixed = settings.default_source === 'environment'
+  const arePricesFixed = settings.prices_source === 'environment'
+  const set = (id: string, part: Partial<ModelChoice>) =>
+    setRows({ ...rows, [id]: { ...(rows[id] ?? noChoice), ...part } })
+  const form = useSubmit(async () => {
+    const body = { default_model: model || null, currency, ...bodyOf(settings, rows) }
+    keepSettings(await unwrap(api.PUT('/admin/models/choices', { body })))
+    say(texts.saved)
+  })
+  return (
+    <section className="card">
+      <form className="form" onSubmit={form.onSubmit}>
+        <h2>{t.choices}</h2>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <div className="form-row">
+          {isDefaultFixed ? (
+            <TextField label={t.default} help={t.fixed('DEFAULT_MODEL')} readOnly value={settings.default_model} />
+          ) : (
+            <SelectField label={t.default} help={t.defaultHelp} value={model} onValue={setModel}>
+              <option value="">
+                {t.automatic(settings.default_source === 'stored' ? '' : settings.default_model)}
+              </option>
+              {ids.map((id) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </SelectField>
+          )}
+          <TextField
+            label={t.currency}
+            help={arePricesFixed ? t.fixed('MODEL_PRICES') : t.currencyHelp}
+            required
+            maxLength={10}
+            readOnly={arePricesFixed}
+            value={currency}
+            onValue={setCurrency}
+          />
+        </div>
+        {ids.length > 0 && (
+          <ScrollRegion label={t.choices}>
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>{t.model}</th>
+                  <th>{t.fallback}</th>
+                  <th>{t.input}</th>
+                  <th>{t.output}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {ids.map((id) => {
+                  const row = rows[id] ?? noChoice
+                  const isFixed = settings.fallbacks.some((one) => one.model === id && one.source === 'environment')
+                  return (
+                    <tr key={id}>
+                      <td className="break">{id}</td>
+                      <td>
+                        <select
+                          className="input"
+                          aria-label={t.fallbackOf(id)}
+                          disabled={isFixed}
+                          value={row.fallback}
+                          onChange={(event) => set(id, { fallback: event.target.value })}
+                        >
+                          <option value="">{t.noFallback}</option>
+                          {ids
+                            .filter((other) => other !== id)
+                            .map((other) => (
+                              <option key={other} value={other}>
+                                {other}
+                              </option>
+                            ))}
+                        </select>
+                      </td>
+                      {(['input', 'output'] as const).map((kind) => (
+                        <td key={kind}>
+                          <input
+                            className="input price"
+                            type="number"
+                            min={0}
+                            step="any"
+                            aria-label={t.priceOf(kind, id)}
+                            readOnly={arePricesFixed}
+                            value={row[kind]}
+                            onChange={(event) => set(id, { [kind]: event.target.value })}
+                          />
+                        </td>
+                      ))}
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+          </ScrollRegion>
+        )}
+        <p className="muted small">{t.pricesHelp}</p>
+        <div>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+const noChoice: ModelChoice = { fallback: '', input: '', output: '' }
+
+function choicesOf({ fallbacks, prices }: ModelSettings): Record<string, ModelChoice> {
+  const rows: Record<string, ModelChoice> = {}
+  for (const { model, others } of fallbacks) rows[model] = { ...noChoice, fallback: others[0] ?? '' }
+  for (const { model, input, output } of prices)
+    rows[model] = { ...(rows[model] ?? noChoice), input: String(input), output: String(output) }
+  return rows
+}
+
+/** What this form does not show stays: further fallbacks of a model, and prices of models that no server lists. */
+function bodyOf(settings: ModelSettings, rows: Record<string, ModelChoice>) {
+  const fallbacks: Record<string, string[]> = {}
+  const prices: Record<string, { input: number; output: number }> = {}
+  const ids = new Set(modelIds(settings))
+  for (const [id, { fallback, input, output }] of Object.entries(rows)) {
+    const known = settings.fallbacks.find(({ model }) => model === id)
+    if (fallback && ids.has(id) && known?.source !== 'environment')
+      fallbacks[id] = [
+        fallback,
+        ...(known?.others.slice(1) ?? []).filter((other) => other !== fallback && ids.has(other)),
+      ]
+    if (input !== '' || output !== '') prices[id] = { input: Number(input), output: Number(output) }
+  }
+  return { fallbacks, prices }
+}

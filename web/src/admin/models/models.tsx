@@ -1,0 +1,46 @@
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../ui/states.tsx'
+import type { AdminApi } from '../api.ts'
+import { Choices } from './choices.tsx'
+import { ServerCard } from './server-card.tsx'
+import { type ServerDraft, ServerDialog } from './server-dialog.tsx'
+import { useModelSettings } from './use-models.ts'
+
+const t = texts.models
+
+/** The model page: servers, what their models can do, the default model, fallbacks and prices. */
+export function Models({ api }: { api: AdminApi }) {
+  const settings = useModelSettings(api)
+  const [draft, setDraft] = useState<ServerDraft>()
+  return (
+    <>
+      <header className="page-head">
+        <div>
+          <h1>{t.title}</h1>
+          <p className="muted">{t.text}</p>
+        </div>
+        <Button look="primary" onClick={() => setDraft({})}>
+          <Plus size={16} aria-hidden="true" />
+          {t.add}
+        </Button>
+      </header>
+      {settings.isPending && <Skeleton lines={5} height={48} />}
+      {settings.isError && <Problem error={settings.error} onRetry={() => void settings.refetch()} />}
+      {settings.data && (
+        <>
+          {settings.data.is_demo && <Notice tone="warn">{t.demo}</Notice>}
+          {settings.data.servers.map((server) => (
+            <ServerCard key={server.server_id} api={api} server={server} onEdit={setDraft} />
+          ))}
+          {settings.data.servers.length === 0 && <p className="muted">{t.none}</p>}
+          <Choices key={JSON.stringify(settings.data)} api={api} settings={settings.data} />
+        </>
+      )}
+      {draft && <ServerDialog api={api} draft={draft} onClose={() => setDraft(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import type { Schemas } from '../lib/api.ts'
+import { agentParts } from '../lib/agent-words.ts'
+import { formatNumber } from '../lib/format.ts'
+import { texts } from '../texts/index.ts'
+
+const t = texts.audit
+type Entry = Schemas['AuditEntry']
+export type Names = Schemas['AuditPage']['names']
+
+interface SentenceProps {
+  entry: Entry
+  names: Names
+  /** Whether the reader is the account that the entry is about. */
+  isOwn: boolean
+}
+
+/** An entry as a sentence: who did what with what. */
+export function AuditSentence({ entry, names, isOwn }: SentenceProps) {
+  const subject = entry.subjects.map((id) => names[id]).find((name) => name !== undefined)
+  const account = entry.user_id === null ? undefined : (names[entry.user_id] ?? entry.user_id)
+  const [before, after = ''] = sentenceOf(entry.action).split('{subject}')
+  return (
+    <>
+      <strong className="break">{whoOf(entry, account, isOwn)}</strong>{' '}
+      {before?.replace('{account}', account ?? t.nobody)}
+      {after !== '' || sentenceOf(entry.action).includes('{subject}') ? (
+        <>
+          <em className="break">{subject ?? t.something}</em>
+          {after}
+        </>
+      ) : undefined}
+      {entry.count > 1 && ` ${t.times(formatNumber(entry.count))}`}{' '}
+      {entry.outcome === 'refused' && <span className="badge badge-warn">{t.refused}</span>}
+    </>
+  )
+}
+
+function whoOf(entry: Entry, account: string | undefined, isOwn: boolean): string {
+  if (entry.actor === 'admin') return t.anOperator
+  if (entry.actor === 'anonymous') return t.somebody
+  return isOwn ? t.youWho : (account ?? t.somebody)
+}
+
+/** An action that has no sentence yet is named. */
+function sentenceOf(action: string): string {
+  const sentences: Record<string, string> = t.sentences
+  return sentences[action] ?? t.didAction(action)
+}
+
+/** "Chrome on Windows", or as much of it as is known. */
+export function agentWords(agent: string | null): string | undefined {
+  if (agent === null) return undefined
+  const { browser, system } = agentParts(agent)
+  if (browser !== undefined && system !== undefined) return t.browserOn(browser, system)
+  return browser ?? system ?? t.program
+}
