@@ -47,19 +47,7 @@ export function operatorView(
     servers: [
       ...environmentServers(environment),
       ...record.servers.map((server) => storedServer(server, secretBox)),
-      ...environment.found.map(({ name, baseUrl, models }, place) => ({
-        server_id: `found-${place}`,
-        name,
-        base_url: baseUrl,
-        source: 'found' as const,
-        key: 'none' as const,
-        key_hint: '',
-        models: models.map(({ id, contextTokens }) => ({
-          id,
-          provider_model: id,
-          context_tokens: contextTokens ?? null,
-        })),
-      })),
+      ...foundServers(environment, record),
     ],
     default_model: catalog.defaultModel,
     default_source: isNamed ? (catalog.isDemo ? 'demo' : 'environment') : defaultSource(record, catalog),
@@ -142,6 +130,20 @@ function environmentServers(environment: EnvironmentModels): ServerView[] {
     },
     ...ofModels,
   ]
+}
+
+/** Those that were found and not stored yet. */
+function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRecord): ServerView[] {
+  const shown = found.map(({ name, baseUrl, models }, place) => ({
+    server_id: `found-${place}`,
+    name,
+    base_url: baseUrl,
+    source: 'found' as const,
+    key: 'none' as const,
+    key_hint: '',
+    models: models.map(({ id, contextTokens }) => ({ id, provider_model: id, context_tokens: contextTokens ?? null })),
+  }))
+  return shown.filter(({ base_url: url }) => !servers.some((server) => server.base_url === url))
 }
 
 function keyState(apiKey: string): 'none' | 'set' {

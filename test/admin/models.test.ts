@@ -173,7 +173,7 @@ describe('the settings of models that operators make', () => {
 describe('settings of the environment', () => {
   it('win over those of operators, and are shown as such', async () => {
     const model = await startScriptedModel({ respond: (request) => replyTo(request, 'from the environment') })
-    const found = JSON.stringify([{ name: 'Ollama', base_url: model.url, models: [{ id: 'found-one' }] }])
+    const found = JSON.stringify([{ name: 'Ollama', base_url: `${model.url}/other`, models: [{ id: 'found-one' }] }])
     const prices = JSON.stringify({ currency: 'chf', models: { '*': { input: 1, output: 1 } } })
     const service = await startService({
       worker: false,

@@ -17,7 +17,10 @@ beforeAll(async () => {
     DEMO_MODEL: 'on',
     OPENAI_API_KEY: 'demo',
     DEFAULT_MODEL: 'demo-model',
-    MODEL_SERVERS_FOUND: JSON.stringify([...found, { ...found[0], name: 'LM Studio' }]),
+    MODEL_SERVERS_FOUND: JSON.stringify([
+      ...found,
+      { name: 'LM Studio', base_url: `${real.url}/2`, models: [{ id: 'other' }] },
+    ]),
   })
 })
 afterAll(async () => {
@@ -39,7 +42,7 @@ test('the first login leads to the model page, where an operator connects a mode
   await page.getByText('Only the demo model answers').waitFor()
 
   // One that was found is added as it is.
-  await page.getByRole('region', { name: 'Ollama' }).getByRole('button', { name: 'Add this server' }).click()
+  await page.getByRole('group', { name: 'Ollama' }).getByRole('button', { name: 'Add this server' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Look for models' }).click()
   await dialog.getByLabel('scripted').waitFor()
@@ -61,10 +64,10 @@ test('the first login leads to the model page, where an operator connects a mode
   await dialog.getByLabel('Another model').fill('large')
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await dialog.getByRole('button', { name: 'Save' }).click()
-  const server = page.getByRole('region', { name: 'Own machines' })
+  const server = page.getByRole('group', { name: 'Own machines' })
   await server.getByText('key sk-a-…').waitFor()
 
-  await server.getByRole('button', { name: 'Try large' }).click()
+  await server.getByRole('button', { name: 'Try it: large' }).click()
   await dialog.getByRole('button', { name: 'Try it' }).click()
   await dialog.getByText(/first word after/).waitFor()
   await dialog.getByText('The answer does not match the schema.').waitFor()

@@ -6,6 +6,7 @@ import { type Schemas, api, keys, unwrap, useAssistants } from '../lib/api.ts'
 import { formatBytes, formatCost, formatDay, formatNumber } from '../lib/format.ts'
 import { usageCsv } from '../lib/usage-csv.ts'
 import { useTitle } from '../lib/use-title.ts'
+import '../styles/usage.css'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { ColumnChart } from '../ui/column-chart.tsx'
@@ -152,14 +153,12 @@ function Shares({ title, rows, currency }: { title: string; rows: Share[]; curre
           <tbody>
             {entries.map(({ name, runs, tokens, cost }) => (
               <tr key={name}>
-                <td>
-                  <div className="stack-tight">
-                    <span className="break">{name}</span>
-                    <div className="progress" aria-hidden="true">
-                      <div style={{ width: `${(100 * tokens) / most}%` }} />
-                    </div>
+                <th scope="row" className="share">
+                  {name}
+                  <div className="progress" aria-hidden="true">
+                    <div style={{ width: `${(100 * tokens) / most}%` }} />
                   </div>
-                </td>
+                </th>
                 <td className="number">{formatNumber(runs)}</td>
                 <td className="number">{formatNumber(tokens)}</td>
                 <td className="number">{cost > 0 ? formatCost(cost, currency) : '–'}</td>

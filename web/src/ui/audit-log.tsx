@@ -34,7 +34,7 @@ export function AuditLog({ name, words, read, isOwn = false }: AuditLogProps) {
     getNextPageParam: ({ entries, has_more: hasMore }) => (hasMore ? entries.at(-1)?.entry_id : undefined),
   })
   const entries = log.data?.pages.flatMap((page) => page.entries) ?? []
-  const names: Names = Object.assign({}, ...(log.data?.pages.map((page) => page.names) ?? []))
+  const names: Names = Object.fromEntries(log.data?.pages.flatMap((page) => Object.entries(page.names)) ?? [])
   return (
     <>
       <div className="half">
@@ -73,7 +73,7 @@ function EntryList({ entries, names, isOwn }: EntryListProps) {
   const days = Map.groupBy(entries, ({ last_at: at }) => formatDate(at))
   return [...days].map(([day, ofDay]) => (
     <section key={day} className="stack-tight">
-      <h3 className="section-label">{day}</h3>
+      <h2 className="section-label">{day}</h2>
       <ul className="audit-list">
         {ofDay.map((entry) => (
           <li key={entry.entry_id}>

@@ -27,7 +27,7 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
   const path = { server_id: server.server_id }
   const models = isAll ? server.models : server.models.slice(0, shownModels)
   return (
-    <section className="card stack-small" aria-label={server.name}>
+    <div className="card stack-small" role="group" aria-label={server.name}>
       <div className="spread">
         <h2 className="break">{server.name}</h2>
         <span className={`badge ${server.source === 'stored' ? 'badge-accent' : ''}`}>{t.sources[server.source]}</span>
@@ -42,8 +42,9 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
           <li key={id} className="model-row">
             <span className="break">{id}</span>
             <span className="muted small nowrap">{window === null ? '' : t.window(formatTokens(window))}</span>
-            <Button size="small" aria-label={t.tryOf(id)} onClick={() => setTried(id)}>
+            <Button size="small" onClick={() => setTried(id)}>
               {t.try}
+              <span className="visually-hidden">: {id}</span>
             </Button>
           </li>
         ))}
@@ -95,6 +96,6 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
           onClose={() => setAsking(false)}
         />
       )}
-    </section>
+    </div>
   )
 }
