@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { ChevronDown } from 'lucide-react'
 import { api as publicApi, unwrap, useConsoleSettings } from '../lib/api.ts'
 import { formatBytes, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
@@ -66,8 +67,9 @@ function Health({ api }: { api: AdminApi }) {
       <summary className="health-summary">
         <span className="op-line" aria-live="polite">
           <span className="op-dot" data-tone={isWell ? 'ok' : 'danger'} aria-hidden="true" />
-          <strong>{isWell ? t.allWell : problems.join(' · ')}</strong>
+          <strong className="grow">{isWell ? t.allWell : problems.join(' · ')}</strong>
           <span className="muted small">{t.version(health.data.version)}</span>
+          <ChevronDown size={16} aria-hidden="true" />
         </span>
       </summary>
       <ul className="figures figures-wide">

@@ -36,7 +36,9 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
         {server.base_url ?? t.openAi} · {server.key === 'set' ? t.keySet(server.key_hint) : t.keys[server.key]}
       </p>
       {server.key === 'unreadable' && <Notice tone="danger">{t.keyUnreadable}</Notice>}
-      {server.models.length === 0 && <p className="muted small">{t.anyModel}</p>}
+      {server.models.length === 0 && (
+        <p className="muted small">{server.source === 'demo' ? t.demoServer : t.anyModel}</p>
+      )}
       <ul>
         {models.map(({ id, context_tokens: window }) => (
           <li key={id} className="model-row">
