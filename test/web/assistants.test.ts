@@ -28,6 +28,7 @@ test('an assistant is created and edited, and refusals appear beside the form', 
   await page.getByRole('heading', { name: 'Pilot' }).waitFor()
   await page.getByLabel('Description').fill('Answers questions about tides, berths and fees.')
   await page.getByLabel('Instructions').fill(instructions)
+  await page.getByText('How the model answers').click()
   await page.getByLabel('Maximum steps of an answer').fill('999')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('alert').waitFor()
