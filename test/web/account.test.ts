@@ -4,7 +4,7 @@ import { createAudit } from '../../services/audit/index.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { apiClient } from '../support/api-client.ts'
 import { goodPassword, insertUser, newEmail } from '../support/users.ts'
-import { en } from '../../web/src/texts/en.ts'
+import { enAudit } from '../../web/src/texts/en-audit.ts'
 import { type Console, startConsole } from './support.ts'
 
 let site: Console
@@ -251,6 +251,6 @@ test('every action of the audit log with a text is an operation of the service',
     'admin.access',
     'accounts.socialCallback',
   ])
-  const named = Object.keys({ ...en.audit.actions, ...en.audit.adminActions, ...en.audit.sentences })
+  const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences })
   expect(named.filter((action) => !known.has(action))).toEqual([])
 })

@@ -97,7 +97,7 @@ test('the first login leads to the model page, where an operator connects a mode
   await page.goto(`${site.url}/console/chat?assistant=${assistantId}`)
   await page.getByLabel('Model', { exact: true }).selectOption('large')
   await say(page, 'What does it cost?')
-  await page.getByText('An answer of a real model.').waitFor()
+  await page.getByText('An answer of a real model.', { exact: true }).waitFor()
   // 1,000 tokens at 10 and 500 at 20 for a million.
   await page.getByText('$0.02', { exact: false }).first().waitFor()
   await page.getByText('This chat: $0.02').waitFor()

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
 import { formatDay, formatNumber } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import type { AdminApi } from './api.ts'
 
-const t = texts.admin
+const t = operationTexts.admin
 const refreshMs = 60_000
 
 /** Four figures of the last thirty days; their plots by day are folded away. */

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { unwrap } from '../lib/api.ts'
-import { texts } from '../texts/index.ts'
+import { auditTexts } from '../texts/audit.ts'
 import { AuditLog } from '../ui/audit-log.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import type { AdminApi } from './api.ts'
 
-const t = texts.audit
+const t = auditTexts
 
 /** The audit log of all accounts, or of one. */
 export function Audit({ api }: { api: AdminApi }) {
@@ -26,7 +26,7 @@ export function Audit({ api }: { api: AdminApi }) {
             setUserId(typed.trim())
           }}
         >
-          <TextField label={t.userId} help={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
+          <TextField label={t.userId} placeholder={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
           <Button type="submit">{t.show}</Button>
         </form>
         <AuditLog

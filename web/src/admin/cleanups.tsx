@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -10,7 +10,7 @@ import type { AdminApi } from './api.ts'
 import { ReceiptSearch } from './receipt-search.tsx'
 import { UserTable } from './user-table.tsx'
 
-const t = texts.admin
+const t = operationTexts.admin
 
 /** Clean-ups. Each shows first what it would remove; only then can it be carried out. */
 export function Cleanups({ api }: { api: AdminApi }) {

@@ -2,7 +2,7 @@ import { Activity as ActivityIcon, Brain, Eraser, LogOut, ScrollText, Server, Us
 import { useEffect, useState } from 'react'
 import { createClient } from '../../../client/src/index.ts'
 import { queryClient, unwrap } from '../lib/api.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import type { AdminApi } from './api.ts'
 import { AskToken } from './ask-token.tsx'
@@ -14,7 +14,7 @@ import { QueuesPage } from './queues.tsx'
 import { forgetToken, keptToken } from './token.ts'
 import { Users } from './users.tsx'
 
-const t = texts.admin
+const t = operationTexts.admin
 
 const pages = [
   { id: 'overview', Icon: ActivityIcon, Page: Overview },

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
 import type { AdminApi } from './api.ts'
 
-const t = texts.admin
+const t = operationTexts.admin
 const refreshMs = 10_000
 
 /** Whether there are workers for all queues, and files that are being read. */

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -8,7 +9,7 @@ import { Notice } from '../ui/notice.tsx'
 import { ReceiptTable } from '../ui/receipt-table.tsx'
 import type { AdminApi } from './api.ts'
 
-const t = texts.admin
+const t = operationTexts.admin
 
 /** The proof of a deletion, by its id. */
 export function ReceiptSearch({ api }: { api: AdminApi }) {

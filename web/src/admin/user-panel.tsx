@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { type Schemas, queryClient, unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { useSubmit } from '../lib/use-submit.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
@@ -14,7 +15,7 @@ import { Problem, Skeleton } from '../ui/states.tsx'
 import type { AdminApi } from './api.ts'
 import { providerName } from './provider-name.ts'
 
-const t = texts.admin
+const t = operationTexts.admin
 type Details = Schemas['AdminUserDetails']
 
 interface UserPanelProps {

@@ -1,10 +1,10 @@
 import type { Schemas } from '../lib/api.ts'
 import { formatAgo, formatNumber } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
 import { providerName } from './provider-name.ts'
 
-const t = texts.admin
+const t = operationTexts.admin
 
 interface UserTableProps {
   label: string

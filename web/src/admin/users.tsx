@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { unwrap } from '../lib/api.ts'
 import { formatNumber } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
+import { operationTexts } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
@@ -10,7 +10,7 @@ import type { AdminApi } from './api.ts'
 import { UserPanel } from './user-panel.tsx'
 import { UserTable } from './user-table.tsx'
 
-const t = texts.admin
+const t = operationTexts.admin
 const pageSize = 50
 
 /** All users, searchable, with a panel for one of them. */

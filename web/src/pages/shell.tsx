@@ -186,7 +186,7 @@ function UserMenu() {
           onSelect: () => void navigate({ to: '/console/data' }),
         },
         {
-          label: texts.audit.title,
+          label: texts.account.auditLog,
           icon: <ScrollText size={16} aria-hidden="true" />,
           onSelect: () => void navigate({ to: '/console/audit' }),
         },

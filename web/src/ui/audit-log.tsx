@@ -2,14 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../lib/api.ts'
 import { formatDate, formatDateTime, formatTime } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
+import { auditTexts } from '../texts/audit.ts'
 import '../styles/audit.css'
 import { AuditSentence, type Names, agentWords } from './audit-sentence.tsx'
 import { Button } from './button.tsx'
 import { SelectField } from './field.tsx'
 import { Problem, Skeleton } from './states.tsx'
 
-const t = texts.audit
+const t = auditTexts
 type Entry = Schemas['AuditEntry']
 
 interface AuditLogProps {

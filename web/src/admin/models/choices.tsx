@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { unwrap } from '../../lib/api.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { operationTexts } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -10,7 +11,7 @@ import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import type { AdminApi } from '../api.ts'
 import { type ModelSettings, keepSettings, modelIds } from './use-models.ts'
 
-const t = texts.models
+const t = operationTexts.models
 
 interface ModelChoice {
   /** Another model that answers while it fails; empty: none. */

@@ -1,6 +1,6 @@
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { texts } from '../../texts/index.ts'
+import { operationTexts } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
@@ -10,7 +10,7 @@ import { ServerCard } from './server-card.tsx'
 import { type ServerDraft, ServerDialog } from './server-dialog.tsx'
 import { useModelSettings } from './use-models.ts'
 
-const t = texts.models
+const t = operationTexts.models
 
 /** The model page: servers, what their models can do, the default model, fallbacks and prices. */
 export function Models({ api }: { api: AdminApi }) {

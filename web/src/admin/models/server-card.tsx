@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { unwrap } from '../../lib/api.ts'
 import { formatTokens } from '../../lib/format.ts'
+import { operationTexts } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
@@ -10,7 +11,7 @@ import type { ServerDraft } from './server-dialog.tsx'
 import { TrialDialog } from './trial-dialog.tsx'
 import { type ModelServer, keepSettings } from './use-models.ts'
 
-const t = texts.models
+const t = operationTexts.models
 const shownModels = 8
 
 interface ServerCardProps {

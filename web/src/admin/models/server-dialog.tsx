@@ -3,6 +3,7 @@ import { type Schemas, unwrap } from '../../lib/api.ts'
 import { formatTokens } from '../../lib/format.ts'
 import { newId } from '../../lib/new-id.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { operationTexts } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -11,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import type { AdminApi } from '../api.ts'
 import { type ModelServer, keepSettings } from './use-models.ts'
 
-const t = texts.models
+const t = operationTexts.models
 
 /** What the dialog begins with: a stored server, or one that was found. */
 export interface ServerDraft {
@@ -102,7 +103,13 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
             </div>
           )}
           <div className="search-form">
-            <TextField label={t.otherModel} help={t.otherModelHelp} maxLength={200} value={other} onValue={setOther} />
+            <TextField
+              label={t.otherModel}
+              placeholder={t.otherModelHelp}
+              maxLength={200}
+              value={other}
+              onValue={setOther}
+            />
             <Button
               disabled={other.trim() === '' || isIn(other.trim(), chosen)}
               onClick={() => {

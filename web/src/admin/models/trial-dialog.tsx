@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { type Schemas, unwrap } from '../../lib/api.ts'
 import { formatSeconds, formatTokens } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { texts } from '../../texts/index.ts'
+import { operationTexts } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,7 +11,7 @@ import { Notice } from '../../ui/notice.tsx'
 import type { AdminApi } from '../api.ts'
 import type { ModelServer } from './use-models.ts'
 
-const t = texts.models
+const t = operationTexts.models
 type Trial = Schemas['ModelTrial']
 
 interface TrialDialogProps {

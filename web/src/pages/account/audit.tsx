@@ -1,9 +1,9 @@
 import { api, keys, unwrap } from '../../lib/api.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import { texts } from '../../texts/index.ts'
+import { auditTexts } from '../../texts/audit.ts'
 import { AuditLog } from '../../ui/audit-log.tsx'
 
-const t = texts.audit
+const t = auditTexts
 const { 'admin.access': _ofOperators, ...words } = { ...t.actions, ...t.adminActions }
 
 /** What was done with the user's account. */
