@@ -7590,6 +7590,12 @@ export interface components {
             type: string;
             text?: string;
             refusal?: string;
+            image_url?: string | null;
+            detail?: string | null;
+            file_id?: string | null;
+            file_data?: string | null;
+            file_url?: string | null;
+            filename?: string | null;
         };
         /**
          * V1InputItem
@@ -7685,7 +7691,7 @@ export interface components {
          * @description Which tools the model may or must call.
          */
         V1RequestedToolChoice: components["schemas"]["V1ToolChoiceMode"] | {
-            /** @description `function`, `file_search` or `allowed_tools`. */
+            /** @description `function`, `file_search`, `web_search`, `mcp` or `allowed_tools`. */
             type: string;
             name?: string;
             mode?: components["schemas"]["V1AllowedToolsMode"];
@@ -8006,8 +8012,7 @@ export interface components {
             reasoning: {
                 [key: string]: unknown;
             };
-            /** @enum {string} */
-            truncation: "auto";
+            truncation: components["schemas"]["V1Truncation"];
             service_tier: string | null;
             store: boolean;
             user: string | null;
@@ -8047,6 +8052,24 @@ export interface components {
             type: "input_text";
             text: string;
         };
+        /** ResponseInputImage */
+        ResponseInputImage: {
+            /** @enum {string} */
+            type: "input_image";
+            detail: components["schemas"]["ImageDetail"];
+            file_id: null;
+            /** @description The bytes are kept, and not shown again. */
+            image_url: null;
+        };
+        /** ResponseInputFile */
+        ResponseInputFile: {
+            /** @enum {string} */
+            type: "input_file";
+            file_id: null;
+            filename: string;
+        };
+        /** ResponseInputPart */
+        ResponseInputPart: components["schemas"]["ResponseInputText"] | components["schemas"]["ResponseInputImage"] | components["schemas"]["ResponseInputFile"];
         /**
          * ResponseInputMessage
          * @description A message of the client.
@@ -8057,7 +8080,7 @@ export interface components {
             type: "message";
             status: components["schemas"]["ResponseItemStatus"];
             role: components["schemas"]["ResponseInputRole"];
-            content: components["schemas"]["ResponseInputText"][];
+            content: components["schemas"]["ResponseInputPart"][];
         };
         /**
          * ResponseFunctionCallOutput
