@@ -9,7 +9,6 @@ export interface Ids {
   attachment_id: string
   ingestion_id: string
   tid: string
-  attachment_id: string
   thread_id: string
   run_id: string
   completion_id: string
