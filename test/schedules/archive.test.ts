@@ -4,7 +4,7 @@ import { archiveOf, importInto, lines, linesIn, member, whole } from '../support
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
-import { pngPart } from '../support/png.ts'
+import { png, pngPart } from '../support/png.ts'
 import { inSeconds, planner } from './support.ts'
 
 describe('schedules in an archive', () => {
@@ -36,9 +36,9 @@ describe('schedules in an archive', () => {
     expect(described).toMatchObject({
       schedule_id: seen.schedule_id,
       content_type: 'image/png',
-      size: png.bytes.length,
+      size: png.length,
     })
-    expect(unpacked.includes(png.bytes)).toBe(true)
+    expect(unpacked.includes(png)).toBe(true)
 
     const target = await insertUser(service)
     const { status, body: report } = await importInto(service, target, archive)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
-import { pngPart } from '../support/png.ts'
+import { png, pngPart, pngUrl } from '../support/png.ts'
 import { backfill, planner } from './support.ts'
 
 const audio = Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVEfmt '), Buffer.alloc(32)]).toString('base64')
@@ -36,7 +36,7 @@ describe('images, sounds and files in the input of a schedule', () => {
     for (const content of asked)
       expect(content).toEqual([
         { type: 'text', text: 'What is it?' },
-        { type: 'image_url', image_url: { url: png.url } },
+        { type: 'image_url', image_url: { url: pngUrl } },
         { type: 'input_audio', input_audio: { data: audio, format: 'wav' } },
         { type: 'file', file: { filename: 'a.txt', file_data: expect.stringContaining('base64,Tm90ZXM=') } },
       ])
@@ -64,7 +64,7 @@ describe('images, sounds and files in the input of a schedule', () => {
       client.call('POST', '/schedules/', { ...payload({ cron: '0 7 * * *' }), input: [{ type: 'human', content }] })
     const many = await send(Array.from({ length: 9 }, () => pngPart))
     expect(many).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'input'] }] } })
-    const half = Buffer.concat([png.bytes, Buffer.alloc(5 * 1024 * 1024)]).toString('base64')
+    const half = Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]).toString('base64')
     const large = { type: 'image_url', image_url: { url: `data:image/png;base64,${half}` } }
     expect(await send([large, large])).toMatchObject({
       status: 422,
