@@ -48,7 +48,7 @@ test('every member of a request for a response is known', () => {
   const types = path('openai/resources/responses/responses.d.ts')
   const [, base = ''] =
     /export interface ResponseCreateParamsBase \{\n([\s\S]*?)\n\}/.exec(readFileSync(types, 'utf8')) ?? []
-  const names = [...base.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => name)
+  const names = [...base.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = '']) => name)
   expect(names.toSorted()).toEqual(Object.keys(members).toSorted())
   expect(Object.keys(ResponseCreateRequest.properties).toSorted()).toEqual(names.toSorted())
 })
