@@ -6,7 +6,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { clientMessageId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
+import { withAttachments } from '../attachments/store-attachments.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
@@ -60,13 +60,8 @@ export function createConversations(deps: ConversationsDeps) {
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)
     const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
-    try {
-      await storeAttachments(deps.collections, place, found.attachments)
-      await deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
-    } catch (error) {
-      await removeAttachments(deps.collections, found.attachments)
-      throw error
-    }
+    const work = () => deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
+    await withAttachments(deps.collections, place, { given: found.attachments, work })
     return read.of(thread, entryId, { results: true })
   }
 
