@@ -52,11 +52,7 @@ export function createConversations(deps: ConversationsDeps) {
   async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], loc: string[]) {
     const entryId = newId()
     const found = await findItems(caller, entries, [])
-    const messages = found.input.map((message, index): Message => {
-      const own = { ...message, data: { ...message.data, id: clientMessageId(entryId, index) } } as Message
-      checkMessageSize(own, maxMessageBytes.user, [...loc, index])
-      return own
-    })
+    const messages = found.input.map((message, index) => withId(message, entryId, { index, loc }))
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)
     const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
@@ -127,4 +123,10 @@ export function createConversations(deps: ConversationsDeps) {
 
 function noItem(id: string): AppError {
   return new AppError('not_found', `There is no item ${id}.`)
+}
+
+function withId(message: Message, entryId: string, { index, loc }: { index: number; loc: string[] }): Message {
+  const own = { ...message, data: { ...message.data, id: clientMessageId(entryId, index) } } as Message
+  checkMessageSize(own, maxMessageBytes.user, [...loc, index])
+  return own
 }
