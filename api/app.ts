@@ -27,6 +27,7 @@ import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.
 import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
+import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { socialRoutes } from './routes/auth/social.ts'
@@ -150,6 +151,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
+  await app.register(assistantFileRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)
   await app.register(toolRoutes, deps.services)
   await app.register(fileRoutes, { ...deps.services, openStreams })

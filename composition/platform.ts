@@ -11,6 +11,7 @@ import { createBudgets } from '../services/budgets/index.ts'
 import type { ModelsNow } from '../services/models/live-models.ts'
 import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
+import { createAssistantFiles } from '../services/assistants/assistant-files.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createImports } from '../services/import/index.ts'
 import { createIdempotency } from '../services/idempotency.ts'
@@ -77,6 +78,7 @@ export async function connectPlatform(
     retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
+      assistantFiles: createAssistantFiles(core),
       threads,
       createThread,
       tools,

@@ -196,3 +196,5 @@ export function openMembersOf(config: Record<string, unknown>): Record<string, u
 }
 
 export const publicTokenKey = `${prefix}public_token`
+export const toolsKey = `${prefix}tools`
+export const vectorStoresKey = `${prefix}vector_stores`

@@ -62,6 +62,7 @@ export const componentExamples: Record<string, unknown> = {
     stream: true,
   },
   CompatThreadUpdateRequest: { metadata: { ticket: '4711' } },
+  AssistantFile: { file: 'assistant: Handbook\nversion: 1\nsystem_message: Answer from the handbook.\n' },
   V1ChatCompletionRequest: { model: assistantId, messages: [{ role: 'user', content: question }], stream: true },
   V1ChatCompletionUpdateRequest: { metadata: { ticket: '4711' } },
   V1MessageRequest: { role: 'user', content: question },

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value'
 import type { ReadRecords } from '../../domain/archive/items.ts'
-import { AssistantConfig } from '../../domain/assistant-config.ts'
+import { AssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
@@ -19,7 +19,6 @@ export interface ImportRecordsDeps {
 }
 
 const accessModeKey = 'type==agent/access_mode'
-const vectorStoresKey = 'type==agent/vector_stores'
 const namesTried = 20
 
 /**

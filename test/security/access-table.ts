@@ -66,6 +66,8 @@ export const access: Record<string, Auth> = {
   'assistants.put': 'project',
   'assistants.delete': 'project',
   'assistants.move': 'project',
+  'assistants.yaml.read': 'project',
+  'assistants.apply': 'project',
   'assistants.publicToken.renew': 'project',
   'assistants.compatAccount.put': 'project',
   'assistants.compatAccount.read': 'project',

@@ -103,6 +103,8 @@ export const native: Record<string, Expectation> = {
     foreignBody: [{ status: 403, body: (_own, other) => ({ project_id: other.project_id }) }],
   },
   'assistants.publicToken.renew': { foreign: 403 },
+  'assistants.yaml.read': { foreign: 403 },
+  'assistants.apply': ownBody,
   'assistants.compatAccount.put': {
     foreign: 403,
     body: () => ({ api_key: 'sk-mine', base_url: 'https://api.example.com/v1' }),

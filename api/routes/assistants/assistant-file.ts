@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import { foreignYaml } from '../../../domain/assistant-file/foreign-yaml.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
+import { PathId, refusals } from '../schemas.ts'
+import { Assistant, showAssistant } from './schemas.ts'
+
+const config = { auth: 'project' } as const
+const tags = ['assistants']
+
+const AssistantFile = Type.Object(
+  { file: Type.String({ maxLength: foreignYaml.bytes, description: 'The assistant as YAML.' }) },
+  { title: 'AssistantFile' },
+)
+
+const AppliedAssistantFile = Type.Object(
+  {
+    outcome: Type.Enum(['created', 'changed', 'unchanged']),
+    assistant: Assistant,
+    missing_secrets: Type.Array(Type.String(), {
+      description: 'Places of the file at which its writer left out a secret, and at which the assistant has none.',
+    }),
+    missing_files: Type.Array(Type.String(), {
+      description: 'Names of the source files that the assistant does not have: upload them.',
+    }),
+  },
+  { title: 'AppliedAssistantFile' },
+)
+
+/** An assistant as YAML, and the assistant that such a text describes. */
+export const assistantFileRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants' | 'assistantFiles'>> = async (
+  app,
+  { assistants, assistantFiles },
+) => {
+  app.get(
+    '/assistants/:aid/yaml',
+    {
+      config,
+      schema: {
+        operationId: 'assistants.yaml.read',
+        summary: 'Your assistant as YAML, without secrets',
+        tags,
+        params: Type.Object({ aid: PathId }),
+        response: { 200: AssistantFile, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => ({ file: await assistantFiles.write(sessionOf(request).user._id, request.params.aid) }),
+  )
+
+  app.post(
+    '/assistants/apply',
+    {
+      config: { ...config, audit: 'successes', largeBody: 'object' },
+      schema: {
+        operationId: 'assistants.apply',
+        summary: 'Create the assistant that a YAML file describes, or change the one of its name',
+        tags,
+        body: AssistantFile,
+        response: { 200: AppliedAssistantFile, ...refusals(401, 403, 409) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { assistant, outcome, ...missing } = await assistantFiles.apply(caller, request.body.file)
+      return {
+        outcome,
+        assistant: showAssistant(assistant, assistants.shownConfig(assistant, caller.userId)),
+        missing_secrets: missing.missingSecrets,
+        missing_files: missing.missingFiles.map(({ name }) => name),
+      }
+    },
+  )
+}

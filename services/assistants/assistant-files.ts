@@ -1,0 +1,161 @@
+import { v5 } from 'uuid'
+import { AssistantFileError, type ReadFile, type Sources } from '../../domain/assistant-file/assistant-file.ts'
+import { appliedConfig, configText, maxSourceFiles, unsetSecrets } from '../../domain/assistant-file/assistant-file.ts'
+import { fromAssistantYaml, toAssistantYaml } from '../../domain/assistant-file/assistant-yaml.ts'
+import { readAssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { objectFromJsonText } from '../../domain/json-text.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { AssistantConfigs } from './configs.ts'
+import type { Assistants } from './index.ts'
+import type { Caller } from './write-assistants.ts'
+
+interface AssistantFilesDeps {
+  collections: Pick<Collections, 'assistants' | 'files'>
+  assistants: Pick<Assistants, 'readOwn' | 'named' | 'createUnder' | 'change'>
+  assistantConfigs: Pick<AssistantConfigs, 'textOf'>
+}
+
+interface Applied {
+  assistant: AssistantRecord
+  outcome: 'created' | 'changed' | 'unchanged'
+  missingSecrets: string[]
+  /** Files that the assistant should have and has not. */
+  missingFiles: NonNullable<Sources['files']>
+}
+
+export type AssistantFiles = ReturnType<typeof createAssistantFiles>
+
+/**
+ * An assistant as a file: YAML that a person can read, keep under version control, and apply again. A file means the
+ * assistant of its name in the token's project (docs/decisions/2026-11-25-assistants-as-files.md).
+ */
+export function createAssistantFiles({ collections, assistants, assistantConfigs }: AssistantFilesDeps) {
+  const configOf = (assistant: AssistantRecord) => objectFromJsonText(assistantConfigs.textOf(assistant))
+
+  return {
+    /** The owner's assistant as YAML, without its secrets. */
+    async write(userId: string, assistantId: string): Promise<string> {
+      const assistant = await assistants.readOwn(userId, assistantId)
+      const config = configOf(assistant)
+      const [files, stores] = await Promise.all([
+        filesOf(assistantId),
+        storesOf(assistant.project_id, {
+          _id: { $in: readAssistantConfig(assistantConfigs.textOf(assistant)).vectorStores },
+        }),
+      ])
+      const sources: Sources = {
+        ...(files.length > 0 && { files: files.map(({ name, sha256, size }) => ({ name, sha256, bytes: size })) }),
+        ...(stores.length > 0 && { vector_stores: stores.map(({ name }) => name) }),
+      }
+      return toAssistantYaml({ name: assistant.name, config, sources })
+    },
+
+    /** Makes the assistant that the file describes, or changes it. Applying the same file again changes nothing. */
+    async apply(caller: Caller, text: string): Promise<Applied> {
+      const file = readFile(text)
+      const [known, second] = await assistants.named(caller, file.name)
+      if (second !== undefined)
+        throw new AppError('conflict', `Several assistants of this project are called “${file.name}”: rename one.`)
+      const stores = await storeIds(caller, file)
+      const { assistant, outcome } =
+        known === undefined ? await create(caller, file, stores) : await change(caller, known, file, stores)
+      const held = new Set((await filesOf(assistant._id)).map(({ sha256, name }) => [sha256, name]).flat())
+      return {
+        assistant,
+        outcome,
+        missingSecrets: unsetSecrets(file.missing, configOf(assistant)),
+        missingFiles: (file.sources.files ?? []).filter(({ name, sha256 = name }) => !held.has(sha256)),
+      }
+    },
+  }
+
+  /** Two requests with the same file make one assistant, because both give it the same id. */
+  async function create(
+    caller: Caller,
+    file: ReadFile,
+    stores: string[],
+  ): Promise<Pick<Applied, 'assistant' | 'outcome'>> {
+    const payload = { name: file.name, config: configWith({}, file, stores) }
+    const id = v5(`assistant\n${caller.projectId}\n${file.name}`, v5.URL)
+    try {
+      return { assistant: await assistants.createUnder(caller, id, payload), outcome: 'created' }
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      const [known] = await assistants.named(caller, file.name)
+      if (known !== undefined) return change(caller, known, file, stores)
+      // The assistant that was made of such a file has another name or another project now, or is being deleted.
+      return { assistant: await assistants.createUnder(caller, newId(), payload), outcome: 'created' }
+    }
+  }
+
+  async function change(
+    caller: Caller,
+    known: AssistantRecord,
+    file: ReadFile,
+    stores: string[],
+  ): Promise<Pick<Applied, 'assistant' | 'outcome'>> {
+    const current = configOf(known)
+    if (configText(configWith(current, file, stores)) === configText(current))
+      return { assistant: known, outcome: 'unchanged' }
+    const assistant = await assistants.change(caller, known._id, ({ name, config }) => ({
+      name,
+      config: configWith(config, file, stores),
+    }))
+    return { assistant, outcome: 'changed' }
+  }
+
+  /** Processed files, oldest first; more than a file can name are left out. */
+  function filesOf(assistantId: string): Promise<Pick<FileRecord, 'name' | 'sha256' | 'size'>[]> {
+    return collections.files
+      .find({ assistant_id: assistantId, status: { $nin: ['uploading', 'failed'] } }, { name: 1, sha256: 1, size: 1 })
+      .sort({ created_at: 1, order: 1, _id: 1 })
+      .limit(maxSourceFiles)
+      .lean<Pick<FileRecord, 'name' | 'sha256' | 'size'>[]>()
+      .exec()
+  }
+
+  function storesOf(projectId: string, which: object): Promise<Pick<AssistantRecord, '_id' | 'name'>[]> {
+    return collections.assistants
+      .find({ project_id: projectId, kind: 'vector_store', deleting: { $ne: true }, ...which }, { name: 1 })
+      .sort({ created_at: 1, _id: 1 })
+      .limit(maxStoresRead)
+      .lean<Pick<AssistantRecord, '_id' | 'name'>[]>()
+      .exec()
+  }
+
+  /** The ids of the vector stores that the file names; of those with the same name, the oldest. */
+  async function storeIds(
+    { projectId }: Caller,
+    { sources: { vector_stores: names = [] } }: ReadFile,
+  ): Promise<string[]> {
+    if (names.length === 0) return []
+    const found = await storesOf(projectId, { name: { $in: names } })
+    return names.map((name) => {
+      const store = found.find((candidate) => candidate.name === name)
+      if (store === undefined)
+        throw invalidInput(['body', 'file', 'sources', 'vector_stores'], `this project has no vector store “${name}”`)
+      return store._id
+    })
+  }
+}
+
+const maxStoresRead = 100
+
+function configWith(current: Record<string, unknown>, file: ReadFile, stores: string[]): Record<string, unknown> {
+  const { [vectorStoresKey]: _before, ...rest } = appliedConfig(current, file.config)
+  return stores.length === 0 ? rest : { ...rest, [vectorStoresKey]: stores }
+}
+
+function readFile(text: string): ReadFile {
+  try {
+    return fromAssistantYaml(text)
+  } catch (error) {
+    if (error instanceof AssistantFileError) throw invalidInput(['body', 'file', ...error.path], error.message)
+    throw error
+  }
+}
