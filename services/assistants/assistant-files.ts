@@ -1,16 +1,16 @@
 import { v5 } from 'uuid'
 import { AssistantFileError, type ReadFile, type Sources } from '../../domain/assistant-file/assistant-file.ts'
-import { appliedConfig, configText, maxSourceFiles, unsetSecrets } from '../../domain/assistant-file/assistant-file.ts'
+import { appliedConfig, configText, unsetSecrets } from '../../domain/assistant-file/assistant-file.ts'
 import { fromAssistantYaml, toAssistantYaml } from '../../domain/assistant-file/assistant-yaml.ts'
 import { readAssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { AssistantConfigs } from './configs.ts'
+import { createFileSources } from './file-sources.ts'
 import type { Assistants } from './index.ts'
 import type { Caller } from './write-assistants.ts'
 
@@ -35,6 +35,7 @@ export type AssistantFiles = ReturnType<typeof createAssistantFiles>
  * assistant of its name in the token's project (docs/decisions/2026-11-25-assistants-as-files.md).
  */
 export function createAssistantFiles({ collections, assistants, assistantConfigs }: AssistantFilesDeps) {
+  const { filesOf, storesOf, storeIds } = createFileSources(collections)
   const configOf = (assistant: AssistantRecord) => objectFromJsonText(assistantConfigs.textOf(assistant))
 
   return {
@@ -61,7 +62,7 @@ export function createAssistantFiles({ collections, assistants, assistantConfigs
       const [known, second] = await assistants.named(caller, file.name)
       if (second !== undefined)
         throw new AppError('conflict', `Several assistants of this project are called “${file.name}”: rename one.`)
-      const stores = await storeIds(caller, file)
+      const stores = await storeIds(caller, file.sources)
       const { assistant, outcome } =
         known === undefined ? await create(caller, file, stores) : await change(caller, known, file, stores)
       const held = new Set((await filesOf(assistant._id)).map(({ sha256, name }) => [sha256, name]).flat())
@@ -108,43 +109,7 @@ export function createAssistantFiles({ collections, assistants, assistantConfigs
     }))
     return { assistant, outcome: 'changed' }
   }
-
-  /** Processed files, oldest first; more than a file can name are left out. */
-  function filesOf(assistantId: string): Promise<Pick<FileRecord, 'name' | 'sha256' | 'size'>[]> {
-    return collections.files
-      .find({ assistant_id: assistantId, status: { $nin: ['uploading', 'failed'] } }, { name: 1, sha256: 1, size: 1 })
-      .sort({ created_at: 1, order: 1, _id: 1 })
-      .limit(maxSourceFiles)
-      .lean<Pick<FileRecord, 'name' | 'sha256' | 'size'>[]>()
-      .exec()
-  }
-
-  function storesOf(projectId: string, which: object): Promise<Pick<AssistantRecord, '_id' | 'name'>[]> {
-    return collections.assistants
-      .find({ project_id: projectId, kind: 'vector_store', deleting: { $ne: true }, ...which }, { name: 1 })
-      .sort({ created_at: 1, _id: 1 })
-      .limit(maxStoresRead)
-      .lean<Pick<AssistantRecord, '_id' | 'name'>[]>()
-      .exec()
-  }
-
-  /** The ids of the vector stores that the file names; of those with the same name, the oldest. */
-  async function storeIds(
-    { projectId }: Caller,
-    { sources: { vector_stores: names = [] } }: ReadFile,
-  ): Promise<string[]> {
-    if (names.length === 0) return []
-    const found = await storesOf(projectId, { name: { $in: names } })
-    return names.map((name) => {
-      const store = found.find((candidate) => candidate.name === name)
-      if (store === undefined)
-        throw invalidInput(['body', 'file', 'sources', 'vector_stores'], `this project has no vector store “${name}”`)
-      return store._id
-    })
-  }
 }
-
-const maxStoresRead = 100
 
 function configWith(current: Record<string, unknown>, file: ReadFile, stores: string[]): Record<string, unknown> {
   const { [vectorStoresKey]: _before, ...rest } = appliedConfig(current, file.config)

@@ -110,6 +110,9 @@ describe('an assistant as a file', () => {
     expect(copied.body.assistant.config).toEqual({ 'type==agent/vector_stores': [store.id] })
     const unknown = await apply(file.replace('- Shelf', '- Cellar'))
     expect([unknown.status, unknown.text]).toEqual([422, expect.stringContaining('Cellar')])
+    const stranger = await insertUser(service)
+    expect((await apply(file, stranger)).status).toBe(422)
+    expect(await stranger.get('/assistants/')).toEqual([])
   })
 
   it('is refused when two assistants have its name', async () => {
