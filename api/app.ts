@@ -30,6 +30,7 @@ import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
+import { programLoginRoutes } from './routes/auth/program-logins.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { ingestionRoutes } from './routes/files/ingestions.ts'
@@ -145,6 +146,7 @@ export async function buildApp(deps: AppDeps) {
 
   await app.register(healthRoutes, { health: deps.health })
   await app.register(authRoutes, { accounts: deps.services.accounts })
+  await app.register(programLoginRoutes, { accounts: deps.services.accounts })
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
   await app.register(exportRoutes, deps.services)

@@ -119,6 +119,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'model settings',
     run: ({ database: { connection } }) => makeDeclared(connection, ['model_settings']),
   },
+  {
+    number: 15,
+    name: 'logins of programs',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['program_logins']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

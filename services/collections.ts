@@ -10,6 +10,7 @@ import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
 import type { ModelSettingsRecord } from '../domain/records/model-settings.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purchase.ts'
+import type { ProgramLoginRecord } from '../domain/records/program-login.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
@@ -33,6 +34,7 @@ export interface Collections extends KnowledgeCollections {
   loginFailures: Model<LoginFailuresRecord>
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
+  programLogins: Model<ProgramLoginRecord>
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
   purchases: Model<PurchaseRecord>

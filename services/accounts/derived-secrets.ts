@@ -26,7 +26,11 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
   const scheduleMailSignature = (scheduleId: string, stops: number): string =>
     createHmac('sha256', scheduleMailKey).update(`${stops}:${scheduleId}`).digest('base64url')
 
+  const loginCodeKey = keyFor('login-code')
+
   return {
+    /** The hash under which the codes of a program's login are stored. */
+    loginCodeHash: (code: string): string => createHmac('sha256', loginCodeKey).update(code).digest('hex'),
     /** Six digits. */
     verificationCode,
     isVerificationCode(code: CodeReference, given: string): boolean {

@@ -13,6 +13,7 @@ import { createLoginGuard } from './login-guard.ts'
 import { createPasswords } from './passwords.ts'
 import { createPasswordReset } from './password-reset.ts'
 import { createProfile } from './profile.ts'
+import { createProgramLogins } from './program-logins.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSignup } from './signup.ts'
 import { type IdentityProvider, createSocialLogin } from './social-login.ts'
@@ -55,6 +56,7 @@ export function createAccounts(deps: AccountsDeps) {
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
     usageOf: createUsage(collections, settings, deps.models),
+    programLogins: createProgramLogins({ collections, transaction, secrets, tokens, frontendUrl }),
     profile: createProfile({ collections, passwords, guard }),
     login,
     loginAttempts: createLoginAttempts(deps.secretBox),

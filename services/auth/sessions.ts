@@ -8,6 +8,8 @@ import type { TokenClaims, Tokens } from './tokens.ts'
 export interface Session {
   user: UserRecord
   projectId: string
+  /** Set if the token is that of a program's login. */
+  loginId?: string
 }
 
 interface OpenOptions {
@@ -18,7 +20,7 @@ interface OpenOptions {
 export type Sessions = ReturnType<typeof createSessions>
 
 interface SessionsDeps {
-  collections: Pick<Collections, 'users' | 'projects'>
+  collections: Pick<Collections, 'users' | 'projects' | 'programLogins'>
   tokens: Pick<Tokens, 'verify'>
   threadMaxDefault: number
 }
@@ -31,7 +33,7 @@ const activityPrecisionMs = 5 * 60 * 1000
  * attach the project.
  */
 export function createSessions({ collections, tokens, threadMaxDefault }: SessionsDeps) {
-  const { users, projects } = collections
+  const { users, projects, programLogins } = collections
 
   return {
     /** Verifies a token whose user may be gone, for the few operations that remain available after a deletion. */
@@ -39,6 +41,8 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
       const claims = await tokens.verify(token)
       const user = await users.findById(claims.user_id, { suspended_at: 1 }).lean<Pick<UserRecord, 'suspended_at'>>()
       requireUsable(user ?? {})
+      // After a deletion of the account its logins are gone, too.
+      if (user !== null) await requireLogin(claims)
       return claims
     },
 
@@ -52,18 +56,32 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
       const [known, project] = await Promise.all([
         users.findById(claims.user_id).lean<UserRecord>(),
         withProject ? findProject(claims) : undefined,
+        requireLogin(claims),
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
       await noteActivity(user)
       // A user who was created just now has a project that did not exist when it was looked up.
       if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
-      return { user, projectId: claims.project_id }
+      const { project_id: projectId, login_id: loginId } = claims
+      return { user, projectId, ...(loginId !== undefined && { loginId }) }
     },
   }
 
   function findProject({ user_id, project_id }: TokenClaims): Promise<{ deleting?: boolean } | null> {
     return projects.findOne({ _id: project_id, user_id }, { deleting: 1 }).lean<{ deleting?: boolean }>().exec()
+  }
+
+  /** Refuses the token of a program's login that was ended. */
+  async function requireLogin({ login_id: loginId, user_id }: TokenClaims): Promise<void> {
+    if (loginId === undefined) return
+    const own = { _id: loginId, user_id }
+    const login = await programLogins.findOne(own, { last_used_at: 1 }).lean<{ last_used_at?: Date }>()
+    if (login === null) throw new AppError('unauthenticated', 'This login was ended. Log in again.')
+    const now = new Date()
+    const before = new Date(now.getTime() - activityPrecisionMs)
+    if (login.last_used_at !== undefined && login.last_used_at > before) return
+    await programLogins.updateOne({ ...own, last_used_at: { $lte: before } }, { $set: { last_used_at: now } })
   }
 
   async function noteActivity(user: UserRecord): Promise<void> {

@@ -16,11 +16,13 @@ export interface TokenClaims {
   user_id: string
   project_id: string
   email?: string
+  /** The login of a program, which its user can end (`services/accounts/program-logins.ts`). */
+  login_id?: string
 }
 
 export type Tokens = ReturnType<typeof createTokens>
 
-const lifetime = '30d'
+export const tokenDays = 30
 const minSecretBytes = 16
 /** Most tokens whose signature need not be checked again. */
 const maxVerified = 5000
@@ -40,12 +42,12 @@ export function createTokens(settings: TokenSettings) {
 
   return {
     /** A token for a user, pinned to a project, valid for 30 days. */
-    sign: (claims: { user_id: string; project_id: string }) =>
-      new SignJWT({ user_id: claims.user_id, project_id: claims.project_id })
+    sign: ({ user_id, project_id, login_id }: Omit<TokenClaims, 'email'>) =>
+      new SignJWT({ user_id, project_id, ...(login_id !== undefined && { login_id }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuer(settings.jwtIssuer)
         .setAudience(settings.jwtAudience)
-        .setExpirationTime(lifetime)
+        .setExpirationTime(`${tokenDays}d`)
         .sign(signingKey),
 
     /**
@@ -77,13 +79,14 @@ export function createTokens(settings: TokenSettings) {
 }
 
 function claimsOf(payload: JWTPayload): TokenClaims {
-  const { user_id: userId, project_id: projectId, email } = payload
+  const { user_id: userId, project_id: projectId, email, login_id: loginId } = payload
   if (typeof userId !== 'string' || !uuidPattern.test(userId)) throw new Error('claim user_id is not a UUID')
   if (typeof projectId !== 'string' || !uuidPattern.test(projectId)) throw new Error('claim project_id is not a UUID')
   return {
     user_id: userId.toLowerCase(),
     project_id: projectId.toLowerCase(),
     ...(typeof email === 'string' ? { email } : {}),
+    ...(typeof loginId === 'string' ? { login_id: loginId } : {}),
   }
 }
 

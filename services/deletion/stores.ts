@@ -42,6 +42,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     loginFailures(collections),
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
+    ofUsers(transaction, 'program_logins', collections.programLogins),
     idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
     budgetStore(transaction, collections.budgets),

@@ -230,6 +230,7 @@ export async function createSide(
     token: user.token,
     ids: {
       project_id: estate.secondProjectId,
+      login_id: estate.loginId,
       aid,
       assistant_id: aid,
       model: aid,

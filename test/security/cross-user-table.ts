@@ -16,6 +16,7 @@ export interface Ids {
   step_id: string
   receipt_id: string
   session_id: string
+  login_id: string
   schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
@@ -63,6 +64,12 @@ export const native: Record<string, Expectation> = {
   'accounts.resetPassword': openDoor,
   'accounts.exchange': openDoor,
   'accounts.verificationStatus': openDoor,
+  'accounts.loginCodes.create': openDoor,
+  'accounts.loginCodes.redeem': openDoor,
+  'users.loginCodes.find': { takesNoIds: 'takes a code that nobody has confirmed yet' },
+  'users.loginCodes.decide': ownBody,
+  'users.logins.list': secret,
+  'users.logins.end': { foreign: 404 },
   'accounts.socialLogin': openDoor,
   'accounts.socialCallback': openDoor,
   'accounts.userInfo': secret,

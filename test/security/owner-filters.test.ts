@@ -21,6 +21,10 @@ import { type Mutant, type Mutation, mutateStatements } from './mutate-statement
  */
 const secondChecks: [statement: string, why: string][] = [
   [
+    'services/assistants/file-sources.ts assistants.find without project_id',
+    'finds stores by name: test/assistants/assistant-files.test.ts asks with the name of another project',
+  ],
+  [
     'services/assistants/project-of-assistant.ts budgets.findOne of any user_id',
     'finds the budget of the project of the token',
   ],

@@ -104,8 +104,20 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     remove_at: later,
   })
   await pendingPasswords.create({ _id: newId(), user_id: userId, password_hash: 'x', remove_at: later })
+  const loginId = newId()
+  await service.collections.programLogins.create({
+    _id: loginId,
+    name: 'a program',
+    status: 'used',
+    user_id: userId,
+    project_id: user.projectId,
+    created_at: new Date(),
+    last_used_at: new Date(),
+    remove_at: later,
+  })
   return {
     ...user,
+    loginId,
     secondProjectId: String(project.project_id),
     assistants,
     stores,

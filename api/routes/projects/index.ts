@@ -71,9 +71,11 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
       },
     },
     async (request) => {
-      const { user } = sessionOf(request)
+      const { user, loginId } = sessionOf(request)
       const project = await projects.read(user._id, request.params.project_id)
-      return { jwt_token: await tokens.sign({ user_id: user._id, project_id: project._id }) }
+      // A token that a program's login gets ends with that login.
+      const claims = { user_id: user._id, project_id: project._id, ...(loginId !== undefined && { login_id: loginId }) }
+      return { jwt_token: await tokens.sign(claims) }
     },
   )
 

@@ -1,6 +1,7 @@
 import { type Connection, Schema } from 'mongoose'
 import type { LoginFailuresRecord } from '../../../domain/records/login-failures.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../../../domain/records/password-reset.ts'
+import type { ProgramLoginRecord } from '../../../domain/records/program-login.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -27,10 +28,31 @@ const pendingPassword = new Schema<PendingPasswordRecord>(
 pendingPassword.index({ user_id: 1 })
 pendingPassword.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
+const programLogin = new Schema<ProgramLoginRecord>(
+  {
+    _id: id,
+    name: text,
+    status: text,
+    code_hash: String,
+    device_hash: String,
+    user_id: String,
+    project_id: String,
+    created_at: date,
+    last_used_at: Date,
+    remove_at: date,
+  },
+  schemaOptions('program_logins'),
+)
+programLogin.index({ code_hash: 1 }, { unique: true, partialFilterExpression: { code_hash: { $exists: true } } })
+programLogin.index({ device_hash: 1 }, { unique: true, partialFilterExpression: { device_hash: { $exists: true } } })
+programLogin.index({ user_id: 1, created_at: -1 })
+programLogin.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
+
 export function accountModels(connection: Connection) {
   return {
     loginFailures: connection.model<LoginFailuresRecord>('LoginFailures', loginFailures),
     passwordResets: connection.model<PasswordResetRecord>('PasswordReset', passwordReset),
+    programLogins: connection.model<ProgramLoginRecord>('ProgramLogin', programLogin),
     pendingPasswords: connection.model<PendingPasswordRecord>('PendingPassword', pendingPassword),
   }
 }
