@@ -5,7 +5,7 @@ import { type Command, jsonOption, textValue } from './command.ts'
 import { wrongUse } from './failure.ts'
 import { pushFiles } from './files.ts'
 import { findAssistant, listAssistants } from './service.ts'
-import { note, out, plain, plainLine } from './terminal.ts'
+import { note, out, plain, plainLine, standardInput } from './terminal.ts'
 
 export const list: Command = {
   name: 'assistants list',
@@ -51,7 +51,7 @@ export const apply: Command = {
     if (file === undefined) throw wrongUse('Name the file with -f FILE.')
     const text =
       file === '-'
-        ? (await Array.fromAsync(process.stdin.setEncoding('utf8'))).join('')
+        ? await standardInput()
         : await readFile(file, 'utf8').catch(() => {
             throw wrongUse(`The file "${file}" cannot be read.`)
           })

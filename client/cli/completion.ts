@@ -30,14 +30,12 @@ const unique = (words: (string | undefined)[]) => [...new Set(words.filter((word
 
 /** Names of commands and options only, which are our own words: nothing in the script comes from elsewhere. */
 function bash(commands: readonly Command[]): string {
-  const groups = Map.groupBy(
-    commands.filter(({ name }) => name.includes(' ')),
-    (command) => wordsOf(command)[0],
-  )
+  const groups = new Set(commands.filter(({ name }) => name.includes(' ')).map((command) => wordsOf(command)[0]))
   const cases = [
-    ...[...groups].map(
-      ([group, members]) => `    "${group} ") words="${unique(members.map((member) => wordsOf(member)[1]))}" ;;`,
-    ),
+    ...[...groups].map((group) => {
+      const members = commands.filter((command) => wordsOf(command)[0] === group)
+      return `    "${group} ") words="${unique(members.map((member) => wordsOf(member)[1]))}" ;;`
+    }),
     ...commands.map(
       (command) => `    "${command.name} "*|"${command.name}") words="${optionsOf(command).join(' ')}" ;;`,
     ),

@@ -5,10 +5,13 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { refusalOf, unwrap } from '../src/create-client.ts'
 import type { Schemas } from '../src/create-client.ts'
+import type { paths } from '../src/schema.d.ts'
 import { type Command, assistantOption, jsonOption, textValue } from './command.ts'
 import { Failure, wrongUse } from './failure.ts'
 import { type Service, findAssistant } from './service.ts'
 import { out, plainLine, progress } from './terminal.ts'
+
+type Uploaded = paths['/assistants/{aid}/files']['post']['responses'][200]['content']['application/json']
 
 const maxFiles = 10_000
 const pollMs = 500
@@ -56,7 +59,7 @@ async function pushOne(service: Service, assistantId: string, file: string): Pro
 }
 
 /** The file is sent as it is read: it may be larger than the memory. */
-async function upload({ url, token }: Service, assistantId: string, file: string): Promise<Schemas['UploadResponse']> {
+async function upload({ url, token }: Service, assistantId: string, file: string): Promise<Uploaded> {
   const name = path.basename(file)
   const { size } = await stat(file)
   const boundary = `----assistant-${randomUUID()}`
@@ -80,7 +83,7 @@ async function upload({ url, token }: Service, assistantId: string, file: string
     duplex: 'half',
   })
   if (!response.ok) throw await refusalOf(response)
-  return (await response.json()) as Schemas['UploadResponse']
+  return (await response.json()) as Uploaded
 }
 
 async function filesIn(paths: string[]): Promise<string[]> {

@@ -6,7 +6,8 @@ export const commonOptions = {
 } as const
 
 export function helpOf({ name, operands, summary, options }: Command): string {
-  const lines = Object.entries({ ...options, ...commonOptions }).map(([long, option]) => {
+  const all: Command['options'] = { ...options, ...commonOptions }
+  const lines = Object.entries(all).map(([long, option]) => {
     const short = option.short === undefined ? '    ' : `-${option.short}, `
     return [`${short}--${long}${option.value === undefined ? '' : ` ${option.value}`}`, option.help] as const
   })

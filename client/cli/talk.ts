@@ -4,7 +4,7 @@ import { type Answer, finish, showRun } from './answer.ts'
 import { type Command, assistantOption, jsonOption, textValue } from './command.ts'
 import { Failure, exitCodes } from './failure.ts'
 import { type Service, findAssistant } from './service.ts'
-import { note, out } from './terminal.ts'
+import { note, out, standardInput } from './terminal.ts'
 
 const titleLength = 60
 
@@ -70,7 +70,7 @@ export const ask: Command = {
   },
   async run({ operands: [given = ''], values, open }) {
     const service = await open()
-    const question = given === '-' ? (await Array.fromAsync(process.stdin.setEncoding('utf8'))).join('') : given
+    const question = given === '-' ? await standardInput() : given
     const assistant = await findAssistant(service, textValue(values['assistant']))
     const threadId = textValue(values['thread']) ?? (await newThread(service, question))
     const { onRun, end } = onInterrupt(() => process.exit(exitCodes.interrupted))

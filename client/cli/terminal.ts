@@ -15,6 +15,12 @@ export const plain = (text: string): string =>
 /** The same on one line, for tables and messages. */
 export const plainLine = (text: string): string => plain(text).replaceAll(/\s+/g, ' ').trim()
 
+export async function standardInput(): Promise<string> {
+  let text = ''
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk)
+  return text
+}
+
 export const out = (text: string): void => void process.stdout.write(text)
 export const note = (text: string): void => void process.stderr.write(`${text}\n`)
 
