@@ -122,6 +122,15 @@ const account = createRoute({
   path: '/account',
   component: lazyRouteComponent(() => import('./pages/account/settings.tsx'), 'AccountSettings'),
 })
+const loginCode = createRoute({
+  getParentRoute: () => shell,
+  path: '/login-code',
+  component: lazyRouteComponent(() => import('./pages/account/login-code.tsx'), 'LoginCode'),
+  validateSearch: (search): { code?: string } => {
+    const code = optionalText(search['code'])
+    return code === undefined ? {} : { code: code.slice(0, 20) }
+  },
+})
 const plans = createRoute({
   getParentRoute: () => shell,
   path: '/plans',
@@ -175,6 +184,7 @@ const routeTree = root.addChildren([
     usage,
     plans,
     account,
+    loginCode,
     data,
     audit,
   ]),

@@ -108,6 +108,35 @@ export const en = {
     auditLog: 'Audit log',
   },
 
+  programLogins: {
+    title: 'Programs that are logged in',
+    text: 'Each got its own login with a code that you confirmed, such as the command line.',
+    used: (ago: string) => `Last used ${ago}`,
+    end: 'Log out',
+    codeTitle: 'Log in a program',
+    codeText: 'A program, such as the command line, shows a code. Enter it here to log the program in.',
+    code: 'Code',
+    look: 'Continue',
+    asks: (name: string) => `“${name}” wants to use your account`,
+    begun: (ago: string) => `It asked ${ago}.`,
+    warning: 'Allow it only if you started this login yourself, and the program shows the same code.',
+    allow: 'Allow',
+    refuse: 'Refuse',
+    allowed: 'The program is logged in. You can close this page.',
+    refused: 'The login was refused.',
+  },
+
+  assistantFiles: {
+    export: 'Export as a file',
+    fromFile: 'From a file',
+    applyText: (name: string) =>
+      `${name} creates the assistant that it describes, or changes the one of the same name in this project.`,
+    apply: 'Apply the file',
+    tooLarge: 'This file is too large for an assistant: it may have 1 MB.',
+    lacks: 'The file does not hold these secrets and files. Add them to the assistant:',
+    open: 'Open the assistant',
+  },
+
   nav: {
     label: 'Main',
     menu: 'Menu',

@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { ProgramLogins } from './logins.tsx'
 
 const t = texts.account
 
@@ -42,6 +43,7 @@ export function AccountSettings() {
               ))}
             </SelectField>
           </section>
+          <ProgramLogins />
           <section className="card stack-small">
             <h2>{t.deleteTitle}</h2>
             <p className="muted">{t.deleteText}</p>

@@ -1,9 +1,10 @@
 import '../../styles/chat.css'
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Ellipsis, MessageSquare, Trash2 } from 'lucide-react'
+import { Ellipsis, FileDown, MessageSquare, Trash2 } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { useRef, useState } from 'react'
-import { type Assistant, api, keys, queryClient, unwrap, useAssistant } from '../../lib/api.ts'
+import { type Assistant, api, keys, queryClient, unwrap, useAssistant, wordsOf } from '../../lib/api.ts'
+import { saveAssistantFile } from '../../lib/assistant-file.ts'
 import { useDraft } from '../../lib/draft.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -78,6 +79,14 @@ function Editor({ assistant }: { assistant: Assistant }) {
           <Menu
             trigger={<IconButton label={texts.more(assistant.name)} icon={<Ellipsis size={18} />} />}
             entries={[
+              {
+                label: texts.assistantFiles.export,
+                icon: <FileDown size={15} aria-hidden="true" />,
+                onSelect: () =>
+                  void saveAssistantFile(aid, assistant.name).catch((error: unknown) =>
+                    say(wordsOf(error, texts.offline)),
+                  ),
+              },
               {
                 label: texts.delete,
                 danger: true,

@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { FromFile } from './from-file.tsx'
 
 const t = texts.assistants
 
@@ -26,10 +27,13 @@ export function Assistants() {
           <h1>{t.title}</h1>
           <p className="muted">{t.text}</p>
         </div>
-        <Button look="primary" onClick={() => setCreating(true)}>
-          <Plus size={17} aria-hidden="true" />
-          {t.create}
-        </Button>
+        <div className="row">
+          <FromFile />
+          <Button look="primary" onClick={() => setCreating(true)}>
+            <Plus size={17} aria-hidden="true" />
+            {t.create}
+          </Button>
+        </div>
       </header>
       {assistants.isPending && <Skeleton lines={4} height={64} />}
       {assistants.isError && <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />}

@@ -1,0 +1,85 @@
+import { useNavigate } from '@tanstack/react-router'
+import { FileUp } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+
+const t = texts.assistantFiles
+/** As much as the service takes. */
+const maxBytes = 1024 * 1024
+
+/** Creates or changes an assistant from a YAML file, and says what it still lacks. */
+export function FromFile() {
+  const input = useRef<HTMLInputElement>(null)
+  const navigate = useNavigate()
+  const [file, setFile] = useState<File>()
+  const [applied, setApplied] = useState<Schemas['AppliedAssistantFile']>()
+  const close = () => {
+    setFile(undefined)
+    setApplied(undefined)
+    form.setProblem(undefined)
+  }
+  const open = (assistantId: string) => navigate({ to: '/console/assistants/$assistantId', params: { assistantId } })
+  const form = useSubmit(async () => {
+    if (file === undefined) return
+    if (file.size > maxBytes) return form.setProblem(t.tooLarge)
+    const answer = await unwrap(api.POST('/assistants/apply', { body: { file: await file.text() } }))
+    await queryClient.invalidateQueries({ queryKey: keys.assistants })
+    await queryClient.invalidateQueries({ queryKey: keys.assistant(answer.assistant.assistant_id) })
+    if (answer.missing_secrets.length + answer.missing_files.length > 0) setApplied(answer)
+    else await open(answer.assistant.assistant_id)
+  })
+  return (
+    <>
+      <Button onClick={() => input.current?.click()}>
+        <FileUp size={17} aria-hidden="true" />
+        {t.fromFile}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".yaml,.yml"
+        aria-label={t.fromFile}
+        hidden
+        onChange={({ target }) => {
+          setFile(target.files?.[0])
+          target.value = ''
+        }}
+      />
+      {file !== undefined && (
+        <Dialog title={t.fromFile} onClose={close}>
+          {applied === undefined ? (
+            <form className="form" onSubmit={form.onSubmit}>
+              {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+              <p>{t.applyText(file.name)}</p>
+              <div className="row row-end">
+                <Button onClick={close}>{texts.cancel}</Button>
+                <Button type="submit" look="primary" busy={form.isBusy}>
+                  {t.apply}
+                </Button>
+              </div>
+            </form>
+          ) : (
+            <div className="form">
+              <p>{t.lacks}</p>
+              <ul>
+                {[...applied.missing_secrets, ...applied.missing_files].map((name) => (
+                  <li key={name}>{name}</li>
+                ))}
+              </ul>
+              <div className="row row-end">
+                <Button look="primary" onClick={() => void open(applied.assistant.assistant_id)}>
+                  {t.open}
+                </Button>
+              </div>
+            </div>
+          )}
+        </Dialog>
+      )}
+    </>
+  )
+}
