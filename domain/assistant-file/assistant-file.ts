@@ -116,7 +116,9 @@ function problemOf(value: unknown): AssistantFileError {
 /** What a file of the assistant says, as a value for a YAML writer. It names the places of the secrets that it leaves out. */
 export function writeAssistantFile({ name, config, sources }: Omit<ReadFile, 'missing'>): Config {
   const { config: open, missing } = openPart(config)
-  const members = Object.entries(settings).flatMap(([member, key]) => (key in open ? [[member, open[key]]] : []))
+  const members: [string, unknown][] = Object.entries(settings).flatMap(([member, key]) =>
+    key in open ? [[member, open[key]]] : [],
+  )
   const other = Object.entries(open).filter(([key]) => !Object.hasOwn(properties, key))
   return {
     assistant: name,

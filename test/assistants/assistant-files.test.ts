@@ -69,7 +69,7 @@ describe('an assistant as a file', () => {
     const file = await yamlOf(await create('Moved', { ...config, 'type==agent/public_token': 'a-third-secret' }))
     const stranger = await insertUser(service)
     const answers = await Promise.all([1, 2, 3].map(() => apply(file, stranger)))
-    expect(answers.map(({ body }) => body.outcome).toSorted()).toEqual(['created', 'unchanged', 'unchanged'])
+    expect(answers.map(({ body }) => String(body.outcome)).toSorted()).toEqual(['created', 'unchanged', 'unchanged'])
     const listed = await stranger.get('/assistants/')
     expect(listed).toHaveLength(1)
     expect(listed[0]).toMatchObject({ name: 'Moved', public: false })

@@ -36,7 +36,7 @@ export function LoginCode() {
         <h1>{t.codeTitle}</h1>
         <p className="muted">{t.codeText}</p>
       </header>
-      {done !== undefined && <Notice tone="success">{done}</Notice>}
+      {done !== undefined && <Notice tone="ok">{done}</Notice>}
       {done === undefined && asker === undefined && (
         <form className="card form" onSubmit={finding.onSubmit}>
           {finding.problem && <Notice tone="danger">{finding.problem}</Notice>}
@@ -64,7 +64,7 @@ export function LoginCode() {
           <p>
             {t.code}: <strong>{code.toUpperCase()}</strong>
           </p>
-          <Notice tone="warning">{t.warning}</Notice>
+          <Notice tone="warn">{t.warning}</Notice>
           <div className="row row-end">
             <Button busy={refusing.isBusy} onClick={() => void refusing.submit()}>
               {t.refuse}

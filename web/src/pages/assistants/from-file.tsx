@@ -18,11 +18,6 @@ export function FromFile() {
   const navigate = useNavigate()
   const [file, setFile] = useState<File>()
   const [applied, setApplied] = useState<Schemas['AppliedAssistantFile']>()
-  const close = () => {
-    setFile(undefined)
-    setApplied(undefined)
-    form.setProblem(undefined)
-  }
   const open = (assistantId: string) => navigate({ to: '/console/assistants/$assistantId', params: { assistantId } })
   const form = useSubmit(async () => {
     if (file === undefined) return
@@ -33,6 +28,11 @@ export function FromFile() {
     if (answer.missing_secrets.length + answer.missing_files.length > 0) setApplied(answer)
     else await open(answer.assistant.assistant_id)
   })
+  const close = () => {
+    setFile(undefined)
+    setApplied(undefined)
+    form.setProblem(undefined)
+  }
   return (
     <>
       <Button onClick={() => input.current?.click()}>
