@@ -21,7 +21,7 @@ export function FromFile() {
   const open = (assistantId: string) => navigate({ to: '/console/assistants/$assistantId', params: { assistantId } })
   const form = useSubmit(async () => {
     if (file === undefined) return
-    if (file.size > maxBytes) return form.setProblem(t.tooLarge)
+    if (file.size > maxBytes) throw new Error(t.tooLarge)
     const answer = await unwrap(api.POST('/assistants/apply', { body: { file: await file.text() } }))
     await queryClient.invalidateQueries({ queryKey: keys.assistants })
     await queryClient.invalidateQueries({ queryKey: keys.assistant(answer.assistant.assistant_id) })
