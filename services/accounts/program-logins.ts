@@ -24,8 +24,6 @@ export const codeValidityMs = 10 * 60 * 1000
 const intervalSeconds = 5
 const listed = 100
 
-export type ProgramLogins = ReturnType<typeof createProgramLogins>
-
 /**
  * Logins of programs, after the device grant of OAuth (RFC 8628): the program shows a short code, a person who is logged
  * in confirms it in the console, and the program gets a token of its own. Each step is one atomic statement on one

@@ -28,8 +28,6 @@ interface Applied {
   missingFiles: NonNullable<Sources['files']>
 }
 
-export type AssistantFiles = ReturnType<typeof createAssistantFiles>
-
 /**
  * An assistant as a file: YAML that a person can read, keep under version control, and apply again. A file means the
  * assistant of its name in the token's project (docs/decisions/2026-11-25-assistants-as-files.md).
