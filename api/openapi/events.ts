@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { Message, MessageDelta } from '../../domain/messages.ts'
 import { CompatErrorObject, V1Error } from '../plugins/compat-errors.ts'
 import { Ingestion } from '../routes/files/schemas.ts'
+import { McpProgress, McpResponse } from '../routes/mcp/messages.ts'
 import { CompatMessage, CompatRun, CompatRunStep, CompatThread } from '../routes/public/thread-schemas.ts'
 import { RunError } from '../routes/runs/schemas.ts'
 import { V1Run } from '../routes/v1/run-schemas.ts'
@@ -153,6 +154,11 @@ const responseStream = streamOf(
   ].map((name): Events[number] => [name, ResponseEvent]),
 )
 
+const mcpStream = streamOf('McpStreamEvent', [
+  ['message', McpProgress],
+  ['message', McpResponse],
+])
+
 /** The stream of each operation that can answer with one. */
 const streams = new Map<string, TSchema>([
   ['runs.stream', runStream],
@@ -171,6 +177,8 @@ const streams = new Map<string, TSchema>([
   ['v1.threads.runs.submitToolOutputs', v1RunStream],
   ['v1.responses.create', responseStream],
   ['v1.responses.read', responseStream],
+  ['mcp.message', mcpStream],
+  ['mcp.resume', mcpStream],
 ])
 
 /** Components of all streams, to which no answer refers. */

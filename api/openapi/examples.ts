@@ -63,6 +63,18 @@ export const componentExamples: Record<string, unknown> = {
   },
   CompatThreadUpdateRequest: { metadata: { ticket: '4711' } },
   AssistantFile: { file: 'assistant: Handbook\nversion: 1\nsystem_message: Answer from the handbook.\n' },
+  McpMessage: {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'ask', arguments: { question } },
+  },
+  McpProgress: {
+    jsonrpc: '2.0',
+    method: 'notifications/progress',
+    params: { progressToken: 1, progress: 12, message: 'The assistant writes its answer.' },
+  },
+  McpResponse: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'Until three.' }] } },
   V1ChatCompletionRequest: { model: assistantId, messages: [{ role: 'user', content: question }], stream: true },
   V1ChatCompletionUpdateRequest: { metadata: { ticket: '4711' } },
   V1MessageRequest: { role: 'user', content: question },

@@ -2643,7 +2643,7 @@ export interface paths {
         /** Read a thread */
         get: operations["v1.threads.read"];
         put?: never;
-        /** Replace a thread's metadata */
+        /** Replace a thread's metadata, or its vector stores */
         post: operations["v1.threads.update"];
         /** Delete a thread with its messages and runs */
         delete: operations["v1.threads.delete"];
@@ -3258,6 +3258,44 @@ export interface paths {
         post?: never;
         /** Delete an item of a conversation */
         delete: operations["v1.conversations.items.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/{aid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Go on with the answer to a call of `ask`, by Last-Event-ID */
+        get: operations["mcp.resume"];
+        put?: never;
+        /**
+         * A message of the Model Context Protocol to an assistant (streamable HTTP)
+         * @description The tools `ask` and `search`; for the owner also the texts of files as resources. Calls of tools are answered with events, other requests with JSON, and notifications with 202.
+         */
+        post: operations["mcp.message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp/{aid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How clients of /mcp/{aid} authorise themselves (RFC 9728) */
+        get: operations["mcp.metadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4334,6 +4372,17 @@ export interface components {
          */
         StateVersions: "newest" | "all";
         /**
+         * FileOfMessage
+         * @description A file that came with a message.
+         */
+        FileOfMessage: {
+            file_id: string;
+            tools: {
+                /** @enum {string} */
+                type: "file_search";
+            }[];
+        };
+        /**
          * ImageDetail
          * @description How closely the model looks at an image.
          * @enum {unknown}
@@ -4354,6 +4403,10 @@ export interface components {
             content_type: string;
             size: number;
             detail?: components["schemas"]["ImageDetail"];
+            /** @description The address from which the image was read. */
+            url?: string;
+            /** @description The file of the project of which it is a copy. */
+            file_id?: string;
         } | {
             /** @enum {string} */
             type: "audio";
@@ -4382,6 +4435,7 @@ export interface components {
                 metadata?: {
                     [key: string]: unknown;
                 };
+                attachments?: components["schemas"]["FileOfMessage"][];
                 deleted?: boolean;
                 parts?: components["schemas"]["MessagePart"][];
                 /** @description The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first. */
@@ -4447,6 +4501,7 @@ export interface components {
                 metadata?: {
                     [key: string]: unknown;
                 };
+                attachments?: components["schemas"]["FileOfMessage"][];
                 deleted?: boolean;
                 cut?: components["schemas"]["CutReason"];
                 refusal?: string;
@@ -6872,7 +6927,7 @@ export interface components {
         V1NewToolResources: {
             file_search?: {
                 vector_store_ids?: string[];
-                /** @description A vector store that is made for the assistant. Not together with `vector_store_ids`. */
+                /** @description A vector store that is made for the assistant or the thread. Not together with `vector_store_ids`. */
                 vector_stores?: {
                     file_ids?: string[];
                     chunking_strategy?: components["schemas"]["V1ChunkingStrategyRequest"];
@@ -6968,6 +7023,66 @@ export interface components {
          */
         V1MessageRole: "user" | "assistant";
         /**
+         * V1ContentPartType
+         * @description What a part of a message is.
+         * @enum {unknown}
+         */
+        V1ContentPartType: "text" | "image_url" | "image_file";
+        /**
+         * V1ImageDetail
+         * @description How closely a model looks at an image.
+         * @enum {unknown}
+         */
+        V1ImageDetail: "auto" | "low" | "high";
+        /**
+         * V1ImageUrl
+         * @description An image by its address, or as data.
+         */
+        V1ImageUrl: {
+            /** @description An http or https address, or a data URL with base64. */
+            url: string;
+            detail?: components["schemas"]["V1ImageDetail"];
+        };
+        /**
+         * V1ImageFile
+         * @description An image among the files of the project.
+         */
+        V1ImageFile: {
+            file_id: string;
+            detail?: components["schemas"]["V1ImageDetail"];
+        };
+        /**
+         * V1ContentPart
+         * @description A part of a message.
+         */
+        V1ContentPart: {
+            type: components["schemas"]["V1ContentPartType"];
+            text?: string;
+            image_url?: components["schemas"]["V1ImageUrl"];
+            image_file?: components["schemas"]["V1ImageFile"];
+        };
+        /**
+         * V1AttachmentToolType
+         * @description What an attached file is for.
+         * @enum {unknown}
+         */
+        V1AttachmentToolType: "file_search" | "code_interpreter";
+        /**
+         * V1AttachmentTool
+         * @description What an attached file is for.
+         */
+        V1AttachmentTool: {
+            type: components["schemas"]["V1AttachmentToolType"];
+        };
+        /**
+         * V1Attachment
+         * @description A file that comes with a message.
+         */
+        V1Attachment: {
+            file_id?: string;
+            tools?: components["schemas"]["V1AttachmentTool"][] | null;
+        };
+        /**
          * V1MessageRequest
          * @description A message for a thread.
          * @example {
@@ -6977,8 +7092,8 @@ export interface components {
          */
         V1MessageRequest: {
             role: components["schemas"]["V1MessageRole"];
-            content: string | components["schemas"]["CompatContentPart"][];
-            attachments?: unknown[] | null;
+            content: string | components["schemas"]["V1ContentPart"][];
+            attachments?: components["schemas"]["V1Attachment"][] | null;
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -7003,7 +7118,27 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
-            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+            tool_resources?: components["schemas"]["V1NewToolResources"] | null;
+        };
+        /**
+         * V1Thread
+         * @description A conversation.
+         */
+        V1Thread: {
+            id: string;
+            /** @enum {string} */
+            object: "thread";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            /** @description Stored and returned unchanged. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            tool_resources: {
+                file_search: {
+                    vector_store_ids: string[];
+                };
+            } | null;
         };
         /**
          * V1ThreadUpdateRequest
@@ -7034,13 +7169,71 @@ export interface components {
             receipt_id?: string;
         };
         /**
+         * V1ImageFileBlock
+         * @description An image among the files of the project.
+         */
+        V1ImageFileBlock: {
+            /** @enum {string} */
+            type: "image_file";
+            image_file: {
+                file_id: string;
+                detail?: components["schemas"]["V1ImageDetail"];
+            };
+        };
+        /**
+         * V1ImageUrlBlock
+         * @description An image by its address.
+         */
+        V1ImageUrlBlock: {
+            /** @enum {string} */
+            type: "image_url";
+            image_url: {
+                /** @description As it was sent; of an image that came as data, where the native API gives its bytes. */
+                url: string;
+                detail?: components["schemas"]["V1ImageDetail"];
+            };
+        };
+        /**
+         * V1Message
+         * @description A message of a conversation.
+         */
+        V1Message: {
+            id: string;
+            /** @enum {string} */
+            object: "thread.message";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            completed_at: number | null;
+            incomplete_at: number | null;
+            incomplete_details: {
+                reason: string;
+            } | null;
+            thread_id: string;
+            assistant_id: string | null;
+            run_id: string | null;
+            role: components["schemas"]["CompatMessageRole"];
+            status: components["schemas"]["CompatMessageStatus"];
+            content: (components["schemas"]["CompatTextBlock"] | components["schemas"]["CompatRefusalBlock"] | components["schemas"]["V1ImageFileBlock"] | components["schemas"]["V1ImageUrlBlock"])[];
+            attachments: {
+                file_id: string;
+                tools: {
+                    /** @enum {string} */
+                    type: "file_search";
+                }[];
+            }[];
+            /** @description Stored and returned unchanged. */
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * V1MessageList
          * @description A page of messages.
          */
         V1MessageList: {
             /** @enum {string} */
             object: "list";
-            data: components["schemas"]["CompatMessage"][];
+            data: components["schemas"]["V1Message"][];
             first_id: string | null;
             last_id: string | null;
             has_more: boolean;
@@ -8332,24 +8525,6 @@ export interface components {
             type: "input_text";
             text: string;
         };
-        /** ResponseInputImage */
-        ResponseInputImage: {
-            /** @enum {string} */
-            type: "input_image";
-            detail: components["schemas"]["ImageDetail"];
-            file_id: null;
-            /** @description The bytes are kept, and not shown again. */
-            image_url: null;
-        };
-        /** ResponseInputFile */
-        ResponseInputFile: {
-            /** @enum {string} */
-            type: "input_file";
-            file_id: null;
-            filename: string;
-        };
-        /** ResponseInputPart */
-        ResponseInputPart: components["schemas"]["ResponseInputText"] | components["schemas"]["ResponseInputImage"] | components["schemas"]["ResponseInputFile"];
         /**
          * ResponseInputImage
          * @description An image in a message.
@@ -8494,6 +8669,75 @@ export interface components {
          */
         V1ConversationItemsCreateRequest: {
             items: components["schemas"]["V1InputItem"][];
+        };
+        /**
+         * McpMessage
+         * @description A message of JSON-RPC 2.0.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": 1,
+         *       "method": "tools/call",
+         *       "params": {
+         *         "name": "ask",
+         *         "arguments": {
+         *           "question": "When is the office open on Fridays?"
+         *         }
+         *       }
+         *     }
+         */
+        McpMessage: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            id?: string | number;
+            method?: string;
+            params?: {
+                [key: string]: unknown;
+            };
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * McpResponse
+         * @description The answer to a request.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": 1,
+         *       "result": {
+         *         "content": [
+         *           {
+         *             "type": "text",
+         *             "text": "Until three."
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        McpResponse: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            id: string | number;
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: {
+                code: number;
+                message: string;
+            };
+        };
+        /**
+         * McpMetadata
+         * @description How clients authorise themselves.
+         */
+        McpMetadata: {
+            resource: string;
+            bearer_methods_supported: "header"[];
+            resource_documentation: string;
         };
         /**
          * RunStartEvent
@@ -9017,6 +9261,44 @@ export interface components {
             /** @constant */
             event: "error";
             data: components["schemas"]["V1ResponseEvent"];
+        };
+        /**
+         * McpProgress
+         * @description How far the answer to a call is.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "method": "notifications/progress",
+         *       "params": {
+         *         "progressToken": 1,
+         *         "progress": 12,
+         *         "message": "The assistant writes its answer."
+         *       }
+         *     }
+         */
+        McpProgress: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @constant */
+            method: "notifications/progress";
+            params: {
+                progressToken: string | number;
+                progress: number;
+                message: string;
+            };
+        };
+        /**
+         * McpStreamEvent
+         * @description An event of the answer to a call.
+         */
+        McpStreamEvent: {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["McpProgress"];
+        } | {
+            /** @constant */
+            event: "message";
+            /** @description Has either `result` or `error`. */
+            data: components["schemas"]["McpResponse"];
         };
     };
     responses: never;
@@ -26768,7 +27050,6 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Refused: `tool_resources` of a thread, and files of messages. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1ThreadCreateRequest"];
@@ -26781,7 +27062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatThread"];
+                    "application/json": components["schemas"]["V1Thread"];
                 };
             };
             /** @description Default Response */
@@ -26876,7 +27157,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatThread"];
+                    "application/json": components["schemas"]["V1Thread"];
                 };
             };
             /** @description Default Response */
@@ -26966,7 +27247,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatThread"];
+                    "application/json": components["schemas"]["V1Thread"];
                 };
             };
             /** @description Default Response */
@@ -27260,7 +27541,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatMessage"];
+                    "application/json": components["schemas"]["V1Message"];
                 };
             };
             /** @description Default Response */
@@ -27366,7 +27647,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatMessage"];
+                    "application/json": components["schemas"]["V1Message"];
                 };
             };
             /** @description Default Response */
@@ -27458,7 +27739,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CompatMessage"];
+                    "application/json": components["schemas"]["V1Message"];
                 };
             };
             /** @description Default Response */
@@ -32215,6 +32496,321 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "mcp.resume": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+                /** @description From the answer to `initialize`. Cancelling needs it. */
+                "mcp-session-id"?: string;
+                /** @description The version that was agreed on. */
+                "mcp-protocol-version"?: string;
+                /** @description The id of the last event that arrived. */
+                "last-event-id"?: string;
+            };
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, each with a message of JSON-RPC. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "mcp.message": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+                /** @description From the answer to `initialize`. Cancelling needs it. */
+                "mcp-session-id"?: string;
+                /** @description The version that was agreed on. */
+                "mcp-protocol-version"?: string;
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpMessage"];
+            };
+        };
+        responses: {
+            /** @description Server-sent events, each with a message of JSON-RPC. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["McpResponse"];
+                };
+            };
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "mcp.metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpMetadata"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
         };

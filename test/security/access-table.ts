@@ -24,8 +24,11 @@ const compat = [
   'threads.runs.steps.read',
 ]
 
+/** As a route's rule, or what its own service admits beside that. */
+export type Access = Auth | 'public or project'
+
 /** Who may call each operation of the OpenAPI document, by its name. Written by hand: a change of rights shows here. */
-export const access: Record<string, Auth> = {
+export const access: Record<string, Access> = {
   'health.read': 'none',
   'health.ready': 'none',
   'accounts.signup': 'none',
@@ -224,6 +227,9 @@ export const access: Record<string, Auth> = {
   'v1.conversations.items.create': 'project',
   'v1.conversations.items.read': 'project',
   'v1.conversations.items.delete': 'project',
+  'mcp.message': 'public or project',
+  'mcp.resume': 'public or project',
+  'mcp.metadata': 'none',
   'public.runs.stream': 'public',
   'public.runs.join': 'public',
   ...Object.fromEntries(

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
-import type { Auth } from '../../api/plugins/authentication.ts'
-import { access } from './access-table.ts'
+import { type Access, access } from './access-table.ts'
 import { createSide, documentOf } from './cross-user-requests.ts'
 
 interface Operation {
@@ -35,12 +34,13 @@ type Credential =
   | 'the token of the codec'
 
 /** What opens a kind of route. Everything else must be answered 401, and opens nothing. */
-const opens: Record<Exclude<Auth, 'none'>, Credential[]> = {
+const opens: Record<Exclude<Access, 'none'>, Credential[]> = {
   user: ['a service token', 'a token of a project that is gone'],
   project: ['a service token'],
   token: ['a service token', 'a token of a project that is gone'],
   'optional-user': ['a service token', 'a token of a project that is gone', 'nothing'],
   public: ['a public token'],
+  'public or project': ['a public token', 'a service token'],
   codec: ['the token of the codec'],
   admin: ['the admin token'],
 }
@@ -86,7 +86,8 @@ describe('every operation with every credential', () => {
         if (opens[kind].includes(credential)) continue
         const { status, text } = await send(operation, token)
         sent += 1
-        const expected = kind === 'project' && credential === 'a token of a project that is gone' ? 403 : 401
+        const isOfProject = kind === 'project' || kind === 'public or project'
+        const expected = isOfProject && credential === 'a token of a project that is gone' ? 403 : 401
         if (status !== expected) wrong.push(`${operation.name} with ${credential}: ${status} ${text.slice(0, 200)}`)
       }
     }

@@ -86,7 +86,7 @@ function* requestsFor({ method, name, path, expectation }: Operation, own: Ids, 
   }
   if (!('foreign' in expectation)) return
   // What the caller's own things show is the caller's. Streams stay open.
-  if (method === 'GET' && !/\.(?:join|ingestionEvents)$/.test(name))
+  if (method === 'GET' && !/\.(?:join|resume|ingestionEvents)$/.test(name))
     yield { what: 'own ids', expected: [200, 404], path: fill(path, own), body: undefined }
   const body = expectation.body?.(own, other)
   yield { what: "all ids the other's", expected: [expectation.foreign], path: fill(path, other), body }

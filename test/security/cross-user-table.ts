@@ -54,6 +54,9 @@ const human = [{ type: 'human', content: 'hi' }]
  * 403 and 404 as `docs` and the contract say: projects and assistants 403, threads and runs 404.
  */
 export const native: Record<string, Expectation> = {
+  'mcp.message': { foreign: 403, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
+  'mcp.resume': { foreign: 403 },
+  'mcp.metadata': openDoor,
   'health.read': openDoor,
   'health.ready': openDoor,
   'accounts.signup': openDoor,

@@ -1,16 +1,16 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
-import type { McpRequest } from './messages.ts'
+import type { McpRequest, McpResponse } from './messages.ts'
 import { type ServerOptions, createMcpServer } from './server.ts'
 
 /** What the SDK's server answers to one request. */
-export async function answerOfServer(options: ServerOptions, request: McpRequest): Promise<JSONRPCMessage> {
+export async function answerOfServer(options: ServerOptions, request: McpRequest): Promise<McpResponse> {
   const server = await createMcpServer(options)
-  const answer = Promise.withResolvers<JSONRPCMessage>()
+  const answer = Promise.withResolvers<McpResponse>()
   const transport: Transport = {
     start: async () => {},
     send: async (message) => {
-      if (!('method' in message)) answer.resolve(message)
+      if (!('method' in message)) answer.resolve(message as McpResponse)
     },
     close: async () => transport.onclose?.(),
   }

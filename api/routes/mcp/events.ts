@@ -1,6 +1,6 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { EventStream } from '../../sse/event-stream.ts'
 import { type Position, eventIdOf } from './event-id.ts'
+import type { McpProgress, McpResponse } from './messages.ts'
 
 /** The messages of one answer as events. Those of a run have ids with which any process goes on. */
 export function createMcpEvents(
@@ -13,7 +13,8 @@ export function createMcpEvents(
     const { run } = answer
     return run === undefined ? {} : { id: eventIdOf({ ...answer, run, progress }) }
   }
-  const send = (message: JSONRPCMessage): void => void stream.send({ ...id(), data: JSON.stringify(message) })
+  const send = (message: McpProgress | McpResponse): void =>
+    void stream.send({ ...id(), data: JSON.stringify(message) })
   return {
     send,
     /** An event without data, from which the client can go on before there is any progress. */

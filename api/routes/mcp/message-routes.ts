@@ -29,6 +29,7 @@ import {
 import {
   type JsonRpcId,
   McpMessage,
+  McpResponse,
   type McpRequest,
   asks,
   cancelledIdOf,
@@ -39,8 +40,6 @@ import {
 import { AskArguments } from './tools.ts'
 
 type Deps = Pick<Services, 'publicFamily' | 'idempotency'> & { openStreams: OpenStreams }
-
-const McpAnswer = Type.Object({}, { additionalProperties: true, title: 'McpAnswer' })
 
 /** Messages of the Model Context Protocol, one in each request. */
 export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -68,7 +67,7 @@ export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
         response: {
           200: {
             description: mcpEvents.description,
-            content: { ...mcpEvents.content, 'application/json': { schema: McpAnswer } },
+            content: { ...mcpEvents.content, 'application/json': { schema: McpResponse } },
           },
           202: Type.Null(),
           ...refusals(400, 401, 402, 403, 404, 409, 503),

@@ -17,6 +17,28 @@ export const McpMessage = Type.Object(
 )
 export type McpMessage = Static<typeof McpMessage>
 
+/** What the server sends while a tool works. */
+export const McpProgress = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    method: Type.Literal('notifications/progress'),
+    params: Type.Object({ progressToken: JsonRpcId, progress: Type.Integer(), message: Type.String() }),
+  },
+  { title: 'McpProgress' },
+)
+export type McpProgress = Static<typeof McpProgress>
+
+export const McpResponse = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: JsonRpcId,
+    result: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
+  },
+  { title: 'McpResponse', description: 'Has either `result` or `error`.' },
+)
+export type McpResponse = Static<typeof McpResponse>
+
 export type McpRequest = McpMessage & { id: JsonRpcId; method: string }
 
 export const isRequest = (message: McpMessage): message is McpRequest =>

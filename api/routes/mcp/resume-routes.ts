@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { orNull } from '../../plugins/idempotency.ts'
@@ -28,7 +27,9 @@ export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{ openStreams: OpenStrea
         params: McpParams,
         headers: Type.Object({
           ...McpHeaders.properties,
-          'last-event-id': Type.Optional(Type.String({ maxLength: 4096 })),
+          'last-event-id': Type.Optional(
+            Type.String({ maxLength: 4096, description: 'The id of the last event that arrived.' }),
+          ),
         }),
         response: { 200: mcpEvents, ...refusals(400, 401, 403, 404) },
       },
@@ -51,7 +52,7 @@ export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{ openStreams: OpenStrea
       const events = createMcpEvents(stream, { run: run._id, id, token }, progress)
       try {
         const result = await answerOf({ run, feed }, { reply, openStreams, onProgress: events.progress })
-        events.send({ jsonrpc: '2.0', id, result } as JSONRPCMessage)
+        events.send({ jsonrpc: '2.0', id, result })
       } catch (error) {
         request.log.debug({ err: error }, 'an answer was not resumed to its end')
       } finally {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { imageDetails } from '../../../domain/content-parts.ts'
+import { dataLength, imageDetails } from '../../../domain/content-parts.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { CompatMessage, CompatThread } from '../public/thread-schemas.ts'
@@ -13,7 +13,11 @@ export const metadata = Type.Optional(nullable(Metadata))
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
 const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'V1ImageDetail' }))
-const url = Type.String({ minLength: 1, description: 'An http or https address, or a data URL with base64.' })
+const url = Type.String({
+  minLength: 1,
+  maxLength: dataLength,
+  description: 'An http or https address, or a data URL with base64.',
+})
 
 const V1ContentPart = strict(
   {

@@ -564,6 +564,7 @@ export const en = {
       runs: 'Answers',
       tool_calls: 'Tool calls',
       feedback: 'Feedback',
+      attachments: 'Images, sounds and files of messages',
       files: 'Files',
       vector_store_files: 'Files in vector stores',
       schedules: 'Schedules',
