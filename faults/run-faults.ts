@@ -216,9 +216,7 @@ function wrongOf({ crashes, errors }: WholeService, isBystanderTheSame: boolean)
   const wrong = (what: string): Problem => ({ kind: 'wrong', what, from: now, until: now })
   return [
     ...crashes.map((name) => wrong(`${name} ended by itself`)),
-    ...[...errors.keys()]
-      .filter((line) => /unexpected error|worker of this process failed/.test(line))
-      .map(wrong),
+    ...[...errors.keys()].filter((line) => /unexpected error|worker of this process failed/.test(line)).map(wrong),
     ...(isBystanderTheSame ? [] : [wrong('what a bystander has is not what it was before')]),
   ]
 }
