@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import SlowestFirst from './test/support/slowest-first.ts'
-import { longTests } from './test/support/tiers.ts'
+import { longTests, quickTests } from './test/support/tiers.ts'
 
 /** They measure their process, or install a runtime of Temporal of their own, which a process does once. */
 const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts', 'test/api/follow-run.test.ts']
+
+const withoutServers = quickTests().filter(
+  (file) => !file.startsWith('test/temporal-sdk/') && !withOwnProcess.includes(file),
+)
 
 export const limits = {
   testTimeout: 60_000,
@@ -25,12 +29,14 @@ export default defineConfig({
           ...limits,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...longTests, ...withOwnProcess],
+          exclude: [...longTests, ...withOwnProcess, ...withoutServers],
           pool: 'forks',
-          // The files of a worker share its modules, which take a second to load.
+          // The files of a worker share its modules, which take a second to load, and a service.
           isolate: false,
         },
       },
+      // In other processes, because some set the clock, which the service of the others needs.
+      { test: { ...limits, name: 'without servers', include: withoutServers, pool: 'forks', isolate: false } },
       { test: { ...limits, name: 'own process', include: withOwnProcess, pool: 'forks' } },
     ],
   },

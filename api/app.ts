@@ -64,6 +64,7 @@ import { toolRoutes } from './routes/tools/index.ts'
 import { exportRoutes } from './routes/export/index.ts'
 import { importRoutes } from './routes/import/index.ts'
 import { userRoutes } from './routes/user/index.ts'
+import { mcpRoutes } from './routes/mcp/index.ts'
 import { v1Routes } from './routes/v1/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
@@ -183,6 +184,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
   await app.register(v1Routes, { ...deps.services, openStreams, errors })
+  await app.register(mcpRoutes, { ...deps.services, openStreams, baseUrl: settings.baseUrl })
 
   return app
 }

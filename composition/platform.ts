@@ -14,6 +14,7 @@ import { createAudit } from '../services/audit/index.ts'
 import { createAssistantFiles } from '../services/assistants/assistant-files.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createImports } from '../services/import/index.ts'
+import { createMcpHosts } from '../services/mcp/hosts.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
@@ -102,6 +103,7 @@ export async function connectPlatform(
       schedules: schedules.schedules,
       scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
       v1,
+      mcpHosts: createMcpHosts({ ...core, ...runs, ...knowledge }),
       ...accounts,
       ...knowledge,
       ...runs,

@@ -14,6 +14,8 @@ import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createGateway } from '../services/v1/gateway.ts'
 import { createV1Models } from '../services/v1/models.ts'
 import { createV1Runs } from '../services/v1/runs.ts'
+import { createReceiveMessages } from '../services/v1/receive-messages.ts'
+import { createThreadStores } from '../services/v1/thread-stores.ts'
 import { createV1Threads } from '../services/v1/threads.ts'
 import { createStoredCompletions } from '../services/v1/stored-completions.ts'
 import { createResponses } from '../services/v1/responses/index.ts'
@@ -84,7 +86,12 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       createStore,
       models: core.models,
     }),
-    threads: createV1Threads({ ...core, deletions }),
+    threads: createV1Threads({
+      ...core,
+      deletions,
+      receive: createReceiveMessages({ partSources, files: projectFiles, entries }),
+      stores: createThreadStores({ collections, vectorStores, entries, createStore }),
+    }),
     runs: createV1Runs({ ...core, runs }),
     files: projectFiles,
     uploads: createPartUploads({ collections, blobs, records, storageQuota }),

@@ -60,18 +60,36 @@ export const ContentPartInput = Type.Union(
 )
 export type ContentPartInput = Static<typeof ContentPartInput>
 
+/** The longest address of an image that is shown again. */
+export const imageUrlLength = 8192
+
 const attachment = { attachment_id: Type.String(), content_type: Type.String(), size: Type.Integer() }
 
 /** Parts of a stored message. The bytes are stored apart, under `attachment_id`. */
 export const MessagePart = Type.Union(
   [
     Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-    Type.Object({ type: Type.Literal('image'), ...attachment, detail }),
+    Type.Object({
+      type: Type.Literal('image'),
+      ...attachment,
+      detail,
+      url: Type.Optional(Type.String({ description: 'The address from which the image was read.' })),
+      file_id: Type.Optional(Type.String({ description: 'The file of the project of which it is a copy.' })),
+    }),
     Type.Object({ type: Type.Literal('audio'), ...attachment }),
     Type.Object({ type: Type.Literal('file'), ...attachment, name: Type.String() }),
   ],
   { title: 'MessagePart', description: 'A part of a message that has more than text.' },
 )
+/** A file of the project that came with a message, to be searched in its thread. */
+export const FileOfMessage = Type.Object(
+  {
+    file_id: Type.String(),
+    tools: Type.Array(Type.Object({ type: Type.Literal('file_search') })),
+  },
+  { title: 'FileOfMessage' },
+)
+export type FileOfMessage = Static<typeof FileOfMessage>
 export type MessagePart = Static<typeof MessagePart>
 export type AttachedPart = Exclude<MessagePart, { type: 'text' }>
 

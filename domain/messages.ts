@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { AnyKey } from './any-key.ts'
-import { ContentPartInput, MessagePart } from './content-parts.ts'
+import { ContentPartInput, FileOfMessage, MessagePart } from './content-parts.ts'
 import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
 import { createMessageLine } from './message-line.ts'
@@ -56,6 +56,8 @@ const aiMembers = {
 const kept = {
   /** Metadata that a caller of the compat family stores with a message. */
   metadata: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+  /** Files that came with it on `/v1`, which its thread's vector store has. */
+  attachments: Type.Optional(Type.Array(FileOfMessage)),
   /** Its content was deleted, everywhere; what is left keeps its place. */
   deleted: Type.Optional(Type.Boolean()),
 }

@@ -7,7 +7,7 @@ export interface Rate {
 interface RateLimit {
   /** Windows separated by commas, each a number and a time such as `20/1h`. */
   rates: string
-  /** For the table in docs/limits.md. */
+  /** For the list in docs/limits.md. */
   counts: string
 }
 

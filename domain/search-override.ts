@@ -4,6 +4,10 @@ import { parseOwnJson } from './own-json.ts'
 export interface SearchOverride {
   /** Vector stores of the project, in addition to the assistant's files. */
   vectorStores: string[]
+  /** Of these vector stores, those whose files are waited for: they have just come with messages. */
+  awaited?: string[]
+  /** The vector stores of the assistant are not searched. */
+  inPlaceOfStores?: boolean
   limit?: number
   scoreThreshold?: number
   /** An `AttributeFilter` for the entries of the vector stores. */

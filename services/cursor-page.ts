@@ -10,7 +10,7 @@ export interface PageQuery {
 }
 
 /** With only `before`, the nearest entries are wanted, so the list is read backwards. */
-const isBackwards = ({ after, before }: PageQuery) => before !== undefined && after === undefined
+export const isBackwards = ({ after, before }: PageQuery) => before !== undefined && after === undefined
 
 /** One page of a list in memory, no larger than one answer. Throws `not_found` for an unknown cursor. */
 export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: PageQuery): Page<T> {

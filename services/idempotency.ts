@@ -90,7 +90,15 @@ export function createIdempotency(
     return acquiredBy(id, taken, takenAt)
   }
 
-  return { acquire }
+  return {
+    acquire,
+
+    /** The ids of what requests of this caller with this key have created, or were about to create. */
+    async idsOf({ caller, key }: Pick<KeyedRequest, 'caller' | 'key'>): Promise<string[]> {
+      const record = await keys.findById(hash([caller, key]), { ids: 1 }).lean<Pick<IdempotencyKeyRecord, 'ids'>>()
+      return record?.ids ?? []
+    },
+  }
 
   function acquiredBy(
     id: string,

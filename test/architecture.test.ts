@@ -118,7 +118,6 @@ const longFunctions = [
   'createPartUploads',
   'v1ConversationRoutes',
   'v1ResponseRoutes',
-  'createConversations',
   'createResponses',
   'createOutputEvents',
 ]

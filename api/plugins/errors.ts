@@ -106,7 +106,7 @@ function sendError(reply: FastifyReply, error: AppError, { bodyOf, statusOf }: E
     .header('cache-control', 'no-store')
     .headers(error.headers)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
-  if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (error.status === 401 && !('www-authenticate' in error.headers)) reply.header('www-authenticate', 'Bearer')
   return reply.type('application/json; charset=utf-8').send(bodyOf({ detail: error.fields ?? error.message }, error))
 }
 

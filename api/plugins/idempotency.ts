@@ -159,7 +159,7 @@ function comparedBody({ body, routeOptions }: FastifyRequest): unknown {
 }
 
 /** The owner of the key, and the records that the request always belongs to. */
-function keyOwnerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
+export function keyOwnerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
   const inPath = Object.values(isJsonObject(request.params) ? request.params : {}).map(String)
   if (request.session) {
     const { user, projectId } = request.session

@@ -50,6 +50,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The limits that a request of this route counts against; without it, those of its kind apply. */
     limits?: readonly RateLimitName[]
+    /** Which requests count against the limits of its `preHandler`; default: all. */
+    isLimited?: (request: FastifyRequest) => boolean
   }
 }
 
@@ -85,6 +87,7 @@ export async function installRateLimits(
         .filter(([name]) => limits[name].hook === hook)
         .map(([name, rates]) => ({ name, take: createLimiter(app, name, rates, limits[name].keyOf) }))
       app.addHook(hook, async (request: FastifyRequest) => {
+        if (hook === 'preHandler' && request.routeOptions.config.isLimited?.(request) === false) return
         const named = limitsOf(request)
         await Promise.all(limiters.filter(({ name }) => named.includes(name)).map(({ take }) => take(request)))
       })

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 export interface OpenStreams {
   /** Counts an answer as open until it settles; `stop` ends it when the grace period is over. */
   track(stream: Promise<void>, stop: () => void): void
+  /** The grace period is over. */
+  readonly isOver: boolean
 }
 
 /**
@@ -28,6 +30,9 @@ export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenS
       open.set(settled, stop)
       // Its request was under way when the shutdown began.
       if (isOver) stop()
+    },
+    get isOver() {
+      return isOver
     },
   }
 }

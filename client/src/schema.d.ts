@@ -8351,6 +8351,33 @@ export interface components {
         /** ResponseInputPart */
         ResponseInputPart: components["schemas"]["ResponseInputText"] | components["schemas"]["ResponseInputImage"] | components["schemas"]["ResponseInputFile"];
         /**
+         * ResponseInputImage
+         * @description An image in a message.
+         */
+        ResponseInputImage: {
+            /** @enum {string} */
+            type: "input_image";
+            detail: components["schemas"]["ImageDetail"];
+            file_id: null;
+            /** @description The bytes are kept, and not shown again. */
+            image_url: null;
+        };
+        /**
+         * ResponseInputFile
+         * @description A file in a message.
+         */
+        ResponseInputFile: {
+            /** @enum {string} */
+            type: "input_file";
+            file_id: null;
+            filename: string;
+        };
+        /**
+         * ResponseInputPart
+         * @description A part of a message of the client.
+         */
+        ResponseInputPart: components["schemas"]["ResponseInputText"] | components["schemas"]["ResponseInputImage"] | components["schemas"]["ResponseInputFile"];
+        /**
          * ResponseInputMessage
          * @description A message of the client.
          */

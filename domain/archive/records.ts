@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey, ShortKey } from '../any-key.ts'
+import { maxVectorStores } from '../assistant-config.ts'
 import { maxChunkTokens } from '../chunking/chunker-options.ts'
 import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
@@ -38,6 +39,7 @@ export const ArchivedThread = Type.Object({
   name,
   public: Type.Boolean(),
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
+  vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
   metadata: freeForm,
   created_at: time,
   updated_at: time,

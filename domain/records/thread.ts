@@ -38,6 +38,8 @@ export interface ThreadRecord {
   /** When the retention deletes the thread. Only threads of completions that are not to be stored have it. */
   expires_at?: Date
   deleting?: boolean
+  /** Vector stores that the runs on `/v1` search beside those of their assistant. */
+  vector_stores?: string[]
 }
 
 /**

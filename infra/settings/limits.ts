@@ -37,7 +37,7 @@ export const limitSettings = {
     rateLimits: rateTable(
       'RATE_LIMIT_TABLE',
       'Other rates, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
-      { default: defaultRates, defaultText: 'the table in docs/limits.md' },
+      { default: defaultRates, defaultText: 'those in docs/limits.md' },
     ),
     threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads of a new user.', {
       default: 100,

@@ -3,6 +3,7 @@ import {
   type AttachmentLimits,
   type ContentPartInput,
   type MessagePart,
+  imageUrlLength,
   isAttached,
 } from '../../domain/content-parts.ts'
 import { invalidInput } from '../../domain/errors.ts'
@@ -12,6 +13,7 @@ import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { type FilePart, type PartSources, readPart } from './read-part.ts'
 
 type Loc = (string | number)[]
+export type LocOf = (index: number) => Loc
 
 /** An attachment before it is known to which thread it belongs. */
 export type NewAttachment = Pick<AttachmentRecord, '_id' | 'name' | 'content_type' | 'size' | 'sha256' | 'bytes'>
@@ -34,7 +36,7 @@ export type GivenMessage = RunMessageInput | { type: 'HumanMessage'; data: { con
 export async function receiveContent(
   sources: PartSources,
   inputs: GivenMessage[],
-  { limits, loc }: { limits: AttachmentLimits; loc: Loc },
+  { limits, loc, locOf = (index) => [...loc, index] }: { limits: AttachmentLimits; loc: Loc; locOf?: LocOf },
 ): Promise<Received> {
   const files = inputs.flatMap((input) => partsOf(input) ?? []).filter(({ type }) => type !== 'text')
   if (files.length > limits.files)
@@ -54,8 +56,7 @@ export async function receiveContent(
     const stored = { attachment_id: attachment._id, content_type: contentType, size: bytes.length }
     if (part.type === 'input_audio') return { type: 'audio', ...stored }
     if (part.type === 'file' || part.type === 'file_url') return { type: 'file', ...stored, name }
-    const { detail } = part.type === 'image_file' ? part.image_file : part.image_url
-    return { type: 'image', ...stored, ...(detail === undefined ? {} : { detail }) }
+    return { type: 'image', ...stored, ...sourceOf(part) }
   }
 
   const messages: Message[] = []
@@ -66,16 +67,25 @@ export async function receiveContent(
     if (given === undefined || given.every(({ type }) => type === 'text')) continue
     if (message.type !== 'HumanMessage')
       throw invalidInput(
-        [...loc, index, 'content'],
+        [...locOf(index), 'content'],
         'only a message of a person can have more than text',
         'unsupported',
       )
     const parts: MessagePart[] = []
     for (const [place, part] of given.entries())
-      parts.push(part.type === 'text' ? part : await attached(part, [...loc, index, 'content', place]))
+      parts.push(part.type === 'text' ? part : await attached(part, [...locOf(index), 'content', place]))
     message.data.parts = parts
   }
   return { input: messages, attachments }
+}
+
+/** What is shown again of an image: how it was named. */
+function sourceOf(part: Extract<FilePart, { type: 'image_url' | 'image_file' }>) {
+  const { detail } = part.type === 'image_file' ? part.image_file : part.image_url
+  const shown = detail === undefined ? {} : { detail }
+  if (part.type === 'image_file') return { ...shown, file_id: part.image_file.file_id }
+  const { url } = part.image_url
+  return url.startsWith('data:') || url.length > imageUrlLength ? shown : { ...shown, url }
 }
 
 /** The same input for another thread, which has its own copies of the bytes. */

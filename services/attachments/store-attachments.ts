@@ -18,3 +18,18 @@ export async function removeAttachments(
 ): Promise<void> {
   if (given.length > 0) await attachments.deleteMany({ _id: { $in: given.map(({ _id }) => _id) } })
 }
+
+/** Stores bytes before what needs them, and removes them if that fails. */
+export async function withAttachments<T>(
+  collections: Pick<Collections, 'attachments'>,
+  place: Pick<RunRecord, 'thread_id' | 'user_id' | 'created_at'>,
+  { given, work }: { given: NewAttachment[]; work: () => Promise<T> },
+): Promise<T> {
+  try {
+    await storeAttachments(collections, place, given)
+    return await work()
+  } catch (error) {
+    await removeAttachments(collections, given)
+    throw error
+  }
+}

@@ -85,6 +85,7 @@ export const archived = {
     name: thread.name,
     public: thread.public,
     last_outcome: thread.last_outcome,
+    vector_stores: thread.vector_stores,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,
     updated_at: thread.updated_at,

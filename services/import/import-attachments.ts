@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedAttachment } from '../../domain/archive/records.ts'
-import { isAttached } from '../../domain/content-parts.ts'
+import { type MessagePart, isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
@@ -60,14 +60,24 @@ async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Bu
 
 /** Stored messages with the new ids of their images, sounds and files. */
 export function withNewAttachments(messagesJson: string, idOf: NewIds): string {
-  if (!messagesJson.includes('"attachment_id"')) return messagesJson
+  if (!messagesJson.includes('"attachment_id"') && !messagesJson.includes('"attachments"')) return messagesJson
   return messagesToJson(messagesFromJson(messagesJson).map(renamed))
 
   function renamed(message: Message): Message {
-    if (message.type !== 'HumanMessage' || message.data.parts === undefined) return message
-    const parts = message.data.parts.map((part) =>
-      isAttached(part) ? { ...part, attachment_id: idOf('attachment', part.attachment_id) } : part,
-    )
-    return { ...message, data: { ...message.data, parts } }
+    if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message
+    const { attachments } = message.data
+    const files = attachments?.map((file) => ({ ...file, file_id: idOf('file', file.file_id) }))
+    const changed = files === undefined ? {} : { attachments: files }
+    if (message.type === 'AIMessage') return { ...message, data: { ...message.data, ...changed } }
+    const parts = message.data.parts?.map(renamedPart)
+    return { ...message, data: { ...message.data, ...changed, ...(parts === undefined ? {} : { parts }) } }
+  }
+
+  function renamedPart(part: MessagePart): MessagePart {
+    if (!isAttached(part)) return part
+    const copied = { ...part, attachment_id: idOf('attachment', part.attachment_id) }
+    return copied.type === 'image' && copied.file_id !== undefined
+      ? { ...copied, file_id: idOf('file', copied.file_id) }
+      : copied
   }
 }

@@ -79,6 +79,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           metadataJson: archived.metadata_json,
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
+          vectorStores: archived.vector_stores?.map((store) => idOf('assistant', store)),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
           ...(archived.public ? { counted: true } : {}),

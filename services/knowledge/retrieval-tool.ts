@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { openFileStatuses } from '../../domain/records/file.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -17,6 +19,13 @@ const citingPages =
 const foundByWordsOnly =
   'The files were embedded with another model than the server uses now. Until they have been embedded anew, many passages are found only if they contain words of the query, and with some vector stores not at all.'
 
+const notYetReady =
+  'Some files that came with this conversation are still being processed, and were not searched. Say so, and that a later question can find more.'
+const searchMs = 30_000
+/** How long a search waits for files that came with the conversation, as the assistants API does. */
+export const awaitMs = 60_000
+const lookEveryMs = 250
+
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
  * `{passages: [{file_name, page?, last_page?, heading?, text, pages?, score}]}`, so that the model can cite each sentence
@@ -28,9 +37,13 @@ export async function createRetrievalTool(
   { name, search }: { name: string; search?: SearchOverride | undefined },
 ): Promise<Tool | undefined> {
   const { retrievalDescription, tools, vectorStores } = deps.assistantConfigs.settingsOf(assistant)
-  const searched = await searchedOwners(deps, assistant, [
-    ...new Set([...vectorStores, ...(search?.vectorStores ?? [])]),
-  ])
+  const awaited = search?.awaited ?? []
+  const searched = await searchedOwners(
+    deps,
+    assistant,
+    [...new Set([...(search?.inPlaceOfStores ? [] : vectorStores), ...(search?.vectorStores ?? [])])],
+    awaited,
+  )
   if (searched.length === 0) return undefined
   const config = retrievalConfigOf(tools)
   const limit = search?.limit ?? config.max_num_results ?? retrievalPassages
@@ -48,9 +61,10 @@ export async function createRetrievalTool(
       additionalProperties: false,
     },
     safeToRepeat: true,
-    timeoutMs: 30_000,
+    timeoutMs: searchMs + (awaited.length > 0 ? awaitMs : 0),
     async execute(args, { signal }) {
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
+      const isComplete = await filesAreReady(deps.collections, awaited, signal)
       const embed = onceEmbedded(deps.embedder)
       const searches = searched.map(async (owner) => {
         const fileIds = await wantedFiles(deps, owner, search)
@@ -61,9 +75,11 @@ export async function createRetrievalTool(
       for (const owner of searched) if (isStore(owner)) await noteActivity(deps.collections, owner)
       if (searched.length > 1) found.sort((a, b) => b.score - a.score)
       const passages = found.filter(({ score }) => score >= threshold).slice(0, limit)
-      const notice = searched.every((owner) => isOfModel(owner, deps.embedder.model))
-        ? {}
-        : { notice: foundByWordsOnly }
+      const notices = [
+        ...(searched.every((owner) => isOfModel(owner, deps.embedder.model)) ? [] : [foundByWordsOnly]),
+        ...(isComplete ? [] : [notYetReady]),
+      ]
+      const notice = notices.length === 0 ? {} : { notice: notices.join(' ') }
       const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
       return JSON.stringify({ passages, ...citing, ...notice })
     },
@@ -85,6 +101,7 @@ async function searchedOwners(
   { collections: { assistants, files } }: Pick<RetrieveDeps, 'collections'>,
   assistant: AssistantRecord,
   storeIds: string[],
+  awaited: string[],
 ): Promise<AssistantRecord[]> {
   const own = { kind: 'vector_store', project_id: assistant.project_id, deleting: { $ne: true } } as const
   const stores =
@@ -93,9 +110,30 @@ async function searchedOwners(
     ({ has_files: hasFiles }) => hasFiles !== false,
   )
   const ready = await Promise.all(
-    owners.map(({ _id }) => files.exists({ assistant_id: _id, status: 'ready', chunks: { $gt: 0 } })),
+    owners.map(({ _id }) => {
+      const ready = { status: 'ready' as const, chunks: { $gt: 0 } }
+      const wanted = awaited.includes(_id) ? { $or: [ready, stillOpen] } : ready
+      return files.exists({ assistant_id: _id, ...wanted })
+    }),
   )
   return owners.filter((_owner, index) => ready[index] !== null)
+}
+
+const stillOpen = { status: { $in: [...openFileStatuses] } }
+
+/** Waits until the files of these vector stores are processed; false if some are not when the time is over. */
+async function filesAreReady(
+  { files }: Pick<RetrieveDeps['collections'], 'files'>,
+  storeIds: string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (storeIds.length === 0) return true
+  const isOpen = () => files.exists({ assistant_id: { $in: storeIds }, ...stillOpen })
+  for (const end = performance.now() + awaitMs; performance.now() < end;) {
+    if ((await isOpen()) === null) return true
+    await setTimeout(lookEveryMs, undefined, { signal })
+  }
+  return (await isOpen()) === null
 }
 
 function isStore(owner: AssistantRecord): owner is VectorStoreRecord {

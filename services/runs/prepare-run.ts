@@ -14,7 +14,13 @@ import type {
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { PartSources } from '../attachments/read-part.ts'
-import { type NewAttachment, type Received, receiveContent } from '../attachments/receive-content.ts'
+import {
+  type LocOf,
+  type GivenMessage,
+  type NewAttachment,
+  type Received,
+  receiveContent,
+} from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
@@ -173,23 +179,24 @@ export async function admitRun(
  */
 export async function inputMessages(
   sources: PartSources,
-  input: RunRequest['input'],
+  input: RunRequest['input'] | GivenMessage[],
   {
     maxBytes = maxMessageBytes.user,
     limits = attachmentLimits.user,
     loc = locOf(input),
-  }: { maxBytes?: number; limits?: AttachmentLimits; loc?: string[] } = {},
+    locOf: placeOf = (index) => [...loc, index],
+  }: { maxBytes?: number; limits?: AttachmentLimits; loc?: string[]; locOf?: LocOf } = {},
 ): Promise<Received> {
   const inputs = Array.isArray(input) ? input : input.messages
   if (inputs.length === 0) throw invalidInput(loc, 'must hold at least one message')
-  const received = await receiveContent(sources, inputs, { limits, loc })
+  const received = await receiveContent(sources, inputs, { limits, loc, locOf: placeOf })
   checkFreeForm(loc, received.input)
-  for (const [index, message] of received.input.entries()) checkMessageSize(message, maxBytes, [...loc, index])
+  for (const [index, message] of received.input.entries()) checkMessageSize(message, maxBytes, placeOf(index))
   return received
 }
 
 /** The member of a request that contains the messages. */
-export function locOf(input: RunRequest['input']): string[] {
+export function locOf(input: RunRequest['input'] | GivenMessage[]): string[] {
   return Array.isArray(input) ? ['body', 'input'] : ['body', 'input', 'messages']
 }
 

@@ -15,6 +15,7 @@ export interface NewThread {
   /** Created by a public caller of the assistant: belongs to it, and does not count against the owner's quota. */
   public: boolean
   kind?: ThreadRecord['kind']
+  vectorStores?: string[] | undefined
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
   /** Of a thread that comes with an archive; default: those of a new one. */
@@ -67,6 +68,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     project_id: thread.projectId,
     ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
     ...(thread.kind === undefined ? {} : { kind: thread.kind }),
+    ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
     name: thread.name,
     metadata_json: thread.metadataJson,
     public: thread.public,

@@ -1,3 +1,4 @@
+import { isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { Collections } from '../collections.ts'
 
@@ -14,7 +15,7 @@ function tombstoneOf({ type, data }: Message): Message {
  * tells processes that keep the conversation in memory. Safe to repeat.
  */
 export function createEraseMessage(
-  { checkpoints, runs }: Pick<Collections, 'checkpoints' | 'runs'>,
+  { checkpoints, runs, attachments }: Pick<Collections, 'checkpoints' | 'runs' | 'attachments'>,
   replaceMessage: (threadId: string, message: Message) => Promise<void>,
 ) {
   return async (threadId: string, message: Message): Promise<void> => {
@@ -26,6 +27,7 @@ export function createEraseMessage(
         ? messagesToJson(messages.map((other) => (isIt(other) ? tombstone : other)))
         : undefined
     }
+    const own = message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached) : []
     // First, so that no step that begins now reads what is being deleted.
     await replaceMessage(threadId, tombstone)
     for await (const { _id, messages_json: json } of checkpoints
@@ -43,5 +45,7 @@ export function createEraseMessage(
       const changed = erased(json)
       if (changed !== undefined) await runs.updateOne({ _id, thread_id: threadId }, { $set: { input_json: changed } })
     }
+    const ids = own.map(({ attachment_id: id }) => id)
+    if (ids.length > 0) await attachments.deleteMany({ _id: { $in: ids }, thread_id: threadId })
   }
 }

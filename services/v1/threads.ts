@@ -13,54 +13,111 @@ import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
+import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { createEraseMessage } from './erase-message.ts'
+import type { ReceiveMessages, ReceivedMessages, V1MessageInput } from './receive-messages.ts'
+import type { ThreadResources, ThreadStores } from './thread-stores.ts'
 
 interface V1ThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints'>
+  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'attachments'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  receive: ReceiveMessages
+  stores: ThreadStores
+  settings: { baseUrl: string }
 }
 
-interface NewThread {
+export interface NewThread {
   metadata?: Metadata | undefined
-  messages: Message[]
+  messages: V1MessageInput[]
+  resources: ThreadResources
 }
+
+/** The place of a message in its request. */
+type LocOf = (index: number) => (string | number)[]
+
+const firstMessages: LocOf = (index) => ['body', 'messages', index]
 
 /** The threads of a project, with their messages. They are those of the native API. */
 export function createV1Threads(deps: V1ThreadsDeps) {
-  const { collections, createThread, log, deletions } = deps
-  const { messages, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
+  const { collections, createThread, log, deletions, receive, stores, settings } = deps
+  const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
   const eraseMessage = createEraseMessage(collections, replaceMessage)
 
   async function messageOf(caller: Caller, threadId: string, messageId: string) {
-    const all = await messages(caller, threadId)
+    const all = await messagesOf(caller, threadId)
     return { all, found: all.find(({ message }) => message.data.id === messageId) }
+  }
+
+  /** Stores the images of messages before the messages that name them, and searches their files from now on. */
+  async function keep<T>(
+    caller: Caller,
+    thread: ThreadRecord,
+    { attachments, fileIds }: ReceivedMessages,
+    add: () => Promise<T>,
+  ): Promise<T> {
+    const owner = { thread_id: thread._id, user_id: caller.userId, created_at: new Date() }
+    try {
+      await storeAttachments(collections, owner, attachments)
+      await stores.addFiles(caller, thread, fileIds)
+      return await add()
+    } catch (error) {
+      await removeAttachments(collections, attachments)
+      throw error
+    }
+  }
+
+  async function fill(caller: Caller, thread: ThreadRecord, received: ReceivedMessages): Promise<void> {
+    const { messages } = received
+    if (messages.length === 0) return
+    await keep(caller, thread, received, () => log.append(thread._id, { id: thread._id, messages, source: 'update' }))
   }
 
   return {
     find,
-    messages,
+    messages: messagesOf,
     messagesOfRun,
-    addMessage,
+    receive,
+    addFiles: stores.addFiles,
+    prepareStores: stores.prepare,
+    setStores: stores.change,
+    linkOf: (threadId: string, attachmentId: string) =>
+      `${settings.baseUrl}/threads/${threadId}/attachments/${attachmentId}/content`,
+
+    async addMessage(caller: Caller, threadId: string, given: V1MessageInput, entryId: string) {
+      const thread = await find(caller, threadId)
+      const received = await receive(caller, [given], () => ['body'])
+      const [message] = received.messages
+      if (message === undefined) throw new Error('one message was received')
+      return keep(caller, thread, received, () => addMessage(caller, threadId, message, entryId))
+    },
+
     addedMessage,
     messageOf,
 
-    async create(caller: Caller, { metadata = {}, messages: first }: NewThread, id: string = newId()) {
+    async create(
+      caller: Caller,
+      { metadata = {}, messages: first, resources }: NewThread,
+      id: string = newId(),
+    ): Promise<ThreadRecord> {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata)
-      const thread = await createThread({ id, ...caller, name: 'Thread', metadataJson, public: false })
-      if (first.length > 0) await log.append(id, { id, messages: first, source: 'update' })
-      return thread
+      // Read before anything is stored.
+      const received = await receive(caller, first, firstMessages)
+      const vectorStores = await stores.prepare(caller, resources)
+      const thread = await createThread({ id, ...caller, name: 'Thread', metadataJson, vectorStores, public: false })
+      await fill(caller, thread, received)
+      return received.fileIds.length > 0 ? find(caller, id) : thread
     },
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */
     async finishCreation(caller: Caller, { messages: first }: NewThread, id: string): Promise<ThreadRecord> {
       const thread = await find(caller, id)
       if (first.length > 0 && (await log.find(id, id)) === null)
-        await log.append(id, { id, messages: first, source: 'update' })
+        await fill(caller, thread, await receive(caller, first, firstMessages))
       return thread
     },
 

@@ -1,13 +1,17 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
-import { useSharedService } from '../support/shared-service.ts'
+import { type TestService, startService } from '../support/service.ts'
 
 describe('the workflow client', () => {
-  const service = useSharedService()
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
 
   const clientOf = (dependencyTimeoutSeconds = 15) =>
     createWorkflowClient(

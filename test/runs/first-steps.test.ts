@@ -37,8 +37,7 @@ describe('the first step of a run', () => {
   })
   afterAll(async () => {
     proxy.restore()
-    await second.app.close()
-    await second.platform.close()
+    await second.close()
     await service.close()
     await proxy.close()
     await database.close()

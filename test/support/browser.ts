@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { chromium } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { prepareBrowser } from '../../local/services/index.ts'
 
 const flags = [
@@ -15,19 +12,21 @@ const flags = [
   '--disable-sync',
 ]
 
-/** The machine's Chromium (see `prepareBrowser`), headless, with a new profile that goes away with it. */
+let running: Promise<Browser> | undefined
+
+/**
+ * A new profile in the machine's Chromium (see `prepareBrowser`), headless. The browser itself is started once a
+ * process, stays for the next profiles, and ends with the process.
+ */
 export async function startBrowser() {
+  if (!(await running)?.isConnected()) running = launch()
+  const browser = await running
+  if (browser === undefined) throw new Error('the browser did not start')
+  const context = await browser.newContext()
+  return { context, close: () => context.close() }
+}
+
+async function launch(): Promise<Browser> {
   const { executablePath } = await prepareBrowser(console.log)
-  const profile = await mkdtemp(join(tmpdir(), 'browser-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: flags,
-  })
-  return {
-    context,
-    close: async () => {
-      await context.close()
-      await rm(profile, { recursive: true, force: true })
-    },
-  }
+  return chromium.launch({ executablePath, args: flags })
 }

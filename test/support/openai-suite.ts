@@ -44,11 +44,8 @@ export function outcomesOf(report: string): Map<string, Outcome> {
   return outcomes
 }
 
-/** Of an answered request its status, code and member; otherwise the first words. */
+/** Of an answered request its status and message; otherwise the first words. */
 function reasonOf(message: string): string {
-  const text = message.replaceAll('&#x27;', "'").replaceAll('&apos;', "'").replaceAll('&quot;', '"')
-  const status = /Error code: (\d+)/.exec(text)?.[1]
-  if (status === undefined) return text.slice(0, 200)
-  const member = (name: string) => new RegExp(`'${name}': (?:'([^']*)'|None)`).exec(text)?.[1]
-  return [status, member('code'), member('param')].filter(Boolean).join(' ')
+  const [, status, text = ''] = /Error code: (\d+)(?: - ([^&<]*))?/.exec(message) ?? []
+  return status === undefined ? message.slice(0, 200) : `${status} ${text}`.trim()
 }

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { NativeConnection, Worker } from '@temporalio/worker'
+import { NativeConnection } from '@temporalio/worker'
 import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
+import { workersOfAFile } from './workers-of-a-file.ts'
 
 /** A real Temporal server of its own that suggests to continue as new after `events` events. */
 export async function startShortHistories(events: number) {
@@ -24,16 +25,18 @@ export async function startShortHistories(events: number) {
     NativeConnection.connect({ address: server.address }),
   ])
   const client = new Client({ connection })
+  const workers = workersOfAFile()
   return {
     client,
     /** Does `work` with a worker that has these activities, on a task queue of its own. */
     async withWorker<T>(activities: object, work: (taskQueue: string) => Promise<T>): Promise<T> {
       const taskQueue = randomUUID()
-      const worker = await Worker.create({
+      const bundle = await workflowBundle()
+      const worker = await workers.classFor(bundle.code, activities).create({
         connection: native,
         taskQueue,
         activities,
-        workflowBundle: await workflowBundle(),
+        workflowBundle: bundle,
       })
       return worker.runUntil(() => work(taskQueue))
     },
@@ -50,6 +53,7 @@ export async function startShortHistories(events: number) {
       }
     },
     async close() {
+      await workers.close()
       await connection.close()
       await native.close()
       await server.stop()

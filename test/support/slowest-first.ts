@@ -16,6 +16,10 @@ export default class SlowestFirst extends BaseSequencer {
       const at = slowest.indexOf(path.relative(root, moduleId))
       return at < 0 ? slowest.length : at
     }
-    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+    // A process that has files of one project does not take those of another, so they stand together.
+    const project = ({ project: { name } }: TestSpecification) => projects.indexOf(name)
+    const sorted = await super.sort(files)
+    const projects = [...new Set(sorted.map((file) => file.project.name))]
+    return sorted.toSorted((a, b) => place(a) - place(b) || project(a) - project(b))
   }
 }

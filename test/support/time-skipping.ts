@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { inject } from 'vitest'
 import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 import { createLogger } from '../../infra/logger.ts'
@@ -11,6 +11,7 @@ import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { accepts, freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
+import { workersOfAFile } from './workers-of-a-file.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` */
 const keyword = 2
@@ -19,6 +20,7 @@ const keyword = 2
 export async function startTimeSkipping() {
   installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
   const { env, stop } = await startServer()
+  const workers = workersOfAFile()
   // This server can add search attributes, but not list them.
   await env.client.connection.operatorService.addSearchAttributes({
     namespace: 'default',
@@ -35,13 +37,14 @@ export async function startTimeSkipping() {
       taskQueue: string,
       activities: object,
       work: () => Promise<T>,
-      bundle: Promise<WorkflowBundleOption> = workflowBundle(),
+      bundle: Promise<WorkflowBundleWithSourceMap> = workflowBundle(),
     ): Promise<T> {
-      const worker = await Worker.create({
+      const code = await bundle
+      const worker = await workers.classFor(code.code, activities).create({
         connection: env.nativeConnection,
         taskQueue,
         activities,
-        workflowBundle: await bundle,
+        workflowBundle: code,
         // As in production. Otherwise a step reports every four seconds, misses its five on a busy machine, and this
         // server, unlike the real one, forgets on the next attempt that the step was to be cancelled.
         maxHeartbeatThrottleInterval: '500ms',
@@ -49,7 +52,10 @@ export async function startTimeSkipping() {
       })
       return worker.runUntil(work)
     },
-    close: stop,
+    close: async () => {
+      await workers.close()
+      await stop()
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
-import { DefaultLogger, type WorkflowBundleOption, bundleWorkflowCode } from '@temporalio/worker'
+import { DefaultLogger, type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
 import { emailVerificationWorkflow } from '../../workflows/email-verification.ts'
@@ -56,7 +56,7 @@ describe('call stacks of workflows', () => {
   ) => Promise<Pick<WorkflowHandle, 'query' | 'fetchHistory'>>
 
   async function withWorkflow<T>(
-    bundle: Promise<WorkflowBundleOption>,
+    bundle: Promise<WorkflowBundleWithSourceMap>,
     activities: object,
     work: (start: Start) => Promise<T>,
   ): Promise<T> {

@@ -157,6 +157,7 @@ describe('threads', () => {
     )
     expect(statuses).toEqual({ [busy]: 'busy', [interrupted]: 'interrupted', [failed]: 'error', [idle]: 'idle' })
     expect((await user.call('GET', `/threads/${busy}`)).body.status).toBe('busy')
+    await service.collections.runs.deleteMany({ thread_id: busy })
   })
 
   it('stops fifty creations at once exactly at the quota', async () => {

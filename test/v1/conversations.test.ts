@@ -105,6 +105,41 @@ describe('conversations of /v1', () => {
     expect([refused.status, refused.param]).toEqual([400, 'items[0].content[0].image_url'])
   })
 
+  it('are read by pages, however long they are, in both orders and directions', async () => {
+    const { client } = await v1Client(service)
+    const { id } = await client.conversations.create({})
+    const added: string[] = []
+    const add = async (text: string) => {
+      const { data } = await client.conversations.items.create(id, { items: [{ role: 'user', content: text }] })
+      added.push(...data.map((item) => String(item.id)))
+    }
+    for (let number = 0; number < 52; number++) await add(`Item ${number}`)
+    service.model.reply({ text: 'Answer' })
+    await client.responses.create({ model: 'scripted', input: 'Question', conversation: id })
+    await add('Last')
+    const all = (await client.conversations.items.list(id, { order: 'asc', limit: 100 })).data.map((item) => item.id)
+    expect(all).toHaveLength(55)
+    expect([...all.slice(0, 52), all[54]]).toEqual(added)
+    const paged = async (order: 'asc' | 'desc') =>
+      (await Array.fromAsync(client.conversations.items.list(id, { order, limit: 9 }))).map((item) => item.id)
+    expect(await paged('asc')).toEqual(all)
+    expect(await paged('desc')).toEqual(all.toReversed())
+    const part = async (query: Record<string, string | number>) => {
+      const page: { data: { id: string }[]; has_more: boolean } = await client.get(`/conversations/${id}/items`, {
+        query,
+      })
+      return [page.data.map((item) => item.id), page.has_more]
+    }
+    expect(await part({ order: 'asc', before: all[53] ?? '', limit: 2 })).toEqual([all.slice(51, 53), true])
+    expect(await part({ order: 'desc', before: all[1] ?? '', limit: 2 })).toEqual([[all[3], all[2]], true])
+    expect(await part({ order: 'asc', after: all[2] ?? '', before: all[54] ?? '', limit: 100 })).toEqual([
+      all.slice(3, 54),
+      false,
+    ])
+    const nowhere = { order: 'asc', after: 'msg_nothing' }
+    expect((await refusalOf(client.get(`/conversations/${id}/items`, { query: nowhere }))).status).toBe(404)
+  })
+
   it('belong to one project', async () => {
     const { client, owner } = await v1Client(service)
     const { id } = await client.conversations.create({ items: [{ role: 'user', content: 'Secret' }] })

@@ -65,8 +65,17 @@ describe("the official Python client's own tests against /v1", () => {
       await run(
         suite.python,
         [
-          ...['-m', 'pytest'],
-          ...['-o', 'addopts=', '-o', 'asyncio_mode=auto', '-p', 'no:cacheprovider', '-q', '-k', chosen],
+          '-m',
+          'pytest',
+          '-o',
+          'addopts=',
+          '-o',
+          'asyncio_mode=auto',
+          '-p',
+          'no:cacheprovider',
+          '-q',
+          '-k',
+          chosen,
           `--junitxml=${report}`,
           ...files.map((file) => path.join('tests', 'api_resources', file)),
         ],
@@ -82,7 +91,9 @@ describe("the official Python client's own tests against /v1", () => {
         },
       ).catch(() => undefined)
       const outcomes = outcomesOf(await readFile(report, 'utf8'))
-      const failed = Object.fromEntries([...outcomes].filter(([, outcome]) => outcome !== undefined).toSorted())
+      const failed = Object.fromEntries(
+        [...outcomes].filter(([, outcome]) => outcome !== undefined).toSorted(([a], [b]) => a.localeCompare(b)),
+      )
       const list = path.join(import.meta.dirname, 'python-suite.json')
       if (process.env['UPDATE_SUITE']) await writeFile(list, `${JSON.stringify(failed, undefined, 2)}\n`)
       const listed: unknown = JSON.parse(await readFile(list, 'utf8'))

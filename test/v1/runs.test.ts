@@ -77,21 +77,21 @@ describe('threads and messages of /v1', () => {
 
   it('refuse what would change the answer, with the member', async () => {
     const { client } = await v1Client(service)
-    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } } as const
+    const image = { type: 'image_url', image_url: { url: 'ftp://example.com/a.png' } } as const
     expect(
       await refusalOf(client.beta.threads.create({ messages: [{ role: 'user', content: [image] }] })),
-    ).toMatchObject({ status: 400, param: 'messages[0].content[0]' })
-    const resources = { file_search: { vector_store_ids: ['vs'] } }
+    ).toMatchObject({ status: 400, param: 'messages[0].content[0].image_url.url' })
+    const resources = { code_interpreter: { file_ids: ['f'] } }
     expect(await refusalOf(client.beta.threads.create({ tool_resources: resources }))).toMatchObject({
       status: 400,
-      param: 'tool_resources',
+      param: 'tool_resources.code_interpreter',
       code: 'unsupported_parameter',
     })
     const { id } = await client.beta.threads.create()
-    const attachments = [{ file_id: 'f', tools: [{ type: 'file_search' as const }] }]
+    const attachments = [{ file_id: 'f', tools: [{ type: 'code_interpreter' as const }] }]
     expect(
       await refusalOf(client.beta.threads.messages.create(id, { role: 'user', content: 'x', attachments })),
-    ).toMatchObject({ status: 400, param: 'attachments' })
+    ).toMatchObject({ status: 400, param: 'attachments[0].tools[0].type' })
     const metadata = { long: 'x'.repeat(513) }
     expect(await refusalOf(client.beta.threads.update(id, { metadata }))).toMatchObject({ status: 400 })
   })

@@ -55,7 +55,7 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await page.getByRole('alert').waitFor()
   await page.getByLabel('Code').fill(await codeTo(email))
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await page.getByRole('heading', { name: /^Chat with/ }).waitFor()
+  await page.getByRole('heading', { name: /^What can I do for you/ }).waitFor()
 
   await page.getByRole('button', { name: /^Your account/ }).click()
   await page.getByRole('menuitem', { name: 'Log out' }).click()
@@ -75,7 +75,7 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await page.getByRole('alert').waitFor()
   await page.getByLabel('Password').fill('another good password')
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('heading', { name: /^Chat with/ }).waitFor()
+  await page.getByRole('heading', { name: /^What can I do for you/ }).waitFor()
 
   await page.getByRole('button', { name: /^Your account/ }).click()
   await page.getByRole('menuitem', { name: 'Account' }).click()

@@ -19,12 +19,18 @@ export function endOf({ terminal }: RunView): End | undefined {
  * Waits for the end of a run and returns its last state. Throws its error, or `unavailable` if the service shuts
  * down first. If the client disconnects, the waiting ends and the run continues.
  */
-export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams: OpenStreams): Promise<RunView> {
+export async function waitForEnd(
+  feed: RunFeed,
+  reply: FastifyReply,
+  openStreams: OpenStreams,
+  onChange: (view: RunView) => void = () => {},
+): Promise<RunView> {
   const settled = Promise.withResolvers<RunView>()
   const look = () => {
     const end = endOf(feed.view)
     if (end?.type === 'error') settled.reject(refusalOf(end.error))
     else if (end !== undefined) settled.resolve(feed.view)
+    else onChange(feed.view)
   }
   const leave = () => settled.reject(new AppError('cancelled', 'The client went away.'))
   const unlisten = feed.onChange(look)

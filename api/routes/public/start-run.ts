@@ -11,7 +11,7 @@ import type { CompatDeps } from './compat-route.ts'
 import { overridesOf } from './model-parameters.ts'
 import { streamThreadRun } from './stream-thread-run.ts'
 import type { CompatRun, CompatRunCreateRequest } from './thread-schemas.ts'
-import { runShape } from './thread-shapes.ts'
+import { runShape, threadShape } from './thread-shapes.ts'
 import { messagesOf } from './threads.ts'
 import { refuseUnmetRun } from './unmet-demands.ts'
 
@@ -58,7 +58,7 @@ export function createStartRun({ publicFamily, openStreams }: Pick<CompatDeps, '
     const { finished, stop } = streamThreadRun(reply, followed, {
       shapeOf: (shown) => runShape(shown, about),
       reread,
-      ...(messagesOfNewThread ? { newThread: { ...thread, _id: followed.run.thread_id } } : {}),
+      ...(messagesOfNewThread ? { newThread: threadShape({ ...thread, _id: followed.run.thread_id }) } : {}),
     })
     openStreams.track(finished, stop)
     return reply

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
@@ -9,7 +8,6 @@ import { followRun } from '../../sse/follow-run.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { type RunEvent, type RunEventsOptions, createRunEvents } from './run-events.ts'
 import type { CompatRunStep } from './thread-schemas.ts'
-import { threadShape } from './thread-shapes.ts'
 
 interface StreamOptions extends RunEventsOptions {
   /** The run's record, for the last event. */
@@ -21,7 +19,7 @@ interface StreamOptions extends RunEventsOptions {
   /** The stream begins after what this state shows: its reader resumes the run. */
   resumedFrom?: RunView
   /** A thread that was created with the run: it is announced first. */
-  newThread?: ThreadRecord
+  newThread?: object
 }
 
 /**
@@ -46,7 +44,7 @@ export function streamThreadRun(
     sendAll(events.abandon())
     stream.send({ name: 'error', data: JSON.stringify({ error }) })
   }
-  if (newThread !== undefined) sendAll([{ name: 'thread.created', data: threadShape(newThread) }])
+  if (newThread !== undefined) sendAll([{ name: 'thread.created', data: newThread }])
   sendAll(resumedFrom === undefined ? events.begin() : events.skip(resumedFrom))
 
   /** The run waits for its client; the state may be older than a resumption, so that the record decides. */

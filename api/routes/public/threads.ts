@@ -173,9 +173,15 @@ export function shapeWithin(
   wanted: LoggedMessage[],
   owner: { threadId: string; assistantId: string },
 ) {
+  const cited = citedWithin(all, wanted)
+  return (entry: LoggedMessage) => messageShape(entry, owner, cited(entry))
+}
+
+/** The files that the runs of these messages have found. */
+export function citedWithin(all: LoggedMessage[], wanted: LoggedMessage[]) {
   const runIds = new Set(wanted.flatMap(({ runId }) => (runId === undefined ? [] : [runId])))
   const cited = citedFilesOf(runIds, all)
-  return (entry: LoggedMessage) => messageShape(entry, owner, cited.get(entry.runId ?? ''))
+  return (entry: LoggedMessage) => cited.get(entry.runId ?? '')
 }
 
 type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }

@@ -58,7 +58,7 @@ const StoreOfAssistant = strict({
   chunking_strategy: Type.Optional(ChunkingInput),
   metadata: Type.Optional(nullable(Metadata)),
 })
-const NewToolResources = strict(
+export const NewToolResources = strict(
   {
     file_search: Type.Optional(
       nullable(
@@ -67,7 +67,8 @@ const NewToolResources = strict(
           vector_stores: Type.Optional(
             Type.Array(StoreOfAssistant, {
               maxItems: 1,
-              description: 'A vector store that is made for the assistant. Not together with `vector_store_ids`.',
+              description:
+                'A vector store that is made for the assistant or the thread. Not together with `vector_store_ids`.',
             }),
           ),
         }),
@@ -77,6 +78,9 @@ const NewToolResources = strict(
   },
   { title: 'V1NewToolResources' },
 )
+
+export type V1ToolResources = Static<typeof V1ToolResources>
+export type NewToolResources = Static<typeof NewToolResources>
 
 const model = Type.String({ minLength: 1, maxLength: 200 })
 const members = {

@@ -11,6 +11,7 @@ import { listPage } from '../public/thread-shapes.ts'
 import { PathId } from '../schemas.ts'
 import {
   AssistantShape,
+  type NewToolResources,
   V1AssistantCreateRequest,
   V1AssistantList,
   V1AssistantUpdateRequest,
@@ -51,7 +52,10 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
     async (request) => {
       const caller = callerOf(request)
-      const members = { ...membersOf(request.body), ownStore: ownStoreOf(request.body) }
+      const members = {
+        ...membersOf(request.body),
+        ownStore: ownStoreOf(request.body.tool_resources, ['body', 'tool_resources']),
+      }
       return showAssistant(
         await once(request, {
           create: (id) => assistants.create(caller, members, id),
@@ -108,10 +112,14 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
   )
 }
 
-function ownStoreOf({ tool_resources: resources }: V1AssistantCreateRequest): OwnStore | undefined {
+/** A vector store that a request describes. */
+export function ownStoreOf(
+  resources: NewToolResources | null | undefined,
+  at: (string | number)[],
+): OwnStore | undefined {
   const { vector_stores: [asked] = [], vector_store_ids: ids = [] } = resources?.file_search ?? {}
   if (asked === undefined) return undefined
-  const loc = ['body', 'tool_resources', 'file_search', 'vector_stores']
+  const loc = [...at, 'file_search', 'vector_stores']
   if (ids.length > 0) throw invalidInput(loc, 'name either vector_store_ids or vector_stores')
   const { file_ids: fileIds = [], chunking_strategy: cut, metadata } = asked
   const chunking = chunkingOf(cut, [...loc, 0, 'chunking_strategy'])

@@ -1,15 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../domain/errors.ts'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
 import { pageOf } from '../../../services/cursor-page.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
-import { CompatMessage, MessageListQuery, ThreadMessageParams, ThreadParams, listOf } from '../public/thread-schemas.ts'
-import { isShown, listPage, messageShape } from '../public/thread-shapes.ts'
-import { messageOf, shapeWithin } from '../public/threads.ts'
-import { V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
+import { MessageListQuery, ThreadMessageParams, ThreadParams, listOf } from '../public/thread-schemas.ts'
+import { isShown, listPage } from '../public/thread-shapes.ts'
+import { citedWithin } from '../public/threads.ts'
+import { messageInputOf } from './message-input.ts'
+import { v1MessageShape } from './message-shapes.ts'
+import { V1Message, V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads/{id}/messages` */
@@ -22,9 +23,10 @@ const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => 
   /** The assistants of the runs that wrote these messages. */
   async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
     const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
+    const cited = citedWithin(all, wanted)
     return wanted.map((entry) => {
-      const assistantId = assistants.get(entry.runId ?? '') ?? ''
-      return shapeWithin(all, [entry], { threadId, assistantId })(entry)
+      const owner = { threadId, assistantId: assistants.get(entry.runId ?? '') ?? '' }
+      return v1MessageShape(entry, owner, cited(entry), (id) => threads.linkOf(threadId, id))
     })
   }
 
@@ -50,18 +52,18 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { 
         ...operation('threads.messages.create', 'Add a message for later runs'),
         params: ThreadParams,
         body: V1MessageRequest,
-        response: { 200: CompatMessage, ...v1Refusals(404) },
+        response: { 200: V1Message, ...v1Refusals(404) },
       },
     },
     async (request) => {
       const caller = callerOf(request)
       const { thread_id: threadId } = request.params
-      const message = messageOf(request.body, ['body'], maxMessageBytes.user)
+      const message = messageInputOf(request.body, ['body'])
       const added = await once(request, {
         create: (id) => threads.addMessage(caller, threadId, message, id),
         find: (id) => threads.addedMessage(caller, threadId, id),
       })
-      return messageShape(added, { threadId, assistantId: '' })
+      return first(await shaped(threadId, [], [added]))
     },
   )
 
@@ -73,7 +75,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { 
         ...operation('threads.messages.list', 'The messages of a thread'),
         params: ThreadParams,
         querystring: MessageListQuery,
-        response: { 200: listOf(CompatMessage, 'V1MessageList'), ...v1Refusals(404) },
+        response: { 200: listOf(V1Message, 'V1MessageList'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -98,7 +100,7 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
       schema: {
         ...operation('threads.messages.read', 'Read one message'),
         params: ThreadMessageParams,
-        response: { 200: CompatMessage, ...v1Refusals(404) },
+        response: { 200: V1Message, ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -115,7 +117,7 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
         ...operation('threads.messages.update', "Replace a message's metadata"),
         params: ThreadMessageParams,
         body: V1MessageUpdateRequest,
-        response: { 200: CompatMessage, ...v1Refusals(404) },
+        response: { 200: V1Message, ...v1Refusals(404) },
       },
     },
     async (request) => {

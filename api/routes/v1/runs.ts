@@ -10,7 +10,6 @@ import { logRun } from '../../plugins/logging.ts'
 import { stepsOf } from '../public/run-steps.ts'
 import { ListQuery, RunStepParams, ThreadParams, ThreadRunParams, listOf } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
-import { refuseUnmetThread } from '../public/unmet-demands.ts'
 import {
   V1Run,
   V1RunCreateRequest,
@@ -21,6 +20,7 @@ import {
 import { v1RunShape } from './run-shapes.ts'
 import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
 import { IncludeQuery, V1RunStep, includesResults, v1StepShape } from './step-shapes.ts'
+import { storesOf } from './message-input.ts'
 import { newV1ThreadOf } from './threads.ts'
 import { operation, v1Config, v1Refusals } from './v1-route.ts'
 
@@ -90,11 +90,11 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
     async (request, reply) => {
       const caller = callerOf(request)
       const { thread: given, tool_resources: resources, ...body } = request.body
-      refuseUnmetThread({ tool_resources: resources }, ['body'])
+      const stores = storesOf(resources, ['body', 'tool_resources'])
       await assistants.read(caller, body.assistant_id)
-      const { metadata, messages } = newV1ThreadOf(given ?? {}, ['body', 'thread'])
-      const thread = () => threads.create(caller, { metadata, messages: [] })
-      return start(request, reply, { body, thread, first: messages })
+      const { messages, ...members } = newV1ThreadOf(given ?? {}, ['body', 'thread'])
+      const thread = () => threads.create(caller, { ...members, messages: [] })
+      return start(request, reply, { body, thread, first: messages, stores })
     },
   )
 

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
-import type { Message } from '../../../domain/messages.ts'
-import type { RunRecord } from '../../../domain/records/run.ts'
+import type { RunOverrides, RunRecord } from '../../../domain/records/run.ts'
+import type { SearchOverride } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
@@ -11,8 +10,10 @@ import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { streamThreadRun } from '../public/stream-thread-run.ts'
-import { messagesOf } from '../public/threads.ts'
 import { followOnce } from '../runs/follow-once.ts'
+import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
+import { messageInputsOf } from './message-input.ts'
+import { v1ThreadShape } from './message-shapes.ts'
 import { v1OverridesOf } from './run-overrides.ts'
 import type { V1Run, V1RunCreateRequest } from './run-schemas.ts'
 import { type AssistantOfRun, v1RunShape } from './run-shapes.ts'
@@ -29,7 +30,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     reply: FastifyReply,
     followed: FollowedRun,
     assistant: AssistantOfRun,
-    more: { newThread?: ThreadRecord; resumedFrom?: RunView } = {},
+    more: { newThread?: object; resumedFrom?: RunView } = {},
   ): FastifyReply {
     const { finished, stop } = streamThreadRun(reply, followed, {
       ...more,
@@ -53,27 +54,44 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
       body,
       thread,
       first = [],
+      stores,
     }: {
       body: V1RunCreateRequest
       /** A function creates the thread with its run. */
       thread: ThreadRecord | (() => Promise<ThreadRecord>)
-      first?: Message[]
+      first?: V1MessageInput[]
+      /** What the run searches in place of what its assistant searches. */
+      stores?: string[] | undefined
     },
   ): Promise<V1Run | FastifyReply> {
     const caller = callerOf(request)
     const { record, shown } = await assistants.find(caller, body.assistant_id)
     const { additional_messages: added, metadata } = body
+    const given = [...first, ...messageInputsOf(added ?? [], ['body', 'additional_messages'])]
+    const received = await threads.receive(caller, given, (index) =>
+      index < first.length
+        ? ['body', 'thread', 'messages', index]
+        : ['body', 'additional_messages', index - first.length],
+    )
+    await threads.prepareStores(caller, { vectorStores: stores })
+    const overrides = v1OverridesOf(body, runs.expireSeconds)
     const newRun = {
       assistant: record,
-      input: [...first, ...messagesOf(added ?? [], ['body', 'additional_messages'], maxMessageBytes.user)],
+      input: received.messages,
+      attachments: received.attachments,
       inputLoc: ['body', 'additional_messages'],
-      overrides: v1OverridesOf(body, runs.expireSeconds),
       strategy: 'reject' as const,
       ...(metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], metadata) } : {}),
     }
     const followed = await followOnce(request, {
-      start: async (id) =>
-        runs.start({ ...newRun, thread: typeof thread === 'function' ? await thread() : thread }, id),
+      start: async (id) => {
+        const known = typeof thread === 'function' ? await thread() : thread
+        const searching = await threads.addFiles(caller, known, received.fileIds)
+        return runs.start(
+          { ...newRun, thread: searching, overrides: { ...overrides, ...searchOf(searching, stores) } },
+          id,
+        )
+      },
       find: (id) => runs.get(caller, id),
       follow: runs.follow,
     })
@@ -85,8 +103,22 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     await answerIsFollowed(request)
     const isNew = typeof thread === 'function'
     const newThread = isNew ? await threads.find(caller, followed.run.thread_id) : undefined
-    return stream(request, reply, followed, shown, newThread ? { newThread } : {})
+    return stream(request, reply, followed, shown, newThread ? { newThread: v1ThreadShape(newThread) } : {})
   }
 
   return { start, stream }
+}
+
+/** What a run searches beside or in place of the vector stores of its assistant. */
+function searchOf(
+  { vector_stores: ofThread = [] }: ThreadRecord,
+  stores: string[] | undefined,
+): Pick<RunOverrides, 'search_json'> {
+  if (ofThread.length === 0 && stores === undefined) return {}
+  const search: SearchOverride = {
+    vectorStores: [...(stores ?? []), ...ofThread],
+    awaited: ofThread,
+    ...(stores === undefined ? {} : { inPlaceOfStores: true }),
+  }
+  return { search_json: JSON.stringify(search) }
 }

@@ -1,12 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
-import { CompatThread, ThreadParams } from '../public/thread-schemas.ts'
-import { threadShape } from '../public/thread-shapes.ts'
-import { newThreadOf } from '../public/threads.ts'
-import { refuseUnmetThread } from '../public/unmet-demands.ts'
-import { V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
+import { ThreadParams } from '../public/thread-schemas.ts'
+import { messageInputsOf, newResourcesOf, storesOf } from './message-input.ts'
+import { v1ThreadShape } from './message-shapes.ts'
+import { V1Thread, V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads`: those of the project. */
@@ -18,13 +16,13 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       schema: {
         ...operation('threads.create', 'Begin a conversation'),
         body: V1ThreadCreateRequest,
-        response: { 200: CompatThread, ...v1Refusals() },
+        response: { 200: V1Thread, ...v1Refusals() },
       },
     },
     async (request) => {
       const caller = callerOf(request)
       const thread = newV1ThreadOf(request.body, ['body'])
-      return threadShape(
+      return v1ThreadShape(
         await once(request, {
           create: (id) => threads.create(caller, thread, id),
           find: (id) => orNull(threads.finishCreation(caller, thread, id)),
@@ -40,10 +38,10 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       schema: {
         ...operation('threads.read', 'Read a thread'),
         params: ThreadParams,
-        response: { 200: CompatThread, ...v1Refusals(404) },
+        response: { 200: V1Thread, ...v1Refusals(404) },
       },
     },
-    async (request) => threadShape(await threads.find(callerOf(request), request.params.thread_id)),
+    async (request) => v1ThreadShape(await threads.find(callerOf(request), request.params.thread_id)),
   )
 
   app.post(
@@ -51,18 +49,20 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     {
       config: v1Config,
       schema: {
-        ...operation('threads.update', "Replace a thread's metadata"),
+        ...operation('threads.update', "Replace a thread's metadata, or its vector stores"),
         params: ThreadParams,
         body: V1ThreadUpdateRequest,
-        response: { 200: CompatThread, ...v1Refusals(404) },
+        response: { 200: V1Thread, ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { thread_id: threadId } = request.params
-      refuseUnmetThread(request.body, ['body'])
-      const { metadata } = request.body
-      if (!metadata) return threadShape(await threads.find(callerOf(request), threadId))
-      return threadShape(await threads.setMetadata(callerOf(request), threadId, metadata))
+      const caller = callerOf(request)
+      const { metadata, tool_resources: resources } = request.body
+      const stores = storesOf(resources, ['body', 'tool_resources'])
+      if (stores !== undefined) await threads.setStores(caller, threadId, stores)
+      if (metadata) return v1ThreadShape(await threads.setMetadata(caller, threadId, metadata))
+      return v1ThreadShape(await threads.find(caller, threadId))
     },
   )
 
@@ -85,6 +85,9 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
 
 /** The members of a request for a new thread. */
 export function newV1ThreadOf(thread: V1ThreadCreateRequest, loc: string[]) {
-  const { messages } = newThreadOf(thread, loc, maxMessageBytes.user)
-  return { messages, metadata: thread.metadata ?? undefined }
+  return {
+    messages: messageInputsOf(thread.messages ?? [], [...loc, 'messages']),
+    metadata: thread.metadata ?? undefined,
+    resources: newResourcesOf(thread.tool_resources, [...loc, 'tool_resources']),
+  }
 }

@@ -155,6 +155,7 @@ const thread = new Schema<ThreadRecord>(
     updated_at: date,
     last_seq: Number,
     last_entry_id: String,
+    vector_stores: { type: [String], default: undefined },
     log_bytes: Number,
     has_system: Boolean,
     holds: Number,

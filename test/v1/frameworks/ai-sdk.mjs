@@ -33,8 +33,10 @@ for (const [provider, model] of Object.entries(models)) {
   const stream = async () => {
     let cut = 'no error'
     const result = streamText({ model, prompt: `cut in the middle ${provider}`, onError: () => (cut = 'error') })
-    const said = (await Array.fromAsync(result.textStream).catch(() => [])).join('')
-    return { cut, said }
+    const isCut = () => (cut = 'error')
+    const said = await Array.fromAsync(result.textStream).catch(isCut)
+    if ((await Promise.resolve(result.finishReason).catch(isCut)) !== 'stop') isCut()
+    return { cut, said: [said].flat().join('') }
   }
   const broken = await stream()
   const whole = await stream()

@@ -2,8 +2,8 @@ import { request as httpRequest } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { startHttpServer } from '../../support/http-server.ts'
 
-/** Bytes of an answer that arrive before it is cut in its middle. */
-const bytesBeforeCut = 200
+/** An answer is cut behind the event with its first word. */
+const firstWord = 'You'
 
 /**
  * Stands between a client and a service. A request whose body says `cut before` or `cut in the middle` loses its
@@ -24,13 +24,18 @@ export async function startCuttingProxy(target: string) {
     const { host: _, ...headers } = request.headers
     const upstream = httpRequest(new URL(request.url ?? '/', target), { method: request.method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
-      let passed = 0
+      let passed = ''
+      let isCut = false
       answer.on('data', (piece: Buffer) => {
-        response.write(piece)
-        passed += piece.length
-        if (isFirst && passed > bytesBeforeCut) request.socket.destroy()
+        if (isCut) return
+        const before = passed.length
+        passed += piece.toString('latin1')
+        const end = isFirst ? endOfCut(passed) : undefined
+        isCut = end !== undefined
+        if (end === undefined) response.write(piece)
+        else response.write(piece.subarray(0, Math.max(0, end - before)), () => request.socket.destroy())
       })
-      answer.on('end', () => response.end())
+      answer.on('end', () => isCut || response.end())
     })
     response.on('close', () => {
       upstream.destroy()
@@ -45,4 +50,10 @@ export async function startCuttingProxy(target: string) {
     /** What was cut, in order. */
     cut,
   }
+}
+
+function endOfCut(passed: string): number | undefined {
+  const word = passed.indexOf(firstWord)
+  const end = word < 0 ? -1 : passed.indexOf('\n\n', word)
+  return end < 0 ? undefined : end + 2
 }

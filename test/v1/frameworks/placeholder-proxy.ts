@@ -83,13 +83,23 @@ export async function startPlaceholderProxy(target: string, client: OpenAI) {
       new URL(`${words.join('/')}${search}`, target),
       { method: request.method, headers: { ...headers, ...length, authorization: `Bearer ${client.apiKey}` } },
       (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(response)
-        answer.on('end', resolve)
+        buffer(answer)
+          .then((bytes) => {
+            const { 'content-length': _answered, ...shown } = answer.headers
+            response.writeHead(answer.statusCode ?? 502, shown)
+            response.end((answer.statusCode ?? 502) < 400 ? bytes : shortError(bytes))
+          })
+          .then(resolve, reject)
       },
     )
     upstream.on('error', reject)
     upstream.end(body)
     await promise
   })
+}
+
+/** The client shows the message of an error only: it becomes the code and the member. */
+function shortError(bytes: Buffer): string {
+  const { error }: { error: { code: string; param: string | null } } = JSON.parse(bytes.toString('utf8'))
+  return JSON.stringify({ error: { ...error, message: [error.code, error.param].filter(Boolean).join(' ') } })
 }

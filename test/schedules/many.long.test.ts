@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
+import { inForm } from '../support/long-form.ts'
 import { inSeconds, planner } from './support.ts'
 
 /** How many schedules are due in the same moment. */
-const count = Number(process.env['SCHEDULES_AT_ONCE'] ?? 200)
+const count = inForm({ long: 1000, short: 200 })
 
 describe('many schedules that are due in the same moment', () => {
   const service = useModelService({

@@ -1,0 +1,109 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { createFiles } from '../knowledge/files.ts'
+import type { createPassages } from '../knowledge/passages.ts'
+import type { Passage } from '../knowledge/retrieve.ts'
+import type { Page, PageRange } from '../page.ts'
+import type { PublicFamily } from '../public/index.ts'
+import type { FollowedRun, RunFeed, Runs } from '../runs/index.ts'
+import type { CreateThread } from '../threads/create-thread.ts'
+
+/** What a program may do with one assistant. */
+export interface McpHost {
+  assistant: AssistantRecord
+  /** Starts a run with the question on the thread, or on a new one. */
+  ask: (question: string, threadId: string | undefined, runId: string) => Promise<FollowedRun>
+  /** A run of this caller; any other is `not_found`. */
+  find: (runId: string) => Promise<RunRecord>
+  follow: (run: RunRecord) => Promise<RunFeed>
+  cancel: (run: RunRecord) => Promise<unknown>
+  search: (query: string, limit: number, signal: AbortSignal) => Promise<Passage[]>
+  /** Undefined for public callers: they are quoted passages, but may not read whole files. */
+  files?: {
+    list: (range: PageRange) => Promise<Page<FileRecord>>
+    /** The text of a file from a chunk on; `next` is the chunk after the last one. */
+    text: (fileId: string, from: number) => Promise<{ text: string; next?: number }>
+  }
+}
+
+interface McpDeps {
+  assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
+  threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
+  createThread: CreateThread
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'get' | 'cancel'>
+  publicFamily: Pick<PublicFamily, 'start' | 'runsOf' | 'cancel' | 'threads'>
+  passages: Pick<ReturnType<typeof createPassages>, 'search' | 'ofFile'>
+  files: Pick<ReturnType<typeof createFiles>, 'list'>
+}
+
+const nameLength = 80
+const chunksOfOneRead = 50
+
+export type McpHosts = ReturnType<typeof createMcpHosts>
+
+/** One assistant as other programs use it, for its owner and for callers without an account. */
+export function createMcpHosts({ assistants, threads, createThread, runs, publicFamily, passages, files }: McpDeps) {
+  const search =
+    (assistant: AssistantRecord): McpHost['search'] =>
+    (query, limit, signal) =>
+      passages.search(assistant, query, limit, signal)
+  const message = (question: string) => [{ type: 'HumanMessage' as const, data: { id: newId(), content: question } }]
+
+  return {
+    async ofOwner({ userId, projectId }: Caller, assistantId: string): Promise<McpHost> {
+      const assistant = await assistants.readOwn(userId, assistantId)
+      if (assistant.project_id !== projectId) throw new AppError('not_found', 'There is no such assistant.')
+      const newThread = (question: string) =>
+        createThread({
+          id: newId(),
+          userId,
+          projectId,
+          assistantId,
+          name: question.slice(0, nameLength),
+          metadataJson: '{}',
+          public: false,
+        })
+      return {
+        assistant,
+        ask: async (question, threadId, runId) => {
+          const thread = await (threadId === undefined ? newThread(question) : threads.readOwn(userId, threadId))
+          return runs.startFollowed({ thread, assistant, input: message(question), strategy: 'enqueue' }, runId)
+        },
+        find: (runId) => runs.get(userId, runId),
+        follow: (run) => runs.follow(run._id),
+        cancel: (run) => runs.cancel(run),
+        search: search(assistant),
+        files: {
+          list: (range) => files.list(assistantId, range),
+          async text(fileId, from) {
+            const { page } = await passages.ofFile(assistantId, fileId, { offset: from, limit: chunksOfOneRead })
+            const text = page.entries.map((chunk) => chunk.text).join('\n\n')
+            return { text, ...(page.hasMore ? { next: from + page.entries.length } : {}) }
+          },
+        },
+      }
+    },
+
+    ofPublic(assistant: AssistantRecord): McpHost {
+      return {
+        assistant,
+        ask: async (question, threadId, runId) => {
+          const isNew = threadId === undefined
+          const thread = isNew
+            ? publicFamily.threads.draft(assistant)
+            : await publicFamily.threads.find(assistant, threadId)
+          const asked = { thread, withThread: isNew, assistant, input: message(question) }
+          return publicFamily.start({ ...asked, strategy: 'enqueue' }, runId)
+        },
+        ...publicFamily.runsOf(assistant),
+        cancel: (run) => publicFamily.cancel(run),
+        search: search(assistant),
+      }
+    },
+  }
+}

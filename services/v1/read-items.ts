@@ -1,0 +1,123 @@
+import { AppError } from '../../domain/errors.ts'
+import { type CitedFile, citedFilesOf } from '../../domain/knowledge/citations.ts'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import { itemPlaceOf } from '../../domain/responses/ids.ts'
+import { itemsOf } from '../../domain/responses/items-of.ts'
+import type { ResponseItem } from '../../domain/responses/items.ts'
+import type { Collections } from '../collections.ts'
+import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
+import type { Page } from '../page.ts'
+import type { PendingInput } from '../threads/pending-input.ts'
+
+interface ReadItemsDeps {
+  collections: Pick<Collections, 'checkpoints'>
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
+}
+
+interface Included {
+  /** Results of searches are shown. */
+  results: boolean
+}
+
+type Entry = Pick<CheckpointRecord, 'run_id' | 'messages_json'>
+
+const entriesAtOnce = 50
+
+/**
+ * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
+ * its result, and with the files that its run has found, so runs are read whole.
+ */
+export function createReadItems({ collections: { checkpoints }, pendingInput }: ReadItemsDeps) {
+  async function page(thread: ThreadRecord, query: PageQuery, included: Included): Promise<Page<ResponseItem>> {
+    const { order, after, before } = query
+    const isDown = (order === 'desc') !== isBackwards(query)
+    const pending = await pendingInput.missingFromLog(thread._id)
+    const tail: Entry[] = pending === undefined ? [] : [pending]
+    const cursor = after ?? before
+    const isInTail = cursor !== undefined && itemPlaceOf(cursor)?.entryId === pending?.run_id
+    let next = cursor === undefined || isInTail ? undefined : await seqOf(thread, cursor, isDown)
+    let read: Entry[] = isDown && (cursor === undefined || isInTail) ? tail : []
+    let isEnd = isInTail && !isDown
+    for (;;) {
+      if (!isEnd) {
+        const more = await someFrom(thread, next, isDown)
+        isEnd = more.length < entriesAtOnce
+        next = more.at(-1)?.seq
+        if (next !== undefined) next += isDown ? -1 : 1
+        read = isDown ? [...more.toReversed(), ...read] : [...read, ...more]
+      }
+      if (isEnd && !isDown) read = [...read, ...tail]
+      const items = itemsIn(read, included)
+      const isBoundRead = before === undefined || isEnd || items.some(({ id }) => id === before)
+      const found = pageOf(items, ({ id }) => id, isBoundRead ? query : { ...query, before: undefined })
+      if (isEnd || found.hasMore) return found
+    }
+  }
+
+  /** The outermost entry of what an item belongs to, a run or an entry of its own. */
+  async function seqOf({ _id }: ThreadRecord, itemId: string, isDown: boolean): Promise<number> {
+    const entryId = itemPlaceOf(itemId)?.entryId ?? ''
+    const found = await checkpoints
+      .findOne({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] }, { seq: 1 })
+      .sort({ seq: isDown ? -1 : 1 })
+      .lean<Pick<CheckpointRecord, 'seq'>>()
+    if (found === null) throw new AppError('not_found', 'There is no such entry.')
+    return found.seq
+  }
+
+  /** Entries of the log up or down from one, and the rest of the last one's run. Fewer than `entriesAtOnce`: the end. */
+  async function someFrom({ _id }: ThreadRecord, from: number | undefined, isDown: boolean) {
+    const read = (range: object, limit: number) =>
+      checkpoints
+        .find({ thread_id: _id, ...range })
+        .sort({ seq: isDown ? -1 : 1 })
+        .limit(limit)
+        .lean<CheckpointRecord[]>()
+    const bound = isDown ? ('$lte' as const) : ('$gte' as const)
+    const some = await read(from === undefined ? {} : { seq: { [bound]: from } }, entriesAtOnce)
+    const last = some.at(-1)
+    if (last?.run_id === undefined || some.length < entriesAtOnce) return some
+    const outermost = await checkpoints
+      .findOne({ run_id: last.run_id }, { seq: 1 })
+      .sort({ step: isDown ? 1 : -1 })
+      .lean<Pick<CheckpointRecord, 'seq'>>()
+    const end = outermost?.seq ?? last.seq
+    const between = isDown ? { $lt: last.seq, $gte: end } : { $gt: last.seq, $lte: end }
+    return [...some, ...(await read({ seq: between }, Math.abs(end - last.seq) + 1))]
+  }
+
+  return {
+    page,
+
+    /** The items of a run, or of an entry that a caller has added. */
+    async of({ _id }: ThreadRecord, entryId: string, included: Included): Promise<ResponseItem[]> {
+      const logged = await checkpoints
+        .find({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] })
+        .sort({ seq: 1 })
+        .lean<CheckpointRecord[]>()
+      const pending = await pendingInput.missingFromLog(_id)
+      return itemsIn(pending?.run_id === entryId ? [...logged, pending] : logged, included)
+    },
+  }
+}
+
+/** A message that comes again under its id takes the place of the first. */
+function itemsIn(entries: Entry[], { results }: Included): ResponseItem[] {
+  const logged = new Map<string, { message: Message; runId: string | undefined }>()
+  for (const entry of entries)
+    for (const message of messagesFromJson(entry.messages_json))
+      logged.set(message.data.id, { message, runId: entry.run_id })
+  const all = [...logged.values()]
+  const cited = citedFilesOf(new Set(all.flatMap(({ runId }) => runId ?? [])), all)
+  return itemsOf(
+    all.map(({ message }) => message),
+    {
+      cited: ({ data: { id } }): CitedFile[] => cited.get(logged.get(id)?.runId ?? '') ?? [],
+      functions: undefined,
+      serverLabels: [],
+      withResults: results,
+      isOpen: false,
+    },
+  )
+}

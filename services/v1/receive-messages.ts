@@ -1,0 +1,87 @@
+import type { FileOfMessage } from '../../domain/content-parts.ts'
+import { invalidInput } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { Metadata } from '../../domain/metadata.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { FilePart, PartSources } from '../attachments/read-part.ts'
+import type { GivenMessage, LocOf, NewAttachment } from '../attachments/receive-content.ts'
+import type { createProjectFiles } from '../knowledge/project-files.ts'
+import type { createStoreEntries } from '../knowledge/store-entries.ts'
+import { inputMessages } from '../runs/index.ts'
+
+interface ReceiveMessagesDeps {
+  partSources: PartSources
+  files: Pick<ReturnType<typeof createProjectFiles>, 'content'>
+  entries: Pick<ReturnType<typeof createStoreEntries>, 'admit' | 'requireSource'>
+}
+
+/** A message of a request on `/v1`. */
+export interface V1MessageInput {
+  role: 'user' | 'assistant'
+  content: string | ({ type: 'text'; text: string } | Extract<FilePart, { type: 'image_url' | 'image_file' }>)[]
+  files: FileOfMessage[]
+  metadata?: Metadata | undefined
+}
+
+/** Messages that are to be stored in a thread, with the bytes of their images. */
+export interface ReceivedMessages {
+  messages: Message[]
+  attachments: NewAttachment[]
+  /** The files of the project that the thread's vector store gets. */
+  fileIds: string[]
+}
+
+export type ReceiveMessages = ReturnType<typeof createReceiveMessages>
+
+/**
+ * Reads messages, their images and the files that come with them. Throws `invalid_input`, and `not_found` for a file of
+ * another project. Nothing is stored.
+ */
+export function createReceiveMessages({ partSources, files, entries }: ReceiveMessagesDeps) {
+  return async (caller: Caller, given: V1MessageInput[], locOf: LocOf): Promise<ReceivedMessages> => {
+    if (given.length === 0) return { messages: [], attachments: [], fileIds: [] }
+    const openFile = async (fileId: string) => {
+      const { file, bytes } = await files.content(caller, fileId)
+      return { name: file.name, size: file.size, bytes }
+    }
+    const fileIds = [...new Set(given.flatMap((message) => message.files.flatMap(searched)))]
+    if (fileIds.length > 0) await entries.admit()
+    for (const fileId of given.flatMap((message) => message.files)) await entries.requireSource(caller, fileId.file_id)
+    const inputs = given.map((message, index) => inputOf(message, [...locOf(index), 'content']))
+    const loc = locOf(0).slice(0, -1).map(String)
+    const { input, attachments } = await inputMessages({ ...partSources, openFile }, inputs, { loc, locOf })
+    const messages = input.map((message, index): Message => {
+      const { files: own = [], metadata } = given[index] ?? {}
+      if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message
+      if (metadata) checkFreeForm([...locOf(index).map(String), 'metadata'], metadata)
+      if (own.length > 0) message.data.attachments = own
+      if (metadata) message.data.metadata = metadata
+      return message
+    })
+    return { messages, attachments, fileIds }
+  }
+}
+
+const searched = ({ file_id: id, tools }: FileOfMessage) => (tools.length > 0 ? [id] : [])
+
+function inputOf({ role, content }: V1MessageInput, loc: (string | number)[]): GivenMessage {
+  if (role === 'user')
+    return {
+      type: 'HumanMessage',
+      data: { content: typeof content === 'string' ? content : withoutPlainText(content) },
+    } as GivenMessage
+  if (typeof content === 'string') return { type: 'AIMessage', data: { content } }
+  const texts = content.map((part, index) => {
+    if (part.type === 'text') return part.text
+    throw invalidInput([...loc, index], 'only a message of the role user can have images', 'unsupported')
+  })
+  return { type: 'AIMessage', data: { content: texts.join('') } }
+}
+
+/** Parts that are all text are one text. */
+function withoutPlainText<T extends { type: string }>(parts: T[]): string | T[] {
+  return parts.every((part): part is T & { text: string } => part.type === 'text')
+    ? parts.map(({ text }) => text).join('')
+    : parts
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect, test } from 'vitest'
+import { readRequest } from '../../api/routes/v1/responses/read-request.ts'
+import { ResponseCreateRequest } from '../../api/routes/v1/responses/request-schemas.ts'
+
+/**
+ * The members of the `openai` package's `ResponseCreateParams`, and what becomes of each. One `without effect` concerns
+ * neither the answer nor its events' contents; one that is `refused` is refused by its name. One that a newer package has must be added here.
+ */
+const members: Record<string, 'works' | 'without effect' | 'refused'> = {
+  access_programs: 'refused',
+  background: 'works',
+  context_management: 'refused',
+  conversation: 'works',
+  image: 'refused',
+  include: 'works',
+  input: 'works',
+  instructions: 'works',
+  max_output_tokens: 'works',
+  max_tool_calls: 'works',
+  metadata: 'works',
+  model: 'works',
+  moderation: 'refused',
+  parallel_tool_calls: 'works',
+  previous_response_id: 'works',
+  prompt: 'refused',
+  prompt_cache_key: 'works',
+  prompt_cache_options: 'refused',
+  prompt_cache_retention: 'without effect',
+  reasoning: 'works',
+  safety_identifier: 'works',
+  service_tier: 'works',
+  store: 'works',
+  stream: 'works',
+  stream_options: 'without effect',
+  temperature: 'works',
+  text: 'works',
+  tool_choice: 'works',
+  tools: 'works',
+  top_logprobs: 'refused',
+  top_p: 'works',
+  truncation: 'works',
+  user: 'works',
+}
+
+test('every member of a request for a response is known', () => {
+  const types = path('openai/resources/responses/responses.d.ts')
+  const [, base = ''] =
+    /export interface ResponseCreateParamsBase \{\n([\s\S]*?)\n\}/.exec(readFileSync(types, 'utf8')) ?? []
+  const names = [...base.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = '']) => name)
+  expect(names.toSorted()).toEqual(Object.keys(members).toSorted())
+  expect(Object.keys(ResponseCreateRequest.properties).toSorted()).toEqual(names.toSorted())
+})
+
+test.each(Object.keys(members).filter((name) => members[name] === 'refused'))('%s is refused by its name', (name) => {
+  const body = { model: 'any', input: 'Hi', [name]: name === 'top_logprobs' ? 1 : {} }
+  expect(() => readRequest(body, undefined)).toThrow(
+    expect.objectContaining({ fields: [expect.objectContaining({ loc: ['body', name], type: 'unsupported' })] }),
+  )
+})
+
+function path(name: string): string {
+  return createRequire(import.meta.url)
+    .resolve(name.replace(/\.d\.ts$/, '.js'))
+    .replace(/\.js$/, '.d.ts')
+}
