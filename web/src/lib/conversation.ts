@@ -104,6 +104,11 @@ function grouped(
   return turns
 }
 
+/** What an answer says: its text, or why the model does not answer. */
+export function textOfAnswer({ data: { content, refusal = '' } }: AIMessage): string {
+  return content === '' ? refusal : content
+}
+
 function humanMessage({ id, content, after }: SentMessage): HumanMessage {
   return { type: 'HumanMessage', data: { id, content, ...(after === undefined ? {} : { after }) } }
 }

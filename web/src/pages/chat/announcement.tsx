@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Turn } from '../../lib/conversation.ts'
+import { type Turn, textOfAnswer } from '../../lib/conversation.ts'
 import { texts } from '../../texts/index.ts'
 
 const t = texts.chat
@@ -35,6 +35,8 @@ function outcomeOf(turn: Turn | undefined): string {
     case 'error':
       return turn.run.error?.type === 'cancelled' ? t.answerStopped : t.answerFailed
     default:
-      return `${t.answerReady} ${turn?.answers.at(-1)?.data.content.slice(0, 1000) ?? ''}`
+      return [t.answerReady, ...(turn?.answers.slice(-1) ?? []).map((said) => textOfAnswer(said).slice(0, 1000))].join(
+        ' ',
+      )
   }
 }

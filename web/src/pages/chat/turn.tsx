@@ -2,7 +2,7 @@ import { RotateCcw } from 'lucide-react'
 import { useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
 import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
-import { type Turn as TurnData, passagesOf } from '../../lib/conversation.ts'
+import { type Turn as TurnData, passagesOf, textOfAnswer } from '../../lib/conversation.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -46,7 +46,7 @@ export function Turn({ turn, followed, canChange, onEdit, onRetry, onVersion, on
           {!isActive && answers.length > 0 && run?.status !== 'interrupted' && (
             <TurnFoot
               run={run}
-              text={answers.map(({ data }) => data.content).join('\n\n')}
+              text={answers.map(textOfAnswer).join('\n\n')}
               onRegenerate={human && canChange ? onRetry : undefined}
             />
           )}
@@ -65,7 +65,10 @@ interface AnswersProps {
 function Answers({ turn, isActive, onSource }: AnswersProps) {
   const { answers, results, run } = turn
   const passages = passagesOf(turn)
-  const written = answers.map(({ data }) => (isActive ? withoutHalfCitation(data.content, passages) : data.content))
+  const written = answers.map((answer) => {
+    const text = textOfAnswer(answer)
+    return isActive ? withoutHalfCitation(text, passages) : text
+  })
   const key = JSON.stringify([written, passages.map(({ file_id: id, text }) => [id, text.length])])
   // What is computed depends on nothing else.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -79,9 +82,9 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
     <MarksContext value={context}>
       {answers.map(({ data }, index) => (
         <div key={data.id} className="stack-small">
-          {data.content && (
+          {written[index] && (
             <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
-              <Markdown text={cited[index] ?? data.content} />
+              <Markdown text={cited[index] ?? written[index]} />
             </div>
           )}
           {data.tool_calls?.map((call) => (
@@ -144,7 +147,7 @@ function needsThinking({ answers, results }: TurnData): boolean {
   const last = answers.at(-1)
   if (!last) return true
   const calls = last.data.tool_calls ?? []
-  return calls.length > 0 ? calls.every(({ id }) => results.has(id)) : last.data.content === ''
+  return calls.length > 0 ? calls.every(({ id }) => results.has(id)) : textOfAnswer(last) === ''
 }
 
 function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() => void) | undefined }) {
