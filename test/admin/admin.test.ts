@@ -185,11 +185,12 @@ describe('administration', () => {
     // The first sweep takes the owners; what that leaves without one is taken by it too.
     const real = await admin('POST', '/admin/cleanup-orphans', '&dry_run=false')
     expect(await resultOf(real.body.workflow_id)).toMatchObject({ failed: 0 })
-    const { passwordResets, pendingPasswords } = service.collections
+    const { passwordResets, pendingPasswords, programLogins } = service.collections
     expect(await tracesOf(service, stuck)).toEqual([])
-    // Codes of a user who is gone end by themselves, and so do files younger than an hour.
+    // Codes and logins of a user who is gone end by themselves, and so do files younger than an hour.
     await passwordResets.deleteMany({ user_id: ownerless.userId })
     await pendingPasswords.deleteMany({ user_id: ownerless.userId })
+    await programLogins.deleteMany({ user_id: ownerless.userId })
     const left = await tracesOf(service, {
       ...ownerless,
       assistants: [],
