@@ -53,6 +53,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
 
 /** Collections that deletions do not remove, and why. */
 export const keptCollections: Record<string, string> = {
+  model_settings: 'the model servers of the operator, which belong to no user',
   receipts: 'the proof of the deletion: ids and counts',
   billing_events: 'ids of events of the payment provider, which name nobody; they go after 30 days',
   schema_state: 'which migrations the database has seen',
