@@ -70,6 +70,7 @@ describe('a schedule whose time comes', () => {
       await eventually(
         'Temporal left it out',
         async () => (await handle.describe()).info.numActionsMissedCatchupWindow === 1,
+        90_000,
       )
       expect(await strict.runsOf(missed.schedule_id)).toEqual([])
     },
