@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { embeddingSlots } from '../../domain/knowledge/slots.ts'
 import { eventually } from '../support/eventually.ts'
 import { silentPdf } from '../support/hostile-files.ts'
@@ -26,12 +26,14 @@ function reading({ collections }: RunningService, assistantId: string, count: nu
   })
 }
 
-/** The processes of this worker that read files. */
-async function readers(): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-axo', 'ppid=,args='], { maxBuffer: 16 * 1024 * 1024 })
+/** The processes that read files for services of this process: also for one that other tests share. */
+async function readers(): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'ppid=,pid=,args='], { maxBuffer: 16 * 1024 * 1024 })
   return stdout
     .split('\n')
-    .filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes('extract/child/main.ts')).length
+    .filter((line) => line.includes('extract/child/main.ts'))
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([parent, pid]) => (parent === String(process.pid) && pid !== undefined ? [pid] : []))
 }
 
 describe('files that are slow to read or to embed', { timeout: 120_000 + queued * 4000 }, () => {
@@ -70,6 +72,10 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
 })
 
 describe('a file that is being read when it is deleted', () => {
+  let others: string[]
+  beforeAll(async () => {
+    others = await readers()
+  })
   const service = useModelService({ settings, env: { EMBEDDING_DIMENSIONS: '64', EXTRACT_CONCURRENCY: '1' } })
 
   it.each([
@@ -79,9 +85,10 @@ describe('a file that is being read when it is deleted', () => {
     const owner = await knowledgeClient(await insertUser(service))
     const { body } = await owner.upload([slow], '?wait=false')
     await reading(service, owner.assistantId, 1)
+    const own = async () => (await readers()).filter((pid) => !others.includes(pid)).length
     // One works, one waits for the next file.
-    await eventually('two processes', async () => (await readers()) === 2)
+    await eventually('two processes', async () => (await own()) === 2)
     expect((await owner.call('DELETE', path(owner.assistantId, body.files[0].id))).status).toBeLessThan(300)
-    await eventually('the end of the process', async () => (await readers()) === 1)
+    await eventually('the end of the process', async () => (await own()) === 1)
   })
 })

@@ -232,11 +232,8 @@ describe('files of messages on /v1', () => {
     const many = Array.from({ length: 33 }, () => ({ type: 'image_url', image_url: { url: pngUrl } }))
     expect((await refused({ content: many }))[0]).toBe(400)
     const tool_resources = { file_search: { vector_store_ids: [foreignStore.id] } }
-    for (const request of [
-      client.beta.threads.create({ tool_resources }),
-      client.beta.threads.update(id, { tool_resources }),
-    ])
-      expect(await refusalOf(request)).toBeInstanceOf(OpenAI.NotFoundError)
+    expect(await refusalOf(client.beta.threads.create({ tool_resources }))).toBeInstanceOf(OpenAI.NotFoundError)
+    expect(await refusalOf(client.beta.threads.update(id, { tool_resources }))).toBeInstanceOf(OpenAI.NotFoundError)
     expect((await client.beta.threads.messages.list(id)).data).toEqual([])
     expect(await service.collections.attachments.countDocuments({ user_id: owner.userId })).toBe(0)
     expect((await client.vectorStores.list()).data).toEqual([])

@@ -79,7 +79,11 @@ function Conversation({ threadId }: { threadId: string }) {
             ))}
           </div>
         </ScrollToEnd>
-        <Announcement turns={turns} isBusy={current !== undefined} />
+        <Announcement
+          turns={turns}
+          isBusy={current !== undefined}
+          isFollowed={(runId) => chat.followedOf(runId) !== undefined}
+        />
         <Composer
           chat={threadId}
           assistantId={assistantId}
