@@ -1,5 +1,7 @@
 import { embeddingSlots, readingSlots, reembeddingSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
+import { checkLanguages } from '../infra/extract/ocr/languages.ts'
+import type { Ocr } from '../infra/extract/ocr/scan.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
@@ -42,6 +44,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
         cpuSeconds: settings.extractCpuSeconds,
         timeoutSeconds: settings.extractTimeoutSeconds,
         keptReaders: settings.extractConcurrency,
+        ocr: ocrOf(settings),
         onConfinement: (confinement) => logger.info({ confinement }, 'readers of files are confined'),
       }),
       readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),
@@ -49,4 +52,11 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
       reembeddingSlots: createSemaphore(reembeddingSlots),
     },
   }
+}
+
+/** How pictures are read. Throws if the data of a language is not installed. */
+function ocrOf({ ocrLanguages: languages, ocrMaxPages: maxPages }: Core['settings']): Ocr | undefined {
+  if (languages.includes('off')) return undefined
+  checkLanguages(languages)
+  return { languages, maxPages }
 }

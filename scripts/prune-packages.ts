@@ -23,7 +23,13 @@ const unused = [
   'pdfjs-dist',
   'sharp',
   'tesseract.js',
-  'tesseract.js-core',
+  // One variant of the recognizer is used, and one of the data of each language.
+  ...['', '-lstm', '-simd', '-relaxedsimd', '-relaxedsimd-lstm'].flatMap((variant) =>
+    ['.js', '.wasm', '.wasm.js'].map((end) => `tesseract.js-core/tesseract-core${variant}${end}`),
+  ),
+  'tesseract.js-core/tesseract-core-simd-lstm.wasm.js',
+  '@tesseract.js-data/deu/4.0.0',
+  '@tesseract.js-data/eng/4.0.0',
   'officeparser/dist/officeparser.browser.iife.js',
   '@temporalio/core-bridge/sdk-core',
 ]

@@ -182,6 +182,7 @@ export const componentTexts: Record<string, string> = {
   FeedbackCreateRequest: 'Feedback on a run, for the tracing service.',
   FileDeleteResponse: 'The deletion of a file.',
   FileList: 'The files of an assistant.',
+  FileScan: 'What was read from the pages of a file that are pictures.',
   FileStatus: 'Progress of the ingestion of a file.',
   FlatMessageInput: 'A message in the flat form.',
   FlatMessageType: 'Who a message is from.',

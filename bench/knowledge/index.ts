@@ -1,5 +1,6 @@
 import type { BenchContext } from '../environment.ts'
 import { benchMemory } from './memory.ts'
+import { benchOcr } from './ocr.ts'
 import { measureRecall } from './recall.ts'
 import { benchSearch } from './search.ts'
 import { benchText } from './text.ts'
@@ -11,6 +12,7 @@ export const knowledgeParts: Record<string, (context: BenchContext) => Promise<v
   text: benchText,
   search: benchSearch,
   recall: benchRecall,
+  ocr: benchOcr,
   upload: benchMemory,
 }
 

@@ -4134,6 +4134,18 @@ export interface components {
          */
         FileStatus: "queued" | "processing" | "ready" | "failed";
         /**
+         * FileScan
+         * @description What was read from the pages of a file that are pictures.
+         */
+        FileScan: {
+            /** @description Pages whose text was read from a picture */
+            pages: number;
+            /** @description Mean confidence of their words */
+            confidence: number;
+            /** @description Pages that are pictures without legible words, or more than are read of one file */
+            unreadable_pages: number[];
+        };
+        /**
          * EmbeddedFile
          * @description A file of an assistant and the progress of its ingestion.
          */
@@ -4156,6 +4168,8 @@ export interface components {
                 error?: string;
                 /** @description For a failed file: whether the service caused the failure, so that a retry makes sense */
                 retryable?: boolean;
+                /** @description Only for a file that was read and has pages that are pictures */
+                scan?: components["schemas"]["FileScan"];
                 /** Format: date-time */
                 created_at: string;
             };

@@ -1,3 +1,5 @@
+import type { Scan } from '../knowledge/scan.ts'
+
 /**
  * `uploading` files are hidden. The chunks and vectors of a `failing` file are being removed; it is shown as
  * `processing`, so that it is not retried before that is done.
@@ -69,6 +71,8 @@ export interface FileRecord {
   /** Characters of text in those chunks, without overlaps. */
   characters: number
   extracted: boolean
+  /** Only when it was read and pages of it were pictures. */
+  scan?: Scan
   /**
    * Number of chunks whose vectors are stored. These are always the first ones, so that a retry continues from
    * here.

@@ -14,6 +14,7 @@ export const formats = [
   'code',
   'text',
   'binary',
+  'picture',
   'media',
   'encrypted',
 ] as const
@@ -40,6 +41,8 @@ const officeExtensions = new Set([
   'ott',
   'otp',
 ])
+/** Pictures in which words are looked for. */
+const pictureExtensions = new Set(['png', 'jpg', 'tif', 'webp', 'gif', 'bmp'])
 const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
 
 /** The format of a file, by its content; the name only distinguishes kinds of plain text. */
@@ -73,6 +76,7 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (spreadsheetExtensions.has(extension)) return { format: 'spreadsheet', contentType: mime, extension }
   if (extension === 'cfb') return oldOffice(head, nameExtension)
   if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
+  if (pictureExtensions.has(extension)) return { format: 'picture', contentType: mime, extension }
   if (/^(image|audio|video|font)\//.test(mime)) return { format: 'media', contentType: mime, extension }
   // A damaged document, or one with its parts in an unusual order: its reader gives a better error than `zip`.
   if (mime === 'application/zip' && officeExtensions.has(nameExtension)) {

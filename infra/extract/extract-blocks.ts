@@ -2,6 +2,8 @@ import { stat } from 'node:fs/promises'
 import type { Block } from '../../domain/chunking/block.ts'
 import { type Detected, detectFormat } from './detect-format.ts'
 import { UnreadableFile, noText } from '../../domain/knowledge/unreadable-file.ts'
+import type { FileRead } from '../../services/knowledge/extraction.ts'
+import type { ScanReader } from './ocr/scan.ts'
 
 /**
  * Maximum number of characters that a file may unpack to. Ordinary documents stay far below; a page that is drawn a
@@ -11,17 +13,17 @@ const freeCharacters = 10_000_000
 const charactersPerByte = 50
 
 /**
- * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on untrusted data: call it
- * only in a separate process (see `extractor.ts`).
+ * The text of a file as blocks in reading order. Throws `UnreadableFile`. `scans` reads pages that are pictures; without
+ * it they hold no text. Runs parsers on untrusted data: call it only in a separate process (see `extractor.ts`).
  */
-export async function* extractBlocks(path: string, name: string): AsyncGenerator<Block, { contentType: string }> {
+export async function* extractBlocks(path: string, name: string, scans?: ScanReader): AsyncGenerator<Block, FileRead> {
   const { size } = await stat(path)
   if (size === 0) throw new UnreadableFile('empty', 'This file is empty.')
   const detected = await detectFormat(path, name)
   const limit = freeCharacters + charactersPerByte * size
   let characters = 0
   let found = false
-  for await (const raw of await blocksOf(path, detected)) {
+  for await (const raw of await blocksOf(path, detected, scans)) {
     const block = { ...raw, text: storable(raw.text) }
     characters += block.text.length
     if (characters > limit)
@@ -30,7 +32,7 @@ export async function* extractBlocks(path: string, name: string): AsyncGenerator
     yield block
   }
   if (!found) throw noText()
-  return { contentType: detected.contentType }
+  return { contentType: detected.contentType, scan: scans?.result() }
 }
 
 /** Text that every store and model server accepts: without zero characters and lone surrogates. */
@@ -39,11 +41,15 @@ function storable(text: string): string {
 }
 
 /** Each reader is loaded when it is needed: loading its library takes longer than reading most files. */
-async function blocksOf(path: string, detected: Detected): Promise<AsyncGenerator<Block>> {
+async function blocksOf(
+  path: string,
+  detected: Detected,
+  scans: ScanReader | undefined,
+): Promise<AsyncGenerator<Block>> {
   const { format, contentType, extension } = detected
   switch (format) {
     case 'pdf':
-      return (await import('./formats/pdf.ts')).readPdf(path)
+      return (await import('./formats/pdf.ts')).readPdf(path, scans)
     case 'office':
       return (await import('./formats/office.ts')).readOffice(path, extension)
     case 'spreadsheet':
@@ -61,9 +67,15 @@ async function blocksOf(path: string, detected: Detected): Promise<AsyncGenerato
       return (await import('./formats/plain.ts')).readPlain(path, format)
     case 'binary':
       return (await import('./formats/binary.ts')).readBinary(path)
+    case 'picture':
+      if (scans === undefined) throw withoutText(contentType)
+      return (await import('./formats/picture.ts')).readPicture(path, extension, scans)
     case 'media':
-      throw new UnreadableFile('unsupported', `This file is ${contentType}, which holds no text that can be read.`)
+      throw withoutText(contentType)
     case 'encrypted':
       throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
   }
 }
+
+const withoutText = (contentType: string) =>
+  new UnreadableFile('unsupported', `This file is ${contentType}, which holds no text that can be read.`)

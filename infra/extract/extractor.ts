@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { defaultChunkerOptions } from '../../domain/chunking/chunker-options.ts'
-import type { Extraction, FileToRead } from '../../services/knowledge/extraction.ts'
+import type { Extraction, FileRead, FileToRead } from '../../services/knowledge/extraction.ts'
 import { type Confinement, describeConfinement, findConfinement, folderPrefix } from './confinement.ts'
+import type { Ocr } from './ocr/scan.ts'
 import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
 export interface ExtractorOptions {
@@ -16,6 +17,8 @@ export interface ExtractorOptions {
   timeoutSeconds?: number | undefined
   /** Number of processes that wait for the next file of their owner. */
   keptReaders: number
+  /** How pages are read that are pictures; undefined: they are not. */
+  ocr?: Ocr | undefined
   /** Called once, before the first file is read, with the confinement of readers. */
   onConfinement?: (description: string) => void
   maxTokens?: number
@@ -34,6 +37,8 @@ interface KeptReader {
 
 /** A file that was made to be slow gives its place back after this. */
 const defaultCpuSeconds = 30
+/** For each page that is a picture. The recognizer itself ends a page after 30 s, between two steps of its work. */
+const scanCpuSeconds = 45
 /** Ten times as long: the processors may be taken by others. */
 const defaultTimeoutSeconds = 300
 /** How long a reader waits for the next file of the same owner: a warm reader is three times as fast. */
@@ -106,7 +111,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   return {
-    async *extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }> {
+    async *extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, FileRead> {
       const reader = await take(file.owner)
       let isReusable = false
       try {
@@ -128,9 +133,10 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 }
 
-function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens }: ExtractorOptions) {
+function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens, ocr }: ExtractorOptions) {
   return {
     name,
+    ocr,
     maxTokens: chunking?.maxTokens ?? maxTokens ?? defaultChunkerOptions.maxTokens,
     overlapTokens: chunking?.overlapTokens ?? overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }
@@ -138,13 +144,18 @@ function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens }: Ext
 
 function limitsOf(
   { size }: FileToRead,
-  { memoryMb, cpuSeconds = defaultCpuSeconds, timeoutSeconds = defaultTimeoutSeconds }: ExtractorOptions,
+  { memoryMb, ocr, cpuSeconds = defaultCpuSeconds, timeoutSeconds = defaultTimeoutSeconds }: ExtractorOptions,
 ): ReadingLimits {
   const megabytes = size / (1024 * 1024)
   return {
     memoryMb,
     cpuSeconds: cpuSeconds * Math.max(1 / 3, megabytes),
     timeoutMs: (timeoutSeconds + megabytes) * 1000,
+    forEachScan: {
+      cpuSeconds: scanCpuSeconds,
+      timeoutMs: 10_000 * scanCpuSeconds,
+      maxPages: ocr?.maxPages ?? 0,
+    },
   }
 }
 

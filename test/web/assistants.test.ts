@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
+import { noise, pdfOf, scanOf } from '../support/scans.ts'
 import { type Console, say, startConsole } from './support.ts'
 
 let site: Console
@@ -13,9 +14,13 @@ afterAll(() => site.close())
 
 const instructions =
   'You answer the questions of skippers. Be brief, name the page that you quote, and say so when you do not know.'
+const pdfFile = { mimeType: 'application/pdf' }
+/** A scanned page, and a photograph. */
+const scan = async () =>
+  pdfOf([await scanOf(pdfOf(['The lantern of the eastern mole wants a new lens.'])), noise(200, 200)])
 const pdf = {
   name: 'harbour-report.pdf',
-  mimeType: 'application/pdf',
+  ...pdfFile,
   buffer: readFileSync(new URL('../knowledge/fixtures/harbour-ghostscript.pdf', import.meta.url)),
 }
 
@@ -174,8 +179,14 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.getByLabel('Enter a question').fill('What did the dredging cost?')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('.passage', { hasText: '73,500' }).waitFor()
+  await page.locator('.drop input[type=file]').setInputFiles({ name: 'scan.pdf', ...pdfFile, buffer: await scan() })
+  await page.getByText(/1 page read from pictures \(\d+ % sure\)/).waitFor()
+  await page.getByText('No legible words on page 2').waitFor()
   await site.expectAccessible(page, 'knowledge')
   await site.picture(page, 'assistant-knowledge', { size: { width: 1280, height: 800 } })
+  await page.getByRole('button', { name: 'Delete: scan.pdf' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText(/“scan.pdf” and \d+ passages? (is|are) deleted/).waitFor()
   await page.getByRole('button', { name: /^Show the passages/ }).click()
   await page.getByRole('dialog').locator('.passage').first().waitFor()
   await page.keyboard.press('Escape')

@@ -49,6 +49,19 @@ export const EmbeddedFile = Type.Object(
           description: 'For a failed file: whether the service caused the failure, so that a retry makes sense',
         }),
       ),
+      scan: Type.Optional(
+        Type.Object(
+          {
+            pages: Type.Integer({ description: 'Pages whose text was read from a picture' }),
+            confidence: Type.Integer({ description: 'Mean confidence of their words', minimum: 0, maximum: 100 }),
+            unreadable_pages: Type.Array(Type.Integer(), {
+              description: 'Pages that are pictures without legible words, or more than are read of one file',
+              maxItems: 1000,
+            }),
+          },
+          { title: 'FileScan', description: 'Only for a file that was read and has pages that are pictures' },
+        ),
+      ),
       created_at: Timestamp,
     }),
   },
@@ -97,6 +110,7 @@ export function showFile(file: FileRecord) {
       embedded: file.embedded,
       characters: file.characters,
       sha256: file.sha256,
+      ...(file.scan && { scan: file.scan }),
       ...(file.error === undefined ? {} : { error: file.error }),
       ...(file.status === 'failed' ? { retryable: file.retryable !== false } : {}),
       created_at: file.created_at.toISOString(),

@@ -5,6 +5,7 @@ import { parseOwnJson } from '../../../domain/own-json.ts'
 import { linesOf } from '../../lines.ts'
 import { extractBlocks } from '../extract-blocks.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile } from '../messages.ts'
+import { createScanReader } from '../ocr/scan.ts'
 
 /** The process that parses untrusted files; `confinement.ts` lists what it cannot do. */
 const flushCharacters = 64 * 1024
@@ -24,7 +25,12 @@ async function flush(): Promise<void> {
 
 async function run(job: ExtractionJob): Promise<void> {
   const chunker = createChunker({ maxTokens: job.maxTokens, overlapTokens: job.overlapTokens })
-  const blocks = extractBlocks(jobFile, job.name)
+  const beforePage = async () => {
+    await write({ scanning: true })
+    // The parent allows time for the page from now on.
+    await flush()
+  }
+  const blocks = extractBlocks(jobFile, job.name, job.ocr && createScanReader(job.ocr, beforePage))
   for (;;) {
     const next = await blocks.next()
     const chunks = next.done ? chunker.flush() : chunker.push(next.value)

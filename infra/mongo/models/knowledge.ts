@@ -40,6 +40,7 @@ const file = new Schema<FileRecord>(
     chunks: count,
     characters: count,
     extracted: { type: Boolean, required: true },
+    scan: { type: new Schema({ pages: count, confidence: count, unreadable_pages: [Number] }, { _id: false }) },
     embedded: count,
     generation: Number,
     next: { type: new Schema({ generation: count, embedded: count }, { _id: false }) },

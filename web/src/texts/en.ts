@@ -367,7 +367,7 @@ export const en = {
   knowledge: {
     drop: 'Drop files here, or',
     choose: 'choose files',
-    dropText: 'PDF, Word, Excel, PowerPoint, HTML, Markdown, CSV, text and more. Any size.',
+    dropText: 'PDF, Word, Excel, PowerPoint, HTML, Markdown, CSV, text, scans, pictures of text and more. Any size.',
     none: 'No files yet.',
     search: 'Look for passages',
     searchHelp: 'Shows what the assistant would find in its files.',
@@ -377,6 +377,10 @@ export const en = {
     dismiss: (name: string) => `Remove ${name} from the list`,
     status: { queued: 'Waiting', processing: 'Reading', ready: 'Ready', failed: 'Failed' },
     chunks: (amount: number) => count(amount, 'passage', 'passages'),
+    scanned: (pages: number, confidence: number) =>
+      `${count(pages, 'page', 'pages')} read from pictures (${confidence} % sure)`,
+    unreadable: (pages: number[]) =>
+      `No legible words on ${pages.length === 1 ? 'page' : 'pages'} ${pages.slice(0, 20).join(', ')}${pages.length > 20 ? ' …' : ''}`,
     showChunks: 'Show the passages',
     chunksTitle: (name: string) => `Passages of ${name}`,
     showing: (shown: number, total: number) => `${shown} of ${total}`,

@@ -15,7 +15,7 @@ const badges = { queued: '', processing: 'badge-accent', ready: 'badge-ok', fail
 /** A file of an assistant: its state, its passages, retry and deletion. */
 export function FileRow({ assistantId, file }: { assistantId: string; file: KnowledgeFile }) {
   const [open, setOpen] = useState<'chunks' | 'delete'>()
-  const { status, chunks, embedded, characters, error, retryable } = file.metadata
+  const { status, chunks, embedded, characters, error, retryable, scan } = file.metadata
   const path = { params: { path: { aid: assistantId, file_id: file.id } } }
   const refresh = () => queryClient.invalidateQueries({ queryKey: keys.files(assistantId) })
   const retry = async () => {
@@ -32,6 +32,7 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
   }
   const facts = [formatBytes(file.size)]
   if (status === 'ready') facts.push(t.chunks(chunks), `${formatNumber(characters)} characters`)
+  if (status === 'ready' && scan) facts.push(t.scanned(scan.pages, scan.confidence))
   return (
     <li className="file-row">
       <FileText size={18} aria-hidden="true" className="muted" />
@@ -40,6 +41,9 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
           {file.name}
         </div>
         <div className="muted small">{facts.join(' · ')}</div>
+        {scan && scan.unreadable_pages.length > 0 && (
+          <div className="muted small">{t.unreadable(scan.unreadable_pages)}</div>
+        )}
         {error && <div className="field-error">{error}</div>}
         {status === 'processing' && (
           <ProgressBar value={chunks === 0 ? 0.05 : Math.max(0.1, embedded / chunks)} label={file.name} />
