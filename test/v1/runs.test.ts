@@ -294,6 +294,28 @@ describe('runs of /v1', () => {
     expect(events.slice(0, 2)).toEqual(['thread.created', 'thread.run.created'])
   })
 
+  it('announce in their stream that they are being cancelled, and expire only while they wait', async () => {
+    const { client, assistant, thread, ids } = await setUp()
+    const never = Promise.withResolvers<void>()
+    service.model.reply({ text: ['Half of ', never.promise, 'it'] })
+    const stream = await client.beta.threads.runs.create(thread.id, { assistant_id: assistant.id, stream: true })
+    const events: OpenAI.Beta.AssistantStreamEvent[] = []
+    for await (const event of stream) {
+      events.push(event)
+      if (event.event !== 'thread.message.delta') continue
+      const [run] = (await client.beta.threads.runs.list(thread.id)).data
+      expect(run).toMatchObject({ status: 'in_progress', expires_at: null })
+      await client.beta.threads.runs.cancel(run?.id ?? '', ids)
+      never.resolve()
+    }
+    expect(events.slice(-4).map(({ event, data }) => [event, 'status' in data && data.status])).toEqual([
+      ['thread.run.cancelling', 'cancelling'],
+      ['thread.message.incomplete', 'incomplete'],
+      ['thread.run.step.cancelled', 'cancelled'],
+      ['thread.run.cancelled', 'cancelled'],
+    ])
+  })
+
   it('are cancelled, expire and end incomplete', async () => {
     const { client, assistant, thread, ids } = await setUp({ tools: [weather] })
     service.model.reply(weatherCalls('Paris'))

@@ -24,19 +24,15 @@ interface OpenStep {
 /** How an API shows a run. */
 export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
-  /** Whether a step announces its calls as deltas, as the assistants API does. */
-  withStepDeltas?: boolean
+  /** As the assistants API does: a step announces its calls as deltas, and a run that it is about to be cancelled. */
+  isWhole?: boolean
 }
 
 /**
  * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
  * a message's step while the message is written, then the step of its tool calls.
  */
-export function createRunEvents(
-  run: RunRecord,
-  { shapeOf, withStepDeltas = false }: RunEventsOptions,
-  now: () => Date,
-) {
+export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: RunEventsOptions, now: () => Date) {
   const progress = createTextProgress()
   const refusals = createTextProgress(refusalText)
   const closed = new Set<string>()
@@ -69,7 +65,11 @@ export function createRunEvents(
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
       const data = shapeOf(stored)
-      return [...started(), ...closeOpen(endOf(stored)), { name: `thread.run.${data.status}`, data }]
+      const before =
+        isWhole && stored.status === 'cancelled'
+          ? [{ name: 'thread.run.cancelling', data: { ...data, status: 'cancelling', cancelled_at: null } }]
+          : []
+      return [...started(), ...before, ...closeOpen(endOf(stored)), { name: `thread.run.${data.status}`, data }]
     },
 
     /** What a reader who resumes the run has received before. */
@@ -152,7 +152,7 @@ export function createRunEvents(
   }
 
   function openedTools(step: CompatRunStep): RunEvent[] {
-    return withStepDeltas ? openedWithDeltas(step) : opened(step)
+    return isWhole ? openedWithDeltas(step) : opened(step)
   }
 
   function closeOpen(how: How): RunEvent[] {

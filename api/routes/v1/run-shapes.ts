@@ -13,18 +13,18 @@ import type { V1Run } from './run-schemas.ts'
 export type AssistantOfRun = V1Assistant | undefined
 
 /** A run as the assistants API shows it. */
-export function v1RunShape({ run, calls }: RunOfClient, assistant: AssistantOfRun, expireSeconds: number): V1Run {
+export function v1RunShape({ run, calls }: RunOfClient, assistant: AssistantOfRun): V1Run {
   const { overrides } = run
   const about = { model: overrides.model ?? run.model ?? assistant?.model ?? '', temperature: assistant?.temperature }
   const status = statusOf(run, calls)
-  const isOpen = run.finished_at === undefined
-  const { last_messages: lastMessages, client_calls_expire_seconds: seconds = expireSeconds } = overrides
+  const { last_messages: lastMessages } = overrides
   return {
     ...runShape(run, about),
     status,
     completed_at: status === 'completed' && run.finished_at ? secondsOf(run.finished_at) : null,
     failed_at: status === 'failed' && run.finished_at ? secondsOf(run.finished_at) : null,
-    expires_at: isOpen ? secondsOf(run.expires_at ?? new Date(run.created_at.getTime() + seconds * 1000)) : null,
+    // Only a run that waits for its client expires.
+    expires_at: run.status === 'interrupted' && run.expires_at ? secondsOf(run.expires_at) : null,
     required_action: status === 'requires_action' ? requiredAction(calls) : null,
     last_error: status === 'failed' && run.error ? lastError(run.error) : null,
     incomplete_details: incompleteDetails(run),

@@ -46,7 +46,7 @@ function createRunShapes({ v1: { runs, assistants } }: V1RunDeps) {
   return {
     assistantOf,
     shaped: async (request: FastifyRequest, found: RunOfClient) =>
-      v1RunShape(found, await assistantOf(request, found.run.assistant_id), runs.expireSeconds),
+      v1RunShape(found, await assistantOf(request, found.run.assistant_id)),
     findRun: (request: RunRequest) => runs.find(callerOf(request), request.params.thread_id, request.params.run_id),
   }
 }

@@ -34,13 +34,13 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
   ): FastifyReply {
     const { finished, stop } = streamThreadRun(reply, followed, {
       ...more,
-      withStepDeltas: true,
+      isWhole: true,
       stepShapeOf: (step) => v1StepShape(step, includesResults(request)),
-      shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant, runs.expireSeconds),
+      shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant),
       reread: () => runs.reread(followed.run),
       async waitingShapeOf(run: RunRecord) {
         const waiting = await runs.withOwnCalls(run)
-        return waiting.calls.length === 0 ? undefined : v1RunShape(waiting, assistant, runs.expireSeconds)
+        return waiting.calls.length === 0 ? undefined : v1RunShape(waiting, assistant)
       },
     })
     openStreams.track(finished, stop)
@@ -98,7 +98,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     logRun(reply, followed.run)
     if (!body.stream) {
       followed.feed.close()
-      return v1RunShape({ run: followed.run, calls: [] }, shown, runs.expireSeconds)
+      return v1RunShape({ run: followed.run, calls: [] }, shown)
     }
     await answerIsFollowed(request)
     const isNew = typeof thread === 'function'
