@@ -34,7 +34,7 @@ export function createChatModel({ ownFetch, guardedFetch, silenceMs }: ChatModel
       try {
         const { apiKey, baseUrl } = account
         const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
-        const chunks: AsyncIterable<unknown> = await client.chat.completions.create(bodyOf(request), { signal })
+        const chunks = await createWhereTaken(client, bodyOf(request), signal)
         for await (const chunk of chunks) yield* answer.read(chunk)
         if (!answer.finished) throw brokenOff()
       } catch (error) {
@@ -45,6 +45,30 @@ export function createChatModel({ ownFetch, guardedFetch, silenceMs }: ChatModel
       }
     },
   }
+}
+
+/** What says who asks, and changes no answer: a server that does not know it is asked without. */
+const aboutCaller = ['user', 'safety_identifier', 'prompt_cache_key'] as const
+
+async function createWhereTaken(
+  client: OpenAI,
+  body: OpenAI.ChatCompletionCreateParamsStreaming,
+  signal: AbortSignal,
+): Promise<AsyncIterable<unknown>> {
+  try {
+    return await client.chat.completions.create(body, { signal })
+  } catch (error) {
+    if (!aboutCaller.some((name) => body[name] !== undefined && isRefusedMember(error, name))) throw error
+    const { user: _user, safety_identifier: _identifier, prompt_cache_key: _key, ...plain } = body
+    return await client.chat.completions.create(plain, { signal })
+  }
+}
+
+/** Strict servers answer 400 or 422 and name the member, in words or in a path. */
+function isRefusedMember(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('status' in error)) return false
+  const text = `${error.message} ${'param' in error ? String(error.param) : ''}`
+  return (error.status === 400 || error.status === 422) && new RegExp(`\\b${name}\\b`).test(text)
 }
 
 function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCompletionCreateParamsStreaming {

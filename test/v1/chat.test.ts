@@ -90,6 +90,22 @@ describe('chat completions on /v1', () => {
     expect(ids.filter((id) => id.includes('gateway'))).toEqual([])
   })
 
+  it('go without what says who asks to a server that does not know it, and only there', async () => {
+    const about = { user: 'user-1', prompt_cache_key: 'key-1', safety_identifier: 'person-1' }
+    const create = () => client.chat.completions.create({ model, messages: ask, seed: 7, ...about })
+    const errorBody = JSON.stringify({ detail: [{ loc: ['body', 'prompt_cache_key'], msg: 'Extra inputs' }] })
+    service.model.reply({ status: 422, errorBody })
+    service.model.reply({ text: 'Without' })
+    expect((await create()).choices[0]?.message.content).toBe('Without')
+    const [with_, without] = service.model.requests.slice(-2).map(({ body }) => body)
+    expect(with_).toMatchObject(about)
+    expect(without).toMatchObject({ seed: 7 })
+    for (const name of Object.keys(about)) expect(without).not.toHaveProperty(name)
+    service.model.reply({ status: 400, errorMessage: 'The seed is too large.' })
+    expect(await refusalOf(create())).toMatchObject({ status: 400 })
+    expect(service.model.unused).toBe(0)
+  })
+
   it('are answered by the assistant that the model names, by its id or its name', async () => {
     const config = { 'type==agent/system_message': 'You are a helper.', 'type==agent/model': 'other-model' }
     const { assistant_id: id } = await owner.post('/assistants/', { name: 'The helper', config })
