@@ -102,6 +102,7 @@ const v1Codes = new Map([
   ['additionalProperties', 'unknown_parameter'],
   ['unsupported', 'unsupported_parameter'],
   ['type', 'invalid_type'],
+  ['model_not_found', 'model_not_found'],
 ])
 
 function v1CodeOf(error: AppError): string {

@@ -33,6 +33,12 @@ export function createAnsweringModels({ assistants, gateway, listModels }: Answe
       throw invalidInput(['body', 'model'], `several assistants are called ${name}: name one by its id`, 'ambiguous')
     if (byName !== undefined) return { assistant: byName, model: undefined }
     if (listModels().models.some(({ id }) => id === name)) return { assistant: await gateway(caller), model: name }
-    throw new AppError('not_found', `There is no model ${name}.`)
+    throw unknownModel(name, ['body', 'model'])
   }
+}
+
+/** Clients look for this code before they try another model. */
+export function unknownModel(name: string, loc: string[]): AppError {
+  const fields = [{ loc, msg: `there is no model ${name}`, type: 'model_not_found' }]
+  return new AppError('not_found', `There is no model ${name}.`, { fields })
 }

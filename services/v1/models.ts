@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { ListedModels } from '../models/list-models.ts'
+import { unknownModel } from './answering-models.ts'
 
 /** What a client of `/v1` can name as a model. */
 export interface NamedModel {
@@ -49,7 +50,7 @@ export function createV1Models({ assistants, listModels, embeddingModel }: V1Mod
       })
       if (assistant !== undefined) return { id, createdAt: assistant.created_at, ownedBy: ownOwner }
       const model = ofSettings().find((one) => one.id === id)
-      if (model === undefined) throw new AppError('not_found', `There is no model ${id}.`)
+      if (model === undefined) throw unknownModel(id, ['path', 'model'])
       return model
     },
   }

@@ -1,10 +1,11 @@
 // Before a change: docs/traps.md, What else changes with a change.
-import { chmod, chown, cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../local/services/ports.ts'
 import { startProcess } from '../support/processes.ts'
+import { pdfOf, pngOf, scanOf } from '../support/scans.ts'
 import { serviceEnv } from '../support/service.ts'
 import { replayDockerfile } from './replay-dockerfile.ts'
 import { runProgram } from './run-program.ts'
@@ -80,24 +81,29 @@ describe('the image', () => {
     expect(await readdir(path.join(app, 'node_modules/.cache/workflows'))).toHaveLength(2)
   })
 
-  it('still reads office documents and PDF without the packages that were removed', async () => {
+  it('still reads office documents, PDF and pictures without the packages that were removed', async () => {
     const documents = path.join(image.root, 'data/documents')
     await cp(corpus, documents, { recursive: true })
+    await writeFile(path.join(documents, 'scan.png'), pngOf(await scanOf(pdfOf(['The lantern of the mole.']))))
     if (isRoot) await chown(documents, owner.uid, owner.gid)
     const script = `
+      import { readFile } from 'node:fs/promises'
+      import { startRecognizer } from './infra/extract/ocr/recognizer.ts'
       import { readOffice } from './infra/extract/formats/office.ts'
       import { readPdf } from './infra/extract/formats/pdf.ts'
       let blocks = 0
       for await (const block of readOffice('${documents}/devils-dictionary.docx', 'docx')) blocks++
       let pages = 0
       for await (const block of readPdf('${documents}/devils-dictionary.pdf')) pages++
-      console.log(blocks > 10 && pages > 10)`
+      const recognizer = await startRecognizer(['eng', 'deu'])
+      const scan = recognizer.recognize(await readFile('${documents}/scan.png'))
+      console.log(blocks > 10 && pages > 10 && scan.text)`
     const said = await runProgram(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: app,
       ...as,
       env: {},
     })
-    expect(said.trim()).toBe('true')
+    expect(said.trim()).toBe('The lantern of the mole.')
   })
 
   it('rotates keys with its scripts', async () => {

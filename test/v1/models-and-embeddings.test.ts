@@ -95,7 +95,7 @@ describe('/v1', () => {
       expect((await second.models.list()).data.map((one) => one.id)).not.toContain(id)
       const error = await refusalOf(second.models.retrieve(String(id)))
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)
-      expect(error.code).toBe('not_found')
+      expect(error.code).toBe('model_not_found')
     })
   })
 
