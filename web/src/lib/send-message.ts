@@ -1,6 +1,7 @@
 import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
 import { modelOfChat } from './chat-model.ts'
 import { newId } from './new-id.ts'
+import { keepSent } from './pictures.ts'
 import { follow } from './run-followers.ts'
 import { addSent, removeSent } from './sent-messages.ts'
 
@@ -8,6 +9,8 @@ interface Sending {
   threadId: string
   assistantId: string
   content: string
+  /** As data URLs. */
+  pictures?: string[]
   /** For a message that is sent again. */
   messageId?: string | undefined
   /** The message that it follows, if that is not the newest: then it begins another version. */
@@ -15,13 +18,24 @@ interface Sending {
 }
 
 /** Starts a run with a message, shows the message at once, and follows the run. */
-export async function sendMessage({ threadId, assistantId, content, messageId, after }: Sending): Promise<void> {
+export async function sendMessage({
+  threadId,
+  assistantId,
+  content,
+  pictures = [],
+  messageId,
+  after,
+}: Sending): Promise<void> {
   const id = messageId ?? newId()
   const model = modelOfChat(threadId)
   const message = { id, content, ...(after === undefined ? {} : { after }) }
+  if (pictures.length > 0) keepSent(id, pictures)
   addSent(threadId, message)
   try {
-    const input = [{ type: 'HumanMessage' as const, data: message }]
+    const images = pictures.map((url) => ({ type: 'image_url' as const, image_url: { url } }))
+    const parts = [...(content === '' ? [] : [{ type: 'text' as const, text: content }]), ...images]
+    const data = { ...message, content: images.length > 0 ? parts : content }
+    const input = [{ type: 'HumanMessage' as const, data }]
     const run = await unwrap(
       api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input, ...(model && { model }) } }),
     )

@@ -251,7 +251,15 @@ export const en = {
     renameTitle: 'Rename the chat',
     noAssistants: 'There is no assistant in this project',
     noAssistantsText: 'Make one first, then chat with it.',
-    dropHere: 'Drop the files to add them to the assistant',
+    dropHere: 'Drop pictures to send them, other files to add them to the assistant',
+    pictures: {
+      title: 'Picture',
+      picture: (number: number) => `Picture ${number}`,
+      enlarge: (number: number) => `Show picture ${number} large`,
+      gone: 'The pictures of this message could not be loaded.',
+      tooLarge: (name: string) => `“${name}” is too large: a picture has at most 8 MB, all of a message 16 MB.`,
+      tooMany: (most: number) => `A message takes ${most} pictures at most.`,
+    },
     sentWhileReading: (names: string[]) =>
       `${names.join(', ')}: still being read. This answer may not know ${names.length === 1 ? 'the file' : 'the files'} yet.`,
     gone: 'This chat is gone',

@@ -1,7 +1,8 @@
 import { ArrowUp, ListPlus, Paperclip, Square, Upload as UploadIcon } from 'lucide-react'
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, Suspense, lazy, useRef, useState } from 'react'
 import { keepDraft, readDraft } from '../../lib/drafts.ts'
 import { shortName } from '../../lib/names.ts'
+import { addPictures, isPicture, putPictures, usePictures } from '../../lib/pictures.ts'
 import { say } from '../../lib/toasts.ts'
 import { upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
@@ -9,6 +10,7 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Attachments } from './attachments.tsx'
 
+const AddedPictures = lazy(() => import('./added-pictures.tsx'))
 const t = texts.chat
 
 interface ComposerProps {
@@ -16,15 +18,18 @@ interface ComposerProps {
   chat: string
   assistantId: string | undefined
   isBusy: boolean
-  /** Resolves to whether the message was accepted; otherwise the text is kept. */
-  onSend: (text: string) => Promise<boolean>
+  /** Resolves to whether the message was accepted; otherwise its text and pictures are kept. */
+  onSend: (text: string, pictures: string[]) => Promise<boolean>
   onStop: () => void
   /** Whether a message is kept back while another one is being sent, instead of being sent after it. */
   isOneAtATime?: boolean
   children?: React.ReactNode
 }
 
-/** The field for messages. Files that are dropped anywhere on the page are added to the assistant's knowledge. */
+/**
+ * The field for messages. Pictures that are pasted, or dropped anywhere on the page, go with the next message; other
+ * files are added to the assistant's knowledge.
+ */
 export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATime = false, children }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(chat))
   const [sending, setSending] = useState(0)
@@ -33,24 +38,39 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
   const fileInput = useRef<HTMLInputElement>(null)
   const uploads = useUploads(assistantId, chat)
   const isHeld = isOneAtATime && sending > 0
-  const add = (files: FileList | null) => {
-    if (files?.length && assistantId !== undefined) upload(assistantId, files, chat)
+  const pictures = usePictures(chat)
+  const add = (list: FileList | null) => {
+    const files = [...(list ?? [])]
+    const others = files.filter((file) => !isPicture(file))
+    void addPictures(chat, files.filter(isPicture))
+    if (others.length > 0 && assistantId !== undefined) upload(assistantId, others, chat)
+  }
+  const onPaste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0) return
+    event.preventDefault()
+    add(event.clipboardData.files)
   }
   const isDragging = useFileDrop(add)
   const write = (next: string) => {
     setText(next)
     keepDraft(chat, next)
   }
+  const isEmpty = text.trim() === '' && pictures.length === 0
   const send = () => {
     const message = text.trim()
-    if (message === '' || isHeld) return
+    if (isEmpty || isHeld) return
     write('')
+    putPictures(chat, [])
     const unread = uploads.filter(({ phase }) => phase === 'uploading' || phase === 'processing')
     if (unread.length > 0) say(t.sentWhileReading(unread.map(({ name }) => shortName(name))))
     setSending((count) => count + 1)
     lastSent.current = lastSent.current.then(async () => {
       // What was written meanwhile stays behind the message that comes back.
-      if (!(await onSend(message))) write([message, readDraft(chat)].filter(Boolean).join('\n\n'))
+      const urls = pictures.map(({ url }) => url)
+      if (!(await onSend(message, urls))) {
+        write([message, readDraft(chat)].filter(Boolean).join('\n\n'))
+        putPictures(chat, pictures)
+      }
       setSending((count) => count - 1)
     })
   }
@@ -76,6 +96,11 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
           send()
         }}
       >
+        {pictures.length > 0 && (
+          <Suspense>
+            <AddedPictures chat={chat} pictures={pictures} />
+          </Suspense>
+        )}
         {uploads.length > 0 && <Attachments uploads={uploads} />}
         <textarea
           aria-label={t.message}
@@ -86,6 +111,7 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
           autoFocus
           onChange={(event) => write(event.target.value)}
           onKeyDown={onKeyDown}
+          onPaste={onPaste}
         />
         <div className="composer-tools">
           <input
@@ -117,7 +143,7 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
             className="send"
             aria-label={isBusy ? t.queue : t.send}
             title={isBusy ? t.queue : t.send}
-            disabled={text.trim() === '' || isHeld}
+            disabled={isEmpty || isHeld}
           >
             {isBusy ? <ListPlus size={18} aria-hidden="true" /> : <ArrowUp size={18} aria-hidden="true" />}
           </Button>

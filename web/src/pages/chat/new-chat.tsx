@@ -25,12 +25,12 @@ export function NewChat() {
   const [chosen, setChosen] = useState(() => wanted ?? localStorage.getItem(lastAssistantKey) ?? '')
   const navigate = useNavigate()
   const assistant = assistants.data?.find(({ assistant_id: id }) => id === chosen) ?? assistants.data?.[0]
-  const send = async (text: string) => {
+  const send = async (text: string, pictures: string[] = []) => {
     if (!assistant) return false
     try {
-      const threadId = await newThread(nameOf(text), assistant.assistant_id)
+      const threadId = await newThread(nameOf(text) || texts.chat.pictures.title, assistant.assistant_id)
       moveModel(newChatKey, threadId)
-      await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text })
+      await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text, pictures })
       moveDraft(newChatKey, threadId)
       moveUploads(newChatKey, threadId)
       await navigate({ to: '/console/chat/$threadId', params: { threadId } })

@@ -1,8 +1,11 @@
+import { Suspense, lazy } from 'react'
 import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
 import type { Turn } from '../../lib/conversation.ts'
+import { sentPictures } from '../../lib/pictures.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 
+const MessagePictures = lazy(() => import('./message-pictures.tsx'))
 const t = texts.chat
 
 interface QuestionProps {
@@ -16,9 +19,17 @@ interface QuestionProps {
 /** What a person wrote, with the way to its other versions. */
 export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersion }: QuestionProps) {
   if (human === undefined) return undefined
+  const hasPictures = sentPictures(human.data.id) ?? human.data.parts?.some(({ type }) => type === 'image')
   return (
     <article className="turn-human" aria-label={t.you}>
-      <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
+      {hasPictures && (
+        <Suspense>
+          <MessagePictures message={human} />
+        </Suspense>
+      )}
+      {human.data.content !== '' && (
+        <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
+      )}
       <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
         {isWaiting ? (
           t.waitingTurn

@@ -96,7 +96,10 @@ export function useChat(threadId: string) {
     followedOf(id) ? !followedOf(id)?.isOver : status === 'running' || status === 'pending',
   )
 
-  const sendTo = async (content: string, place: { messageId?: string; after?: string | null } = {}) => {
+  const sendTo = async (
+    content: string,
+    place: { messageId?: string; after?: string | null; pictures?: string[] } = {},
+  ) => {
     const answering = assistantId ?? (await data.loadedAssistantId())
     if (answering === undefined) throw new Error(t.noAssistantsText)
     const isFirst = turns.length === 0
@@ -105,7 +108,12 @@ export function useChat(threadId: string) {
     setLast(undefined)
     await sendMessage(message)
     if (isFirst && (thread.data?.name === '' || thread.data?.name === 'main'))
-      await unwrap(api.PUT('/threads/{tid}', { params: { path: { tid: threadId } }, body: { name: nameOf(content) } }))
+      await unwrap(
+        api.PUT('/threads/{tid}', {
+          params: { path: { tid: threadId } },
+          body: { name: nameOf(content) || texts.chat.pictures.title },
+        }),
+      )
   }
   return {
     ...data,
@@ -114,15 +122,17 @@ export function useChat(threadId: string) {
     /** The run that is under way. */
     current,
     /** Resolves to whether the message was accepted. */
-    send: (content: string) => attempt(() => sendTo(content)),
+    send: (content: string, pictures: string[] = []) => attempt(() => sendTo(content, { pictures })),
     /** Sends a changed question as a new version of it. */
-    sendVersion: (turn: Turn, content: string) => sendTo(content, { after: turn.versions.after }),
-    retry: ({ human, answers, versions }: Turn) => {
+    sendVersion: async (turn: Turn, content: string) =>
+      sendTo(content, { after: turn.versions.after, pictures: await picturesIn(threadId, turn) }),
+    retry: (turn: Turn) => {
+      const { human, answers, versions } = turn
       if (!human) return
       const { id, content } = human.data
       // A question without any answer needs no second version.
       const place = answers.length === 0 ? { messageId: id } : { after: versions.after }
-      void attempt(() => sendTo(content, place))
+      void attempt(async () => sendTo(content, { ...place, pictures: await picturesIn(threadId, turn) }))
     },
     showVersion: (questionId: string) => setLast(endOf(questionId)),
     stop: () =>
@@ -130,21 +140,28 @@ export function useChat(threadId: string) {
         if (current) await unwrap(api.POST('/runs/{run_id}/cancel', { params: { path: { run_id: current.run_id } } }))
         await queryClient.invalidateQueries({ queryKey: keys.runs(threadId) })
       }),
-    branch: useBranch(turns, assistantId),
+    branch: useBranch(threadId, turns, assistantId),
   }
 }
 
 /** Begins another chat with what was said before a question. */
-function useBranch(turns: Turn[], assistantId: string | undefined) {
+function useBranch(threadId: string, turns: Turn[], assistantId: string | undefined) {
   const navigate = useNavigate()
   return async (turn: Turn, content: string): Promise<void> => {
     if (assistantId === undefined) return
     const place = turns.findIndex(({ human }) => human?.data.id === turn.human?.data.id)
     const before = turns.slice(0, place).flatMap(messagesOf)
     const id = await newThread(nameOf(content), assistantId, before)
-    await sendMessage({ threadId: id, assistantId, content })
+    await sendMessage({ threadId: id, assistantId, content, pictures: await picturesIn(threadId, turn) })
     await navigate({ to: '/console/chat/$threadId', params: { threadId: id } })
   }
+}
+
+/** The pictures of a question, to send them again. */
+async function picturesIn(threadId: string, { human }: Turn): Promise<string[]> {
+  if (human === undefined) return []
+  const { picturesOf } = await import('../../lib/message-pictures.ts')
+  return picturesOf(threadId, human)
 }
 
 /** A question, its answers, and what the tools said that they called, in order. */

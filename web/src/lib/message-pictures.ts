@@ -1,0 +1,18 @@
+import { ApiError, tokenOf } from './api.ts'
+import type { HumanMessage } from './conversation.ts'
+import { dataUrlOf, sentPictures } from './pictures.ts'
+
+/** The pictures of a message as data URLs, from this tab or from the service. */
+export async function picturesOf(threadId: string, { data }: HumanMessage): Promise<string[]> {
+  const known = sentPictures(data.id)
+  if (known) return known
+  const ids = (data.parts ?? []).flatMap((part) => (part.type === 'image' ? [part.attachment_id] : []))
+  return Promise.all(ids.map((id) => load(threadId, id)))
+}
+
+async function load(threadId: string, attachmentId: string): Promise<string> {
+  const path = `/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`
+  const response = await fetch(path, { headers: { authorization: `Bearer ${tokenOf() ?? ''}` } })
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
+  return dataUrlOf(await response.blob())
+}
