@@ -67,8 +67,8 @@ async function createWhereTaken(
 /** Strict servers answer 400 or 422 and name the member, in words or in a path. */
 function isRefusedMember(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('status' in error)) return false
-  const text = `${error.message} ${'param' in error ? String(error.param) : ''}`
-  return (error.status === 400 || error.status === 422) && new RegExp(`\\b${name}\\b`).test(text)
+  const param = 'param' in error && typeof error.param === 'string' ? error.param : ''
+  return (error.status === 400 || error.status === 422) && new RegExp(`\\b${name}\\b`).test(`${error.message} ${param}`)
 }
 
 function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCompletionCreateParamsStreaming {

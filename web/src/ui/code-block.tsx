@@ -36,10 +36,19 @@ export function CopyButton({ text }: { text: string }) {
   )
 }
 
+interface CodeBlockProps {
+  text: string
+  label: string
+  /** Shown above it. */
+  language?: string | undefined
+  children?: ReactNode
+}
+
 /** Source text with a button that copies it. */
-export function CodeBlock({ text, label, children }: { text: string; label: string; children?: ReactNode }) {
+export function CodeBlock({ text, label, language, children }: CodeBlockProps) {
   return (
     <div className="code-wrap">
+      {language && <div className="code-language">{language}</div>}
       <pre className="code-block" role="region" tabIndex={0} aria-label={label}>
         <code>{children ?? text}</code>
       </pre>

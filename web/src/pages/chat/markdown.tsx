@@ -1,6 +1,5 @@
-import { type ReactNode, isValidElement, memo, useEffect, useState } from 'react'
+import { type ReactNode, Suspense, isValidElement, lazy, memo, useEffect, useMemo, useState } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
-import type rehypeHighlight from 'rehype-highlight'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -10,7 +9,27 @@ import { Mark } from './sources/marks.tsx'
 const sourceLink = /^#source-(\d+)$/
 
 // The prefix separates ids in the text from those of the page; citations do not link to ids.
-const schema = { ...defaultSchema, clobberPrefix: 'answer-' }
+const schema = {
+  ...defaultSchema,
+  clobberPrefix: 'answer-',
+  attributes: {
+    ...defaultSchema.attributes,
+    code: [['className', /^language-./, 'math-inline', 'math-display'] as [string, RegExp, string, string]],
+  },
+}
+
+interface CodeProps {
+  className?: string
+  children?: ReactNode
+}
+
+const Formula = lazy(() => import('./math.tsx'))
+
+const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
+  <Suspense fallback={<code>{tex}</code>}>
+    <Formula tex={tex} isBlock={isBlock} />
+  </Suspense>
+)
 
 const components: Components = {
   a({ href, children }) {
@@ -27,11 +46,22 @@ const components: Components = {
       {alt || src}
     </a>
   ),
-  pre: ({ children }) => (
-    <CodeBlock text={plainText(children)} label={texts.chat.result}>
-      {isValidElement<{ children?: ReactNode }>(children) ? children.props.children : children}
-    </CodeBlock>
-  ),
+  code: ({ className, children }) =>
+    className?.includes('math-inline') ? (
+      <FormulaOf tex={plainText(children)} isBlock={false} />
+    ) : (
+      <code className={className}>{children}</code>
+    ),
+  pre: ({ children }) => {
+    const text = plainText(children)
+    const { className = '', children: content } = isValidElement<CodeProps>(children) ? children.props : { children }
+    if (className.includes('math-display')) return <FormulaOf tex={text} isBlock />
+    return (
+      <CodeBlock text={text} label={texts.chat.result} language={/\blanguage-([\w+#.-]{1,30})/.exec(className)?.[1]}>
+        {content}
+      </CodeBlock>
+    )
+  },
 }
 
 /**
@@ -39,11 +69,13 @@ const components: Components = {
  * loading one would tell its server who reads the answer.
  */
 export const Markdown = memo(({ text }: { text: string }) => {
-  const highlight = useHighlighter(/```|~~~/.test(text))
+  const highlight = useLoaded(highlighter, /```|~~~/.test(text))
+  const math = useLoaded(formulas, /\$|\\[([]/.test(text))
+  const prepared = useMemo(() => math?.prepare(text), [math, text])
   return (
     <div className="markdown">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
+        remarkPlugins={math && prepared !== undefined ? [remarkGfm, math.plugin] : [remarkGfm]}
         rehypePlugins={
           highlight
             ? [
@@ -54,28 +86,40 @@ export const Markdown = memo(({ text }: { text: string }) => {
         }
         components={components}
       >
-        {text}
+        {prepared ?? text}
       </ReactMarkdown>
     </div>
   )
 })
 Markdown.displayName = 'Markdown'
 
-type Highlighter = typeof rehypeHighlight
-let highlighter: Highlighter | undefined
+/** Loaded with the first text that needs it; until then, or if it cannot be loaded, the text is shown without. */
+class Part<T> {
+  loaded: T | undefined
+  readonly load: () => Promise<T>
 
-/** What colours source code; loaded with the first text that has some. */
-function useHighlighter(isNeeded: boolean): Highlighter | undefined {
-  const [loaded, setLoaded] = useState(() => highlighter)
+  constructor(load: () => Promise<T>) {
+    this.load = load
+  }
+}
+
+/** What colours source code. */
+const highlighter = new Part(async () => (await import('rehype-highlight')).default)
+/** What sets formulas. */
+const formulas = new Part(async () => (await import('../../lib/math.ts')).math)
+
+function useLoaded<T>(part: Part<T>, isNeeded: boolean): T | undefined {
+  const [loaded, setLoaded] = useState(() => part.loaded)
   useEffect(() => {
     if (!isNeeded || loaded) return
-    const load = async () => {
-      highlighter = (await import('rehype-highlight')).default
-      setLoaded(() => highlighter)
-    }
-    // Without it, code is shown in one colour.
-    load().catch(() => undefined)
-  }, [isNeeded, loaded])
+    part.load().then(
+      (value) => {
+        part.loaded = value
+        setLoaded(() => value)
+      },
+      () => undefined,
+    )
+  }, [part, isNeeded, loaded])
   return isNeeded ? loaded : undefined
 }
 
