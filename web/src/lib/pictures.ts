@@ -68,7 +68,7 @@ export const sentPictures = (messageId: string): string[] | undefined => sent.ge
 export function dataUrlOf(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()
-    reader.addEventListener('load', () => resolve(String(reader.result)))
+    reader.addEventListener('load', () => resolve(typeof reader.result === 'string' ? reader.result : ''))
     reader.addEventListener('error', () => reject(reader.error ?? new Error(file.type)))
     reader.readAsDataURL(file)
   })

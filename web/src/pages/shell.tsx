@@ -13,17 +13,20 @@ import {
   SquarePen,
   UserRound,
 } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
 import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
 import { productName } from '../lib/product.ts'
 import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
 import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
+import { useShortcuts } from '../lib/use-shortcuts.ts'
 import { texts } from '../texts/index.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { ThreadList } from './chat/thread-list.tsx'
 
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const ShortcutsDialog = lazy(async () => ({ default: (await import('./palette.tsx')).ShortcutsDialog }))
 const t = texts.nav
 
 const links = [
@@ -102,7 +105,25 @@ export function Shell() {
       <main className="main" id="main" tabIndex={-1}>
         <Outlet />
       </main>
+      <KeyboardHelp />
     </div>
+  )
+}
+
+/** What the keys open: a search over everything, and a list of the keys. */
+function KeyboardHelp() {
+  const navigate = useNavigate()
+  const [shown, setShown] = useState<'palette' | 'help'>()
+  const palette = useCallback(() => setShown('palette'), [])
+  const help = useCallback(() => setShown('help'), [])
+  const newChat = useCallback(() => void navigate({ to: '/console/chat' }), [navigate])
+  useShortcuts({ palette, help, newChat })
+  const close = () => setShown(undefined)
+  return (
+    <Suspense>
+      {shown === 'palette' && <Palette onClose={close} onHelp={help} />}
+      {shown === 'help' && <ShortcutsDialog onClose={close} />}
+    </Suspense>
   )
 }
 

@@ -1,7 +1,9 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type Thread, api, keys, queryClient, unwrap, useThreads } from '../../lib/api.ts'
+import { type Thread, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { useFoundThreads } from '../../lib/found-threads.ts'
+import { type Period, periodOf } from '../../lib/period.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -13,31 +15,22 @@ import { Problem, Skeleton } from '../../ui/states.tsx'
 
 const t = texts.nav
 
-/** Further chats are loaded until so many are found. */
-const enoughFound = 30
-
 /**
- * The chats of the project, newest first, with a search by name. Older pages are loaded when the end of the list comes
- * into view, and for a search that has found few.
+ * The chats of the project by when they were last used, with a search by name. Older pages are loaded when the end of
+ * the list comes into view, and for a search that has found few.
  */
 export function ThreadList() {
-  const pages = useThreads()
   const [words, setWords] = useState('')
   const { threadId } = useParams({ strict: false })
-  const wanted = words.trim().toLowerCase()
-  const known = distinct(pages.data?.pages.flatMap(({ threads }) => threads) ?? [])
-  const found = known.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const { pages, known, found, searchesOn } = useFoundThreads(words)
   const { hasNextPage, isFetching, fetchNextPage } = pages
-  const searchesOn = wanted !== '' && hasNextPage && !pages.isError && found.length < enoughFound
-  useEffect(() => {
-    if (searchesOn && !isFetching) void fetchNextPage()
-  }, [searchesOn, isFetching, fetchNextPage])
+  const periods = Object.groupBy(found, ({ updated_at: at }) => periodOf(at))
   return (
     <section className="threads" aria-labelledby="chats-title">
       <h2 className="section-label" id="chats-title">
         {t.chats}
       </h2>
-      {known.length > 5 && (
+      {known.length > 0 && (
         <input
           type="search"
           className="input"
@@ -52,11 +45,16 @@ export function ThreadList() {
       {pages.data && found.length === 0 && !searchesOn && (
         <p className="muted small thread-none">{words ? t.noMatch : t.noChats}</p>
       )}
-      <ul className="thread-list">
-        {found.map((thread) => (
-          <ThreadItem key={thread.thread_id} thread={thread} isCurrent={thread.thread_id === threadId} />
-        ))}
-      </ul>
+      {Object.entries(periods).map(([period, threads]) => (
+        <div key={period}>
+          <h3 className="thread-period">{t.periods[period as Period]}</h3>
+          <ul className="thread-list">
+            {threads.map((thread) => (
+              <ThreadItem key={thread.thread_id} thread={thread} isCurrent={thread.thread_id === threadId} />
+            ))}
+          </ul>
+        </div>
+      ))}
       {searchesOn && (
         <p className="muted small thread-none" role="status">
           {t.searchingOlder}
@@ -65,11 +63,6 @@ export function ThreadList() {
       {hasNextPage && !searchesOn && <Older isBusy={isFetching} onWanted={() => void fetchNextPage()} />}
     </section>
   )
-}
-
-/** A thread that got a message between two pages is in both. */
-function distinct(threads: Thread[]): Thread[] {
-  return [...new Map(threads.map((thread) => [thread.thread_id, thread])).values()]
 }
 
 /** Loads the next page when it comes into view; also a button, for those who do not scroll. */
