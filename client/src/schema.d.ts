@@ -3950,6 +3950,8 @@ export interface components {
             };
             /** @description The purpose of the assistant; shown to everybody who may read it. Default: `""`. */
             "type==agent/description"?: string;
+            /** @description Messages that a new chat offers to begin with; shown to everybody who may read the assistant. */
+            "type==agent/starters"?: string[];
         } & {
             [key: string]: unknown;
         };
@@ -6270,6 +6272,8 @@ export interface components {
             token: string;
             /** @description A model name; any name is accepted. */
             model: string;
+            /** @description Messages that a new chat offers to begin with. */
+            starters: string[];
         };
         /**
          * CompatModel
