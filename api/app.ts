@@ -30,6 +30,7 @@ import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
+import { promptRoutes } from './routes/prompts/index.ts'
 import { programLoginRoutes } from './routes/auth/program-logins.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
@@ -150,6 +151,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(programLoginRoutes, { accounts: deps.services.accounts })
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
+  await app.register(promptRoutes, deps.services)
   await app.register(exportRoutes, deps.services)
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)

@@ -7,6 +7,7 @@ import { createSessions } from '../services/auth/sessions.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 import { createExports } from '../services/export/index.ts'
 import { createProjects } from '../services/projects/index.ts'
+import { createPrompts } from '../services/prompts/index.ts'
 import type { Core } from './core.ts'
 
 /** Accounts, the tokens that identify callers, and their projects. */
@@ -18,6 +19,7 @@ export function composeAccounts(core: Core) {
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
+    prompts: createPrompts({ collections, transaction }),
     exports: createExports({
       collections,
       assistantConfigs: core.assistantConfigs,

@@ -124,6 +124,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'logins of programs',
     run: ({ database: { connection } }) => makeDeclared(connection, ['program_logins']),
   },
+  {
+    number: 16,
+    name: 'prompts of users',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['prompts']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -133,6 +133,12 @@ export const AssistantConfig = Type.Object(
         description: 'The purpose of the assistant; shown to everybody who may read it.',
       }),
     ),
+    [`${prefix}starters`]: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        maxItems: 4,
+        description: 'Messages that a new chat offers to begin with; shown to everybody who may read the assistant.',
+      }),
+    ),
   },
   { title: 'AssistantConfig', additionalProperties: true },
 )
@@ -153,6 +159,7 @@ export interface AssistantSettings {
   interruptBeforeAction: boolean
   allowedOrigins: string[]
   description: string
+  starters: string[]
   vectorStores: string[]
   metadata: Metadata
 }
@@ -180,6 +187,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     interruptBeforeAction: known['type==agent/interrupt_before_action'] ?? defaults.interruptBeforeAction,
     allowedOrigins: known['type==agent/allowed_origins'] ?? [],
     description: known['type==agent/description'] ?? defaults.description,
+    starters: known['type==agent/starters'] ?? [],
     vectorStores: known['type==agent/vector_stores'] ?? [],
     metadata: known['type==agent/metadata'] ?? {},
   }
@@ -189,7 +197,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
 export const configMaxMegabytes = 1
 
 /** The members that everybody who may read an assistant can see; all others are for the owner only. */
-const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`]
+const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`, `${prefix}starters`]
 
 export function openMembersOf(config: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).filter(([key]) => openConfigKeys.includes(key)))

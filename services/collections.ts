@@ -13,6 +13,7 @@ import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purch
 import type { ProgramLoginRecord } from '../domain/records/program-login.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
+import type { PromptRecord } from '../domain/records/prompt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
@@ -35,6 +36,7 @@ export interface Collections extends KnowledgeCollections {
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
   programLogins: Model<ProgramLoginRecord>
+  prompts: Model<PromptRecord>
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
   purchases: Model<PurchaseRecord>

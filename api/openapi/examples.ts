@@ -115,6 +115,7 @@ export const componentExamples: Record<string, unknown> = {
   LoginRequest: { email: 'ada@example.com', password: 'correct horse' },
   ProjectCreateRequest: { name: 'Support', description: 'Assistants of the help desk' },
   ProjectUpdateRequest: { name: 'Help desk' },
+  PromptRequest: { name: 'Short answer', text: 'Answer in two sentences: ' },
   PublicCreateRunPayload: { assistant_id: assistantId, input: [{ type: 'human', content: question }] },
   ResendVerificationRequest: { email: 'ada@example.com' },
   ResetPasswordRequest: { token: 'the token of the link in the mail', new_password: 'battery staple' },

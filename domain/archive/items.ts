@@ -6,6 +6,7 @@ import type {
   ArchivedFeedback,
   ArchivedFile,
   ArchivedProject,
+  ArchivedPrompt,
   ArchivedRun,
   ArchivedSchedule,
   ArchivedThread,
@@ -25,6 +26,7 @@ export const recordKinds = [
   'tool_calls',
   'feedback',
   'schedules',
+  'prompts',
   'vector_store_files',
 ] as const
 export type RecordKind = (typeof recordKinds)[number]
@@ -47,6 +49,7 @@ export interface ReadRecords {
   feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }
   /** Without images, sounds and files; `hadParts`: there were some. */
   schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
+  prompts: ArchivedPrompt
 }
 
 /** A record that has been checked; `id` is that of the archive. */

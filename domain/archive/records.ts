@@ -6,6 +6,7 @@ import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
+import { promptLimits } from '../records/prompt.ts'
 import { runStatuses } from '../records/run.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
 
@@ -161,6 +162,12 @@ export const ArchivedSchedule = Type.Object({
   runs_made: Type.Integer({ minimum: 0, maximum: scheduleLimits.max_runs.maximum }),
   created_at: time,
 })
+export const ArchivedPrompt = Type.Object({
+  prompt_id: id,
+  name: Type.String({ minLength: 1, maxLength: promptLimits.nameLength }),
+  text: Type.String({ minLength: 1, maxLength: promptLimits.textLength }),
+  created_at: time,
+})
 /** Of an assistant or of a project. */
 export const ArchivedFile = Type.Object({
   file_id: id,
@@ -193,5 +200,6 @@ export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
 export type ArchivedSchedule = Static<typeof ArchivedSchedule>
+export type ArchivedPrompt = Static<typeof ArchivedPrompt>
 export type ArchivedAttachment = Static<typeof ArchivedAttachment>
 export type ArchivedFile = Static<typeof ArchivedFile>

@@ -43,6 +43,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     ofUsers(transaction, 'program_logins', collections.programLogins),
+    ofUsers(transaction, 'prompts', collections.prompts),
     idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
     budgetStore(transaction, collections.budgets),

@@ -6,6 +6,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
+import type { PromptRecord } from '../../domain/records/prompt.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ScheduleAttachment, ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
@@ -157,6 +158,8 @@ export const archived = {
   }),
 
   scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
+
+  prompt: ({ _id, name, text, created_at }: PromptRecord) => ({ prompt_id: _id, name, text, created_at }),
 
   attachment: ({ _id, name, content_type, size, sha256 }: Described, { created_at, ...owner }: AttachmentOwner) => ({
     attachment_id: _id,

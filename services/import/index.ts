@@ -7,6 +7,7 @@ import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
+import { type ImportPromptsDeps, createPromptImport } from './import-prompts.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
@@ -21,6 +22,7 @@ type ImportsDeps = ImportRecordsDeps &
   ImportRunPartsDeps &
   ImportFilesDeps &
   ImportSchedulesDeps &
+  ImportPromptsDeps &
   ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
@@ -75,6 +77,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const parts = createRunPartsImport(deps, target)
     const shelves = createVectorStoreImport(deps, target)
     const importSchedule = createScheduleImport(deps, target)
+    const importPrompt = createPromptImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     const receiveAttachment = createAttachmentImport(deps, target)
     for await (const item of items) {
@@ -108,6 +111,8 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
           return parts.feedback(item.record)
         case 'schedules':
           return importSchedule(item.record)
+        case 'prompts':
+          return importPrompt(item.record)
       }
     }
   }

@@ -45,6 +45,7 @@ export interface PublicAssistant {
   id: string
   name: string
   description: string
+  starters: string[]
   model: string
   temperature: number | undefined
   createdAt: Date
@@ -69,11 +70,12 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     threads: createPublicThreads(deps),
 
     about(assistant: AssistantRecord): PublicAssistant {
-      const { description, model, temperature } = assistantConfigs.settingsOf(assistant)
+      const { description, starters, model, temperature } = assistantConfigs.settingsOf(assistant)
       return {
         id: assistant._id,
         name: assistant.name,
         description,
+        starters,
         model: model ?? deps.models.current().defaultModel,
         temperature,
         createdAt: assistant.created_at,

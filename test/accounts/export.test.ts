@@ -147,6 +147,7 @@ describe('import of an archive', () => {
     tool_calls: 0,
     feedback: 0,
     schedules: 0,
+    prompts: 0,
     files: 0,
     vector_store_files: 0,
   }

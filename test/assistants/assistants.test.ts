@@ -97,6 +97,7 @@ describe('assistants', () => {
       [mode]: 'public_token',
       [token]: `secret-${newId()}`,
       'type==agent/description': 'helps',
+      'type==agent/starters': ['How?'],
       'type==agent/system_message': 'hidden words',
       'type==agent/tools': [{ type: 'mcp', config: { headers: { authorization: 'hidden words' } } }],
       note: 'hidden words',
@@ -109,7 +110,11 @@ describe('assistants', () => {
     expect(open.config).toEqual(config)
     for (const call of [other.call, apiClient(service.url).call]) {
       const seen = await call('GET', `/assistants/${open.assistant_id}`)
-      expect(seen.body.config).toEqual({ [mode]: 'public_token', 'type==agent/description': 'helps' })
+      expect(seen.body.config).toEqual({
+        [mode]: 'public_token',
+        'type==agent/description': 'helps',
+        'type==agent/starters': ['How?'],
+      })
       const list = await call('GET', '/assistants/public/')
       expect(list.body).toContainEqual(seen.body)
       expect(list.text).not.toContain('hidden words')

@@ -11,7 +11,12 @@ describe('the assistants API', () => {
 
   beforeEach(async () => {
     assistant = await newPublicAssistant(service, {
-      config: { 'type==agent/model': 'some-model', 'type==agent/description': 'Helps', 'type==agent/tools': [] },
+      config: {
+        'type==agent/model': 'some-model',
+        'type==agent/description': 'Helps',
+        'type==agent/starters': ['How?'],
+        'type==agent/tools': [],
+      },
     })
     client = clientWith(assistant.token)
   })
@@ -49,7 +54,11 @@ describe('the assistants API', () => {
     const config = await apiClient(service.url, assistant.token).get(
       `/public/compat/v1/assistants/${assistant.id}/config`,
     )
-    expect(config).toMatchObject({ token: assistant.token, base_url: expect.stringMatching(/\/public\/compat\/v1$/) })
+    expect(config).toMatchObject({
+      token: assistant.token,
+      base_url: expect.stringMatching(/\/public\/compat\/v1$/),
+      starters: ['How?'],
+    })
   })
 
   it('stores threads with their messages and metadata', async () => {

@@ -231,6 +231,7 @@ export async function createSide(
     ids: {
       project_id: estate.secondProjectId,
       login_id: estate.loginId,
+      prompt_id: estate.promptId,
       aid,
       assistant_id: aid,
       model: aid,

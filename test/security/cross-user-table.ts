@@ -17,6 +17,7 @@ export interface Ids {
   receipt_id: string
   session_id: string
   login_id: string
+  prompt_id: string
   schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
@@ -92,6 +93,10 @@ export const native: Record<string, Expectation> = {
   'billing.checkout.create': ownBody,
   'billing.checkout.read': { foreign: 404 },
   'billing.webhook': openDoor,
+  'prompts.list': secret,
+  'prompts.create': ownBody,
+  'prompts.put': { foreign: 404, body: () => ({ name: 'mine', text: 'mine' }) },
+  'prompts.delete': { foreign: 404 },
   'projects.list': secret,
   'projects.create': ownBody,
   'projects.token': { foreign: 403 },

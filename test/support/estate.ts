@@ -115,9 +115,11 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     last_used_at: new Date(),
     remove_at: later,
   })
+  const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
   return {
     ...user,
     loginId,
+    promptId: String(prompt.prompt_id),
     secondProjectId: String(project.project_id),
     assistants,
     stores,

@@ -37,6 +37,7 @@ const PlatformConfig = Type.Object(
     base_url: Type.String({ description: 'The base URL of the API, as third-party platforms name it.' }),
     token: Type.String({ description: 'The API key, as third-party platforms name it.' }),
     model: Type.String({ description: 'A model name; any name is accepted.' }),
+    starters: Type.Array(Type.String(), { description: 'Messages that a new chat offers to begin with.' }),
   },
   { title: 'CompatPlatformConfig' },
 )
@@ -96,6 +97,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
         // The token that the caller sent: it selected this assistant.
         token: publicFamily.tokenOf(assistant),
         model: assistant._id,
+        starters: publicFamily.about(assistant).starters,
       }
     },
   )

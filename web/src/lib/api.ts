@@ -153,4 +153,5 @@ export const configKey = {
   approval: 'type==agent/interrupt_before_action',
   origins: 'type==agent/allowed_origins',
   description: 'type==agent/description',
+  starters: 'type==agent/starters',
 } as const

@@ -595,6 +595,7 @@ export const en = {
       files: 'Files',
       vector_store_files: 'Files in vector stores',
       schedules: 'Schedules',
+      prompts: 'Prompts',
     },
     problems: 'Why records were refused',
     missingSecrets: 'Settings without their secrets: enter these again',

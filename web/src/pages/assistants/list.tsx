@@ -1,19 +1,16 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { Bot, Plus } from 'lucide-react'
-import { useState } from 'react'
-import { api, configKey, keys, queryClient, unwrap, useAssistants } from '../../lib/api.ts'
+import { Suspense, lazy, useState } from 'react'
+import { configKey, useAssistants } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
-import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { TextArea, TextField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { FromFile } from './from-file.tsx'
 
+const CreateDialog = lazy(() => import('./create-dialog.tsx'))
 const t = texts.assistants
 
 export function Assistants() {
@@ -69,51 +66,11 @@ export function Assistants() {
           </li>
         ))}
       </ul>
-      {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
+      {isCreating && (
+        <Suspense>
+          <CreateDialog onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
     </div>
-  )
-}
-
-function CreateDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('')
-  const [instructions, setInstructions] = useState('')
-  const navigate = useNavigate()
-  const form = useSubmit(async () => {
-    const config = instructions.trim() === '' ? {} : { [configKey.systemMessage]: instructions }
-    const { assistant_id: assistantId } = await unwrap(
-      api.POST('/assistants/', { body: { name: name.trim(), config } }),
-    )
-    await queryClient.invalidateQueries({ queryKey: keys.assistants })
-    await navigate({ to: '/console/assistants/$assistantId', params: { assistantId } })
-  })
-  return (
-    <Dialog title={t.create} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField
-          label={texts.name}
-          help={t.nameHelp}
-          value={name}
-          onValue={setName}
-          required
-          autoFocus
-          maxLength={200}
-        />
-        <TextArea
-          label={`${t.instructions} (${texts.optional})`}
-          help={t.instructionsHelp}
-          placeholder={t.instructionsExample}
-          rows={5}
-          value={instructions}
-          onValue={setInstructions}
-        />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {t.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

@@ -5,6 +5,7 @@ import { wordsOf } from '../../lib/api.ts'
 import { texts } from '../../texts/index.ts'
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { ModelPicker } from '../../ui/model-picker.tsx'
+import { StarterFields } from './starter-fields.tsx'
 
 const t = texts.assistants
 const numberOf = (value: string) => (value.trim() === '' ? undefined : Number(value))
@@ -43,6 +44,7 @@ export function SettingsTab({ assistant, state }: { assistant: Assistant; state:
           onValue={(value) => setConfig(configKey.approval, value || undefined)}
         />
       </div>
+      <StarterFields state={state} />
       <div className="card form">
         <h2>{t.advanced}</h2>
         <ModelPicker

@@ -30,10 +30,11 @@ interface StartersProps {
   onSend: (text: string) => void
 }
 
-/** What one can begin with. */
+/** What one can begin with: the assistant's own starters, or, without them, what every assistant can do. */
 export function Starters({ assistant, chat, onSend }: StartersProps) {
   const input = useRef<HTMLInputElement>(null)
   const aid = assistant.assistant_id
+  const own = assistant.config[configKey.starters] ?? []
   return (
     <div className="starters">
       <input
@@ -50,14 +51,23 @@ export function Starters({ assistant, chat, onSend }: StartersProps) {
         <FileText size={16} aria-hidden="true" />
         {t.suggestFiles}
       </button>
-      <button type="button" className="starter" onClick={() => onSend(t.suggestHelloText)}>
-        <Hand size={16} aria-hidden="true" />
-        {t.suggestHello}
-      </button>
-      <Link to="/console/assistants/$assistantId" params={{ assistantId: aid }} className="starter">
-        <SlidersHorizontal size={16} aria-hidden="true" />
-        {t.suggestAssistant}
-      </Link>
+      {own.map((starter, place) => (
+        <button key={place} type="button" className="starter" onClick={() => onSend(starter)}>
+          {starter}
+        </button>
+      ))}
+      {own.length === 0 && (
+        <>
+          <button type="button" className="starter" onClick={() => onSend(t.suggestHelloText)}>
+            <Hand size={16} aria-hidden="true" />
+            {t.suggestHello}
+          </button>
+          <Link to="/console/assistants/$assistantId" params={{ assistantId: aid }} className="starter">
+            <SlidersHorizontal size={16} aria-hidden="true" />
+            {t.suggestAssistant}
+          </Link>
+        </>
+      )}
     </div>
   )
 }

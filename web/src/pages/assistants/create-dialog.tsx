@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { startTexts } from '../../texts/starts.ts'
+import { texts } from '../../texts/index.ts'
+import '../../styles/templates.css'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextArea, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { type Template, configOf, templates } from './templates.ts'
+
+const t = texts.assistants
+
+/** Makes an assistant, from a template or from nothing. */
+export default function CreateDialog({ onClose }: { onClose: () => void }) {
+  const [template, setTemplate] = useState<Template>()
+  const [name, setName] = useState('')
+  const [instructions, setInstructions] = useState('')
+  const catalogue = useQuery({ queryKey: keys.tools, queryFn: () => unwrap(api.GET('/tools/')) })
+  const navigate = useNavigate()
+  const lacks = template?.tools?.some(({ type }) => !canUse(catalogue.data, type)) ?? false
+  const form = useSubmit(async () => {
+    const tools = await queryClient.ensureQueryData({
+      queryKey: keys.tools,
+      queryFn: () => unwrap(api.GET('/tools/')),
+    })
+    const config = configOf(template, instructions, ({ type }) => canUse(tools, type))
+    const { assistant_id: assistantId } = await unwrap(
+      api.POST('/assistants/', { body: { name: name.trim(), config } }),
+    )
+    await queryClient.invalidateQueries({ queryKey: keys.assistants })
+    await navigate({ to: '/console/assistants/$assistantId', params: { assistantId } })
+  })
+  const choose = (next: Template | undefined) => {
+    setTemplate(next)
+    // What the person wrote stays.
+    if (name === (template?.name ?? '')) setName(next?.name ?? '')
+    if (instructions === (template?.instructions ?? '')) setInstructions(next?.instructions ?? '')
+  }
+  return (
+    <Dialog title={t.create} onClose={onClose} wide>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <Choice chosen={template} onChoose={choose} />
+        {lacks && catalogue.isSuccess && <Notice>{startTexts.noWebSearch}</Notice>}
+        <TextField label={texts.name} help={t.nameHelp} value={name} onValue={setName} required maxLength={200} />
+        <TextArea
+          label={`${t.instructions} (${texts.optional})`}
+          help={t.instructionsHelp}
+          placeholder={t.instructionsExample}
+          rows={5}
+          value={instructions}
+          onValue={setInstructions}
+        />
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {t.create}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+interface ChoiceProps {
+  chosen: Template | undefined
+  onChoose: (template: Template | undefined) => void
+}
+
+function Choice({ chosen, onChoose }: ChoiceProps) {
+  const group = useId()
+  const blank = { name: startTexts.blank, text: startTexts.blankText }
+  return (
+    <fieldset className="templates">
+      <legend>{startTexts.template}</legend>
+      {[undefined, ...templates].map((template, place) => (
+        <label key={place} className="template">
+          <input type="radio" name={group} checked={template === chosen} onChange={() => onChoose(template)} />
+          <strong>{(template ?? blank).name}</strong>
+          <span className="muted small">{(template ?? blank).text}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function canUse(catalogue: { type: string; available: boolean }[] | undefined, type: string): boolean {
+  return catalogue?.some((tool) => tool.type === type && tool.available) ?? false
+}
