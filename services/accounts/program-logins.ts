@@ -82,7 +82,8 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
         return { status: 'allowed', token: await tokens.sign(claims) }
       }
       const known = await programLogins.findOne(own, { status: 1 }).lean<Pick<ProgramLoginRecord, 'status'>>()
-      if (known?.status === 'waiting') return { status: 'waiting' }
+      // One that was allowed between the two statements is redeemed by the next question.
+      if (known?.status === 'waiting' || known?.status === 'allowed') return { status: 'waiting' }
       return { status: known?.status === 'refused' ? 'refused' : 'expired' }
     },
 

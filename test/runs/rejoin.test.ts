@@ -61,7 +61,9 @@ describe('resuming a run', () => {
     const started = await cancelled.start('Cancel')
     const joined = cancelled.join(started.run_id)
     await reply.arrived
-    await eventually('text in the stream', async () => service.redis.exists(`run:{${started.run_id}}:stream`))
+    await eventually('text in the stream', async () =>
+      JSON.stringify(await service.redis.xRange(`run:{${started.run_id}}:stream`, '-', '+')).includes('Some '),
+    )
     await cancelled.client.post(`/runs/${started.run_id}/cancel`)
     const cancelledRun = { ...(await joined), runId: started.run_id }
     await eventually('the run to be settled', async () => (await cancelled.messages()).length === 2)

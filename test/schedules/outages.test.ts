@@ -57,9 +57,15 @@ describe('a schedule whose time comes', () => {
     { timeout: 180_000 },
     async () => {
       const [patient, strict] = [await planner(service), await planner(service)]
-      const at = inSeconds(4)
+      const at = inSeconds(8)
       const late = await patient.create({ at })
       const missed = await strict.create({ at, catchup_seconds: catchupSeconds })
+      // Before that, Temporal would not know what it missed.
+      for (const { schedule_id: id } of [late, missed])
+        await eventually('Temporal to have planned it', async () => {
+          const { info } = await service.temporal.schedule.getHandle(`schedule/${id}`).describe()
+          return info.nextActionTimes.length > 0
+        })
       process.kill(temporal.pid, 'SIGKILL')
       expect(Date.now(), 'the kill came in time').toBeLessThan(Date.parse(at))
       await passed(at, (catchupSeconds + 2) * 1000)

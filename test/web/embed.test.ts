@@ -109,6 +109,15 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   const snippet = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
   expect(snippet).toContain('data-title="Pilot &amp; Sons"')
 
+  await page.getByLabel('Title of the chat').fill('Ask "us"')
+  await page.getByLabel('Light or dark').selectOption('dark')
+  await page.getByLabel('Language').selectOption('de')
+  const own = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
+  expect(own).toContain(
+    'data-title="Ask &quot;us&quot;"\n  data-color="#0f766e"\n  data-theme="dark"\n  data-language="de"',
+  )
+  await site.expectAccessible(page, 'the settings of the bubble')
+
   const elsewhere = await startHttpServer(async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>Elsewhere</h1>${snippet}`)
   })
@@ -120,5 +129,49 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   expect(await foreign.evaluate(color)).toBe('rgb(15, 118, 110)')
   await opener.click()
   await foreign.getByRole('dialog', { name: 'Pilot & Sons' }).waitFor()
+  await elsewhere.close()
+})
+
+test('the bubble follows the page, offers starters, stops, begins anew, speaks German, and says until when it is at its limit', async () => {
+  const owner = await insertUser(site.service)
+  const { assistant_id: assistantId } = await owner.post('/assistants/', { name: 'Open' })
+  const script = (more: string) =>
+    `<script src="${site.url}/embed.js" data-assistant="${assistantId}" data-starters="When is high tide?|What does a berth cost?" ${more}></script>`
+  const elsewhere = await startHttpServer(async ({ url = '' }, response) => {
+    const [style, more] = url === '/de' ? ['', 'data-language="de" data-theme="dark"'] : ['background: #101010', '']
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(`<!doctype html><html lang="en"><title>Elsewhere</title><body style="${style}">${script(more)}`)
+  })
+  const config = { 'type==agent/access_mode': 'public_no_auth', 'type==agent/allowed_origins': [elsewhere.url] }
+  await owner.call('PUT', `/assistants/${assistantId}`, { name: 'Open', config })
+  const page = await site.newPage()
+  await page.goto(elsewhere.url)
+  await page.locator('assistant-chat[data-theme="dark"]').waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await site.expectAccessible(page, 'the bubble on a dark page')
+  const never = Promise.withResolvers<void>()
+  site.model.reply({ text: ['At four, ', never.promise, 'perhaps.'] })
+  await page.getByRole('button', { name: 'When is high tide?' }).click()
+  await page.locator('.ai', { hasText: 'At four,' }).waitFor()
+  expect(await page.getByRole('button', { name: 'What does a berth cost?' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Stop the answer' }).click()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  never.resolve()
+  expect(await page.locator('.ai').last().textContent()).toContain('At four,')
+  await page.getByRole('button', { name: 'Begin a new chat' }).click()
+  await page.getByRole('button', { name: 'What does a berth cost?' }).waitFor()
+  expect(await page.locator('.human').count()).toBe(0)
+
+  await page.goto(`${elsewhere.url}/de`)
+  await page.locator('assistant-chat[data-theme="dark"]').waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Chat öffnen' }).click()
+  await page.getByText('Guten Tag! Wie kann ich helfen?').waitFor()
+
+  await owner.put(`/assistants/${assistantId}/budget`, { runs: 1 })
+  await page.goto(elsewhere.url)
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello?')
+  await page.keyboard.press('Enter')
+  await page.getByText(/^No more answers can be given for now\. Please try again after .*\d/).waitFor()
   await elsewhere.close()
 })

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Console, say, startConsole } from './support.ts'
 
@@ -14,6 +15,15 @@ test('the keyboard alone finds chats, assistants, pages and actions, and shows i
   await page.locator('.markdown', { hasText: 'It is 4 m.' }).waitFor()
   const here = page.url()
   expect(await page.locator('.thread-period').allTextContents()).toEqual(['Today'])
+
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Actions for How deep is the harbour?' }).click()
+  await page.getByRole('menuitem', { name: 'Save as Markdown' }).click()
+  const file = await saving
+  expect(file.suggestedFilename()).toBe('How deep is the harbour.md')
+  expect(await readFile(await file.path(), 'utf8')).toBe(
+    '# How deep is the harbour?\n\n## You\n\nHow deep is the harbour?\n\n## Assistant\n\nIt is 4 m.\n\n',
+  )
 
   const find = async (words: string) => {
     await page.keyboard.press('Control+k')

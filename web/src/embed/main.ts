@@ -1,17 +1,8 @@
 import { micromark } from 'micromark'
-import { type Message, type RunSnapshot, streamRun } from '../../../client/src/index.ts'
-import { texts } from '../texts/embed.ts'
+import { ApiError, type Message, type RunSnapshot, streamRun } from '../../../client/src/index.ts'
+import { languages } from '../texts/embed.ts'
+import { type Options, isPageDark, optionsOf } from './options.ts'
 import { sheet } from './style.ts'
-
-interface Options {
-  baseUrl: string
-  assistantId: string
-  token: string | undefined
-  title: string
-  greeting: string
-  /** `#rrggbb`; without it the bubble has a colour of its own. */
-  color: string | undefined
-}
 
 interface Kept {
   threadId?: string
@@ -20,15 +11,7 @@ interface Kept {
 
 const script = document.currentScript
 if (script instanceof HTMLScriptElement) {
-  const { assistant, token, title, greeting, color } = script.dataset
-  const options = {
-    baseUrl: new URL(script.src).origin,
-    assistantId: assistant ?? '',
-    token,
-    title: title ?? texts.title,
-    greeting: greeting ?? texts.greeting,
-    color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,
-  }
+  const options = optionsOf(script)
   if (options.assistantId === '') console.error('embed.js: the script tag needs data-assistant')
   else if (document.body) start(options)
   else document.addEventListener('DOMContentLoaded', () => start(options))
@@ -36,8 +19,13 @@ if (script instanceof HTMLScriptElement) {
 
 /** A chat bubble in the corner of the page. Its shadow root separates its styles from those of the page. */
 function start(options: Options): void {
+  const texts = languages[options.language]
   const host = document.createElement('assistant-chat')
   if (options.color !== undefined) paint(host, options.color)
+  const takeColors = () => {
+    host.dataset['theme'] = options.theme ?? (isPageDark() ? 'dark' : 'light')
+  }
+  takeColors()
   const root = host.attachShadow({ mode: 'open' })
   root.adoptedStyleSheets = [sheet]
   const opener = element('button', {
@@ -47,28 +35,50 @@ function start(options: Options): void {
     'aria-expanded': 'false',
   })
   opener.append(icon())
-  const panel = element('section', { class: 'panel', role: 'dialog', 'aria-label': options.title, hidden: '' })
+  const panel = element('section', {
+    class: 'panel',
+    role: 'dialog',
+    'aria-label': options.title,
+    lang: options.language,
+    hidden: '',
+  })
   const head = element('header')
   const close = element('button', { type: 'button', 'aria-label': texts.close })
   close.textContent = '×'
-  head.append(element('strong', {}, options.title), close)
+  const restart = element('button', { type: 'button', 'aria-label': texts.restart, title: texts.restart })
+  restart.textContent = '↺'
+  head.append(element('strong', {}, options.title), restart, close)
   const log = element('div', { class: 'log', role: 'log', tabindex: '0', 'aria-label': texts.messages })
   const form = element('form')
   const input = element('textarea', { rows: '1', 'aria-label': texts.message, placeholder: texts.placeholder })
   const send = element('button', { type: 'submit', 'aria-label': texts.send })
   send.textContent = '↑'
   form.append(input, send)
-  panel.append(head, log, form)
+  const starters = element('div', { class: 'starters', role: 'group', 'aria-label': texts.starters })
+  for (const starter of options.starters) {
+    const button = element('button', { type: 'button' }, starter)
+    button.addEventListener('click', () => begin(starter))
+    starters.append(button)
+  }
+  panel.append(head, log, starters, form)
   root.append(panel, opener)
   document.body.append(host)
 
   const keptKey = `assistant-chat.${options.assistantId}`
   const kept = readKept(keptKey)
-  if (kept.lines.length === 0) addLine(log, 'ai', options.greeting)
-  for (const { who, text } of kept.lines) addLine(log, who, text)
-  let isBusy = false
+  showLines()
+  /** Set while an answer is under way. */
+  let answering: AbortController | undefined
+
+  function showLines(): void {
+    if (kept.lines.length === 0) addLine(log, 'ai', options.greeting)
+    for (const { who, text } of kept.lines) addLine(log, who, text)
+    starters.hidden = kept.lines.length > 0 || options.starters.length === 0
+  }
 
   const show = (isOpen: boolean) => {
+    // The page may have changed its colours meanwhile.
+    if (isOpen) takeColors()
     panel.hidden = !isOpen
     opener.hidden = isOpen
     opener.setAttribute('aria-expanded', String(isOpen))
@@ -89,42 +99,70 @@ function start(options: Options): void {
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    const text = input.value.trim()
-    if (text === '' || isBusy) return
-    input.value = ''
-    isBusy = true
-    void ask(text).finally(() => {
-      isBusy = false
-    })
+    if (answering) return answering.abort()
+    begin(input.value.trim())
+  })
+  restart.addEventListener('click', () => {
+    answering?.abort()
+    Object.assign(kept, { threadId: undefined, lines: [] })
+    keep()
+    log.replaceChildren()
+    showLines()
+    input.focus()
   })
 
-  async function ask(text: string): Promise<void> {
-    addLine(log, 'human', text)
-    kept.lines.push({ who: 'human', text })
-    const line = addLine(log, 'ai', '')
-    line.classList.add('busy')
-    log.setAttribute('aria-busy', 'true')
-    let said = ''
-    try {
-      for await (const snapshot of run(options, kept.threadId, text)) {
-        if (snapshot.threadId) kept.threadId = snapshot.threadId
-        said = textOf(snapshot.messages)
-        render(line, said)
-        log.scrollTop = log.scrollHeight
-        if (snapshot.status === 'failed') throw new Error(texts.failed)
-      }
-    } catch {
-      const problem = element('p', { class: 'problem', role: 'alert' }, texts.failed)
-      line.append(problem)
-    }
-    line.classList.remove('busy')
-    log.removeAttribute('aria-busy')
-    if (said !== '') kept.lines.push({ who: 'ai', text: said })
+  function begin(text: string): void {
+    if (text === '' || answering) return
+    input.value = ''
+    starters.hidden = true
+    const stop = new AbortController()
+    answering = stop
+    setSend('■', texts.stop)
+    void ask(text, stop.signal).finally(() => {
+      answering = undefined
+      setSend('↑', texts.send)
+    })
+  }
+
+  function setSend(sign: string, label: string): void {
+    send.textContent = sign
+    send.setAttribute('aria-label', label)
+  }
+
+  function keep(): void {
     try {
       sessionStorage.setItem(keptKey, JSON.stringify(kept))
     } catch {
       // Without storage the chat is lost when the page is left.
     }
+  }
+
+  async function ask(text: string, signal: AbortSignal): Promise<void> {
+    const { lines } = kept
+    addLine(log, 'human', text)
+    lines.push({ who: 'human', text })
+    const line = addLine(log, 'ai', '')
+    line.classList.add('busy')
+    log.setAttribute('aria-busy', 'true')
+    let said = ''
+    let runId = ''
+    try {
+      for await (const snapshot of run(options, kept.threadId, { text, signal })) {
+        ;({ runId } = snapshot)
+        if (snapshot.threadId && lines === kept.lines) kept.threadId = snapshot.threadId
+        said = textOf(snapshot.messages)
+        render(line, said)
+        log.scrollTop = log.scrollHeight
+        if (snapshot.status === 'failed') throw new Error(texts.failed)
+      }
+    } catch (error) {
+      line.append(element('p', { class: 'problem', role: 'alert' }, wordsOf(error, options)))
+    }
+    if (signal.aborted && runId !== '') void cancel(options, kept.threadId, runId)
+    line.classList.remove('busy')
+    log.removeAttribute('aria-busy')
+    if (said !== '') lines.push({ who: 'ai', text: said })
+    keep()
   }
 }
 
@@ -138,10 +176,11 @@ function paint(host: HTMLElement, color: string): void {
 function run(
   { baseUrl, assistantId, token }: Options,
   threadId: string | undefined,
-  text: string,
+  { text, signal }: { text: string; signal: AbortSignal },
 ): AsyncGenerator<RunSnapshot> {
   return streamRun({
     baseUrl,
+    signal,
     path: '/public/runs',
     ...(token !== undefined && { token: () => token }),
     body: {
@@ -150,6 +189,28 @@ function run(
       input: [{ type: 'human', content: text }],
     },
   })
+}
+
+/** Ends a run that the reader has stopped. Only the holder of a token may; without one it runs to its end unseen. */
+async function cancel({ baseUrl, token }: Options, threadId: string | undefined, runId: string): Promise<void> {
+  if (token === undefined || threadId === undefined) return
+  const url = `${baseUrl}/public/compat/v1/threads/${encodeURIComponent(threadId)}/runs/${encodeURIComponent(runId)}/cancel`
+  await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } }).catch(() => undefined)
+}
+
+/** What a refusal means to the reader: at a limit, until when. */
+function wordsOf(error: unknown, { language }: Options): string {
+  const texts = languages[language]
+  if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 402)) return texts.failed
+  if (error.retryAfterSeconds === undefined) return texts.limitedForNow
+  const until = new Date(Date.now() + error.retryAfterSeconds * 1000)
+  const isToday = until.toDateString() === new Date().toDateString()
+  const format = new Intl.DateTimeFormat(language, {
+    ...(isToday ? {} : { weekday: 'long' }),
+    hour: 'numeric',
+    minute: '2-digit',
+  })
+  return texts.limited(format.format(until))
 }
 
 function textOf(messages: Message[]): string {

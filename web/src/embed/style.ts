@@ -12,6 +12,7 @@ sheet.replaceSync(`
   --text: #1d1f1c;
   --soft: #eef0fb;
   --border: #dedfda;
+  --problem: #b3261e;
   position: fixed;
   right: 20px;
   bottom: 20px;
@@ -19,15 +20,14 @@ sheet.replaceSync(`
   font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif;
   color: var(--text);
 }
-@media (prefers-color-scheme: dark) {
-  :host {
-    --accent: #7189f2;
-    --on-accent: #0d1020;
-    --surface: #1b1e1a;
-    --text: #e9ebe6;
-    --soft: #262d4b;
-    --border: #333932;
-  }
+:host([data-theme='dark']) {
+  --accent: #7189f2;
+  --on-accent: #0d1020;
+  --surface: #1b1e1a;
+  --text: #e9ebe6;
+  --soft: #262d4b;
+  --border: #333932;
+  --problem: #f2918a;
 }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
@@ -56,12 +56,13 @@ button { font: inherit; cursor: pointer; border: 0; }
 }
 header {
   display: flex;
-  justify-content: space-between;
+  gap: 4px;
   align-items: center;
   padding: 12px 16px;
   background: var(--accent);
   color: var(--on-accent);
 }
+header strong { flex: 1; }
 header button { background: none; color: inherit; font-size: 22px; line-height: 1; padding: 4px 8px; }
 .log { flex: 1; overflow-y: auto; padding: 16px; display: flex; flex-direction: column; gap: 10px; }
 .line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
@@ -71,8 +72,16 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }
 .ai a { color: var(--accent); }
 .busy::after { content: '…'; }
-.problem { color: #b3261e; }
-@media (prefers-color-scheme: dark) { .problem { color: #f2918a; } }
+.problem { color: var(--problem); }
+.starters { display: flex; flex-wrap: wrap; gap: 8px; padding: 0 16px 12px; }
+.starters button {
+  padding: 6px 12px;
+  border: 1px solid var(--border);
+  border-radius: 16px;
+  background: none;
+  color: inherit;
+  text-align: left;
+}
 form { display: flex; gap: 8px; padding: 10px; border-top: 1px solid var(--border); }
 textarea {
   flex: 1;

@@ -4,6 +4,17 @@ interface Target {
   token: string | undefined
   /** The operator's own name and colour for the chat bubble; without them it has its own. */
   product?: { name: string | null; color: string | null } | undefined
+  bubble?: Bubble
+}
+
+/** How the chat bubble looks and speaks; what is empty is as the bubble has it by itself. */
+export interface Bubble {
+  title: string
+  greeting: string
+  color: string
+  theme: '' | 'light' | 'dark'
+  language: '' | 'en' | 'de'
+  starters: string[]
 }
 
 interface Snippet {
@@ -15,9 +26,18 @@ interface Snippet {
  * Programs that call a public assistant, ready to run. Without a token they use the native stream, because only it
  * selects assistants by id.
  */
-export function snippetsOf({ baseUrl, assistantId, token, product }: Target): Snippet[] {
+export function snippetsOf({ baseUrl, assistantId, token, product, bubble }: Target): Snippet[] {
   const native = JSON.stringify({ assistant_id: assistantId, input: [{ type: 'human', content: 'Hello!' }] })
-  const attributes = { assistant: assistantId, token, title: product?.name, color: product?.color }
+  const attributes = {
+    assistant: assistantId,
+    token,
+    title: bubble?.title || product?.name,
+    greeting: bubble?.greeting,
+    color: bubble?.color || product?.color,
+    theme: bubble?.theme,
+    language: bubble?.language,
+    starters: bubble?.starters.map((starter) => starter.replaceAll('|', '/')).join('|'),
+  }
   const lines = Object.entries(attributes).flatMap(([name, value]) =>
     value ? [`  data-${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`] : [],
   )

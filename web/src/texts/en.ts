@@ -160,6 +160,7 @@ export const en = {
       month: 'Previous 30 days',
       older: 'Older',
     },
+    download: 'Save as Markdown',
     palette: 'Go to …',
     paletteHelp: 'A chat, an assistant, a page or an action',
     paletteNone: 'Nothing has this name.',
@@ -435,7 +436,10 @@ export const en = {
     access: 'Who may use it',
     modes: {
       authenticated: ['Only you', 'The public API refuses all requests.'],
-      public_token: ['Everybody with the token', 'For your own sites and programs. Keep the token secret.'],
+      public_token: [
+        'Everybody with the token',
+        'Whoever can read the source of a page with the snippet has the token: set a budget.',
+      ],
       public_no_auth: ['Everybody', 'No token is needed. You pay for the runs.'],
     },
     listed: 'List it publicly',
@@ -451,6 +455,16 @@ export const en = {
     snippets: 'Use it',
     snippetsText: 'Save first; then these work as they are.',
     snippetNames: { curl: 'curl', node: 'Node', python: 'Python', embed: 'Web page' },
+    bubble: {
+      title: 'Title of the chat',
+      greeting: 'Greeting',
+      color: 'Colour',
+      colorHelp: 'Such as #0f766e.',
+      theme: 'Light or dark',
+      themes: { '': 'As the page', light: 'Light', dark: 'Dark' },
+      language: 'Language',
+      languages: { '': 'As the page', en: 'English', de: 'Deutsch' },
+    },
     closed: 'Make the assistant public to see how to call it from other sites.',
   },
 

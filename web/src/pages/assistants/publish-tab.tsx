@@ -3,12 +3,12 @@ import { Tabs } from 'radix-ui'
 import { useId, useState } from 'react'
 import { api, configKey, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
-import { snippetsOf } from '../../lib/snippets.ts'
+import { type Bubble, snippetsOf } from '../../lib/snippets.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { CheckField } from '../../ui/field.tsx'
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { BudgetSettings } from '../budget.tsx'
 import { LinesField } from './schema-form.tsx'
 
@@ -101,7 +101,11 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
             <p className="muted">{texts.budget.publicText}</p>
             <BudgetSettings owner={{ assistantId }} />
           </section>
-          <Snippets assistantId={assistantId} token={mode === 'public_token' ? token : undefined} />
+          <Snippets
+            assistantId={assistantId}
+            token={mode === 'public_token' ? token : undefined}
+            starters={draft.config[configKey.starters] ?? []}
+          />
         </>
       )}
       {isRenewing && (
@@ -117,9 +121,28 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
   )
 }
 
-function Snippets({ assistantId, token }: { assistantId: string; token: string | undefined }) {
+interface SnippetsProps {
+  assistantId: string
+  token: string | undefined
+  starters: string[]
+}
+
+function Snippets({ assistantId, token, starters }: SnippetsProps) {
+  const [look, setLook] = useState<Omit<Bubble, 'starters'>>({
+    title: '',
+    greeting: '',
+    color: '',
+    theme: '',
+    language: '',
+  })
   const product = useConsoleSettings()?.product
-  const snippets = snippetsOf({ baseUrl: window.location.origin, assistantId, token, product })
+  const snippets = snippetsOf({
+    baseUrl: window.location.origin,
+    assistantId,
+    token,
+    product,
+    bubble: { ...look, starters },
+  })
   return (
     <section className="card stack-small">
       <h2>{t.snippets}</h2>
@@ -134,6 +157,7 @@ function Snippets({ assistantId, token }: { assistantId: string; token: string |
         </Tabs.List>
         {snippets.map(({ name, text }) => (
           <Tabs.Content key={name} value={name} className="snippet">
+            {name === 'embed' && <BubbleFields look={look} onLook={(part) => setLook({ ...look, ...part })} />}
             <CodeBlock text={text} label={t.snippetNames[name]} />
           </Tabs.Content>
         ))}
@@ -141,3 +165,48 @@ function Snippets({ assistantId, token }: { assistantId: string; token: string |
     </section>
   )
 }
+
+type Look = Omit<Bubble, 'starters'>
+
+/** How the bubble of the snippet looks and speaks. */
+function BubbleFields({ look, onLook }: { look: Look; onLook: (part: Partial<Look>) => void }) {
+  return (
+    <div className="form">
+      <TextField label={t.bubble.title} value={look.title} maxLength={80} onValue={(title) => onLook({ title })} />
+      <TextField
+        label={t.bubble.greeting}
+        value={look.greeting}
+        maxLength={300}
+        onValue={(greeting) => onLook({ greeting })}
+      />
+      <TextField
+        label={t.bubble.color}
+        help={t.bubble.colorHelp}
+        value={look.color}
+        pattern="#[0-9a-fA-F]{6}"
+        onValue={(color) => onLook({ color })}
+      />
+      <SelectField
+        label={t.bubble.theme}
+        value={look.theme}
+        onValue={(theme) => onLook({ theme: theme === 'light' || theme === 'dark' ? theme : '' })}
+      >
+        <Options of={t.bubble.themes} />
+      </SelectField>
+      <SelectField
+        label={t.bubble.language}
+        value={look.language}
+        onValue={(language) => onLook({ language: language === 'en' || language === 'de' ? language : '' })}
+      >
+        <Options of={t.bubble.languages} />
+      </SelectField>
+    </div>
+  )
+}
+
+const Options = ({ of }: { of: Record<string, string> }) =>
+  Object.entries(of).map(([value, label]) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ))

@@ -1,9 +1,10 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
+import { Download, Ellipsis, Pencil, Trash2 } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type Thread, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { useFoundThreads } from '../../lib/found-threads.ts'
 import { type Period, periodOf } from '../../lib/period.ts'
+import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -115,6 +116,11 @@ function ThreadItem({ thread, isCurrent }: { thread: Thread; isCurrent: boolean 
         entries={[
           { label: texts.rename, icon: <Pencil size={15} aria-hidden="true" />, onSelect: () => setOpen('rename') },
           {
+            label: t.download,
+            icon: <Download size={15} aria-hidden="true" />,
+            onSelect: () => void download(thread),
+          },
+          {
             label: texts.delete,
             danger: true,
             icon: <Trash2 size={15} aria-hidden="true" />,
@@ -134,6 +140,14 @@ function ThreadItem({ thread, isCurrent }: { thread: Thread; isCurrent: boolean 
       )}
     </li>
   )
+}
+
+async function download(thread: Thread): Promise<void> {
+  try {
+    await (await import('../../lib/chat-markdown.ts')).downloadChat(thread)
+  } catch (error) {
+    say(wordsOf(error, texts.offline), 'danger')
+  }
 }
 
 function RenameDialog({ thread, onClose }: { thread: Thread; onClose: () => void }) {

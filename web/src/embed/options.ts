@@ -1,0 +1,60 @@
+import { type Language, languages } from '../texts/embed.ts'
+
+export interface Options {
+  baseUrl: string
+  assistantId: string
+  token: string | undefined
+  title: string
+  greeting: string
+  /** `#rrggbb`; without it the bubble has a colour of its own. */
+  color: string | undefined
+  /** Undefined: as the page. */
+  theme: 'light' | 'dark' | undefined
+  starters: string[]
+  language: Language
+}
+
+const mostStarters = 4
+
+/** What the attributes of the script tag say. */
+export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
+  const { assistant, token, title, greeting, color, theme, starters = '', language } = dataset
+  const spoken = languageOf([language, document.documentElement.lang, ...navigator.languages])
+  return {
+    baseUrl: new URL(src).origin,
+    assistantId: assistant ?? '',
+    token,
+    title: title ?? languages[spoken].title,
+    greeting: greeting ?? languages[spoken].greeting,
+    color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,
+    theme: theme === 'light' || theme === 'dark' ? theme : undefined,
+    starters: starters
+      .split('|')
+      .map((starter) => starter.trim())
+      .filter(Boolean)
+      .slice(0, mostStarters),
+    language: spoken,
+  }
+}
+
+/** The first that the bubble speaks. */
+function languageOf(wanted: (string | undefined)[]): Language {
+  for (const tag of wanted) {
+    const language = tag?.slice(0, 2).toLowerCase()
+    if (language === 'en' || language === 'de') return language
+  }
+  return 'en'
+}
+
+/** Whether the page around the bubble is dark: by its colour scheme, its background, or the reader's system. */
+export function isPageDark(): boolean {
+  const { colorScheme } = getComputedStyle(document.documentElement)
+  if (colorScheme === 'dark' || colorScheme === 'light') return colorScheme === 'dark'
+  for (const element of [document.body, document.documentElement]) {
+    const [red = 0, green = 0, blue = 0, alpha = 1] = (
+      getComputedStyle(element).backgroundColor.match(/[\d.]+/g) ?? []
+    ).map(Number)
+    if (alpha > 0.5) return red * 0.299 + green * 0.587 + blue * 0.114 < 110
+  }
+  return window.matchMedia('(prefers-color-scheme: dark)').matches
+}
