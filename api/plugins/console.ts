@@ -44,11 +44,17 @@ const contentSecurityPolicy = [
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  "frame-src 'self'",
   "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+/** The frame in which diagrams of answers are drawn: an origin of its own, no requests but for its script. */
+const diagramPolicy =
+  "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'self'"
 
 /** What the worker that reads PDFs may do: load its own code. It is told everything by the page. */
 const workerPolicy = "default-src 'none'; script-src 'self'"
@@ -79,7 +85,11 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
       preCompressed: true,
       immutable: true,
       maxAge: '365d',
-      setHeaders: (reply) => void reply.header('content-security-policy', workerPolicy),
+      setHeaders: (reply) =>
+        void reply
+          .header('content-security-policy', workerPolicy)
+          // The frame of diagrams has an origin of its own; scripts as modules are requested across origins from it.
+          .header('access-control-allow-origin', '*'),
     })
     scope.get('/embed.js', (_request, reply) => sendFile(reply, 'embed.js'))
     scope.get('/icon.svg', (_request, reply) => {
@@ -89,12 +99,13 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
         .header('cache-control', 'no-cache')
         .send(brand.logo.bytes)
     })
-    const sendPage = async (reply: FastifyReply, name: string) =>
-      withPolicy(reply)
+    const sendPage = async (reply: FastifyReply, name: string, policy?: string) =>
+      withPolicy(reply, policy)
         .type('text/html; charset=utf-8')
         .header('cache-control', 'no-cache')
         .send(brand.page(await readFile(join(builtFiles, name), 'utf8')))
     for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
+    scope.get('/diagram', (_request, reply) => sendPage(reply, 'diagram/index.html', diagramPolicy))
     if (existsSync(join(builtFiles, 'admin/index.html')))
       scope.get('/admin/', (_request, reply) => sendPage(reply, 'admin/index.html'))
   })

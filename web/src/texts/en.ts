@@ -225,6 +225,9 @@ export const en = {
     workflowHelp: 'Open this run in the Temporal UI',
     arguments: 'Arguments',
     result: 'Result',
+    diagram: 'Diagram',
+    showDiagram: 'Show the diagram',
+    showSource: 'Show its source',
     toolWords: {
       waiting: {
         search: (query: string) => `Wants to search the files for “${query}”`,

@@ -49,7 +49,7 @@ export function CodeBlock({ text, label, language, children }: CodeBlockProps) {
   return (
     <div className="code-wrap">
       {language && <div className="code-language">{language}</div>}
-      <pre className="code-block" role="region" tabIndex={0} aria-label={label}>
+      <pre className="code-block" role="group" tabIndex={0} aria-label={label}>
         <code>{children ?? text}</code>
       </pre>
       <CopyButton text={text} />

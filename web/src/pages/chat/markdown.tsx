@@ -24,6 +24,7 @@ interface CodeProps {
 }
 
 const Formula = lazy(() => import('./math.tsx'))
+const Diagram = lazy(() => import('./diagram.tsx'))
 
 const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
   <Suspense fallback={<code>{tex}</code>}>
@@ -56,10 +57,17 @@ const components: Components = {
     const text = plainText(children)
     const { className = '', children: content } = isValidElement<CodeProps>(children) ? children.props : { children }
     if (className.includes('math-display')) return <FormulaOf tex={text} isBlock />
-    return (
-      <CodeBlock text={text} label={texts.chat.result} language={/\blanguage-([\w+#.-]{1,30})/.exec(className)?.[1]}>
+    const language = /\blanguage-([\w+#.-]{1,30})/.exec(className)?.[1]
+    const code = (
+      <CodeBlock text={text} label={texts.chat.result} language={language}>
         {content}
       </CodeBlock>
+    )
+    if (language !== 'mermaid') return code
+    return (
+      <Suspense fallback={code}>
+        <Diagram text={text} />
+      </Suspense>
     )
   },
 }

@@ -1,0 +1,61 @@
+import { type AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Console, say, startConsole } from './support.ts'
+
+let site: Console
+const reached: string[] = []
+const elsewhere = createServer((request, response) => {
+  reached.push(request.url ?? '')
+  response.end()
+})
+beforeAll(async () => {
+  site = await startConsole()
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  elsewhere.close()
+  await site.close()
+})
+
+test('a diagram is drawn in a frame that can do nothing else, and what is no diagram stays its source', async () => {
+  const { page } = await site.signedIn()
+  const other = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+  const hostile = [
+    'flowchart LR',
+    '  A[Question] --> B[<img src=x onerror="parent.document.title=1">Answer]',
+    `  click A "${other}/secret" _self`,
+  ].join('\n')
+  const undrawable = [
+    'this is no diagram',
+    `flowchart LR\n  A@{ img: "${other}/secret.png", label: "Picture", w: 60, h: 60 }`,
+  ]
+  const text = [hostile, ...undrawable].map((source) => `\`\`\`mermaid\n${source}\n\`\`\``).join('\n\n')
+  site.model.reply({ text })
+  await say(page, 'Draw it')
+  const frame = page.frameLocator('iframe.diagram-frame').first()
+  await frame.locator('svg').getByText('Question').waitFor()
+  await page.getByRole('button', { name: 'Show its source' }).waitFor()
+  // The frames of the others are taken away.
+  await expect.poll(() => page.locator('iframe').count()).toBe(1)
+  expect(await page.locator('.markdown pre').allTextContents()).toEqual(undrawable.map((source) => `${source}\n`))
+  await site.expectAccessible(page, 'a diagram')
+
+  const drawn = page.frames().find((one) => one.url().endsWith('/diagram'))
+  expect(await drawn?.evaluate('window.origin')).toBe('null')
+  await page.getByRole('button', { name: 'Show its source' }).click()
+  await page.locator('.markdown pre').getByText('A[Question]').waitFor()
+  await page.getByRole('button', { name: 'Show the diagram' }).click()
+  expect(await page.locator('.markdown pre').count()).toBe(undrawable.length)
+  await drawn?.evaluate(`fetch('${other}/fetched').catch(() => undefined)`)
+  await drawn?.evaluate(`{ const a = document.createElement('a'); a.href = '${other}/left'; a.click() }`)
+  expect(await page.title()).not.toBe('1')
+  // What the policy of the frame refused.
+  const refused = () => site.problems.filter((problem) => /Content Security Policy/.test(problem))
+  for (const what of ['secret.png', '/fetched', 'Framing'])
+    await expect.poll(() => refused().join('\n')).toContain(what)
+  expect(reached).toEqual([])
+  await page.close()
+  const others = site.problems.filter((problem) => !/Content Security Policy/.test(problem))
+  site.problems.splice(0, site.problems.length, ...others)
+})
