@@ -18,7 +18,7 @@ export const rateLimits = {
   login_client: { rates: '100/10m', counts: 'logins' },
   login_address: {
     rates: '30/15m',
-    counts: 'logins to one account (wrong passwords: [accounts.md](accounts.md#passwords))',
+    counts: 'logins',
   },
   login_codes_client: { rates: '20/1h', counts: 'logins of programs that are begun' },
   login_polls_client: { rates: '120/1m', counts: 'questions whether such a login was allowed' },
