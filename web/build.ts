@@ -53,6 +53,8 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
     },
   })
   copyPdfFiles(path.join(fresh, 'console-assets'))
+  // The licence of the type face must come with it.
+  cpSync(path.join(root, 'node_modules/@fontsource-variable/figtree/LICENSE'), path.join(fresh, 'figtree-license.txt'))
   await compress(fresh)
   writeFileSync(path.join(fresh, '.stamp'), stamp)
   rmSync(dist, { recursive: true, force: true })
@@ -68,8 +70,8 @@ function entries(): string[] {
 function copyPdfFiles(assets: string): void {
   const source = path.join(root, 'node_modules/pdfjs-dist')
   const { version } = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8')) as { version: string }
-  for (const folder of ['cmaps', 'standard_fonts'])
-    cpSync(path.join(source, folder), path.join(assets, `pdfjs-${version}`, folder), { recursive: true })
+  for (const name of ['LICENSE', 'cmaps', 'standard_fonts'])
+    cpSync(path.join(source, name), path.join(assets, `pdfjs-${version}`, name), { recursive: true })
 }
 
 /** Compressed forms beside each file, so that the server only has to send them. */

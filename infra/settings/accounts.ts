@@ -1,18 +1,16 @@
 import { algorithms, credential, decodeKey, issuer, key, keys, readBy, secret, signingSecret, text } from './kinds.ts'
 
 export const secretSettings = {
-  secretsKey: key('SECRETS_KEY', 'Encrypts keys and configurations: 32 bytes in base64 (`openssl rand -base64 32`).', {
+  secretsKey: key('SECRETS_KEY', 'Encrypts keys and configurations: `openssl rand -base64 32`.', {
     isRequired: true,
   }),
   secretsKeyPrevious: keys('SECRETS_KEY_PREVIOUS', 'Earlier values, for decryption (docs/secrets.md).', {
     default: [],
   }),
   ...readBy('API', {
-    jwtSecret: signingSecret(
-      'JWT_SECRET',
-      'Signs service tokens: 16 characters, in production 32. A new value invalidates all.',
-      { isRequired: true },
-    ),
+    jwtSecret: signingSecret('JWT_SECRET', 'Signs service tokens (32 characters); a new one invalidates all.', {
+      isRequired: true,
+    }),
     jwtAlgorithms: algorithms('JWT_ALGORITHM', 'Accepted algorithms: HS256, RS256 or both.', {
       default: ['HS256'],
     }),
@@ -20,40 +18,34 @@ export const secretSettings = {
     jwtAudience: text('JWT_AUDIENCE', 'Claim `aud` of service tokens.', { defaultText: 'JWT_ISSUER' }),
     jwtDecodeKeyBase64: decodeKey(
       'JWT_DECODE_KEY_BASE64',
-      'Verifies tokens in place of JWT_SECRET: a secret or an RSA public key (PEM), in base64.',
+      'Verifies tokens instead: a secret or RSA public key (PEM), in base64.',
       { defaultText: 'JWT_SECRET' },
     ),
-    adminToken: secret('ADMIN_TOKEN', 'Token for `/admin/*`: 32 characters in production.', {
+    adminToken: secret('ADMIN_TOKEN', 'Token for `/admin/*` (32 characters).', {
       defaultText: '`/admin/*` refuses all requests',
     }),
   }),
 }
 
 export const accountSettings = {
-  smtpUrl: credential('SMTP_URL', 'Mail server: `smtp://user:password@host:587` or `smtps://…`.', {
+  smtpUrl: credential('SMTP_URL', 'Such as `smtp://user:password@host:587`, or `smtps://`.', {
     defaultText: 'no mail',
   }),
   mailFrom: text('MAIL_FROM', 'Sender of mails.', { defaultText: '{PRODUCT_NAME} <no-reply@localhost>' }),
   ...readBy('API', {
-    oauthIssuer: issuer(
-      'OAUTH_ISSUER',
-      'OpenID Connect provider of social login; callback `{BASE_URL}/auth/social/callback`.',
-    ),
-    oauthClientId: text('OAUTH_CLIENT_ID', 'This service as its client.'),
-    oauthClientSecret: credential('OAUTH_CLIENT_SECRET', 'Secret of that client.'),
-    userpoolId: text('USERPOOL_ID', 'User pool whose ID tokens are exchanged.'),
-    userpoolClientId: text('USERPOOL_CLIENT_ID', 'Client of the ID tokens.'),
+    oauthIssuer: issuer('OAUTH_ISSUER', 'Provider of social login; callback `{BASE_URL}/auth/social/callback`.'),
+    oauthClientId: text('OAUTH_CLIENT_ID', 'Client at the provider.'),
+    oauthClientSecret: credential('OAUTH_CLIENT_SECRET', 'Its secret.'),
+    userpoolId: text('USERPOOL_ID', 'Pool whose ID tokens are exchanged.'),
+    userpoolClientId: text('USERPOOL_CLIENT_ID', 'Their client.'),
     userpoolRegion: text('USERPOOL_REGION', 'Region of the pool.', { default: 'us-east-1' }),
     userpoolIssuer: issuer('USERPOOL_ISSUER', 'Issuer of the pool.', {
       defaultText: 'made of USERPOOL_REGION and USERPOOL_ID',
     }),
-    exchangeTokenIssuer: text('EXCHANGE_TOKEN_ISSUER', 'Claim `iss` of the tokens of the exchange.'),
-    exchangeTokenAudience: text('EXCHANGE_TOKEN_AUDIENCE', 'Claim `aud` of these tokens.', {
+    exchangeTokenIssuer: text('EXCHANGE_TOKEN_ISSUER', 'Claim `iss` of exchanged tokens.'),
+    exchangeTokenAudience: text('EXCHANGE_TOKEN_AUDIENCE', 'Claim `aud`.', {
       defaultText: 'EXCHANGE_TOKEN_ISSUER',
     }),
-    exchangePrivateKey: credential(
-      'EXCHANGE_PRIVATE_KEY',
-      'RSA key that signs these tokens (PEM); line ends may be \\n.',
-    ),
+    exchangePrivateKey: credential('EXCHANGE_PRIVATE_KEY', 'RSA key that signs them (PEM).'),
   }),
 }

@@ -104,11 +104,11 @@ const pem = kind<string>(
 /** The CA of a server, and the certificate of this service with its key. */
 export function tls(prefix: string, server: string) {
   return Type.Object({
-    ca: pem(`${prefix}_CA`, `Authority that signed the certificate of ${server}, as PEM text.`, {
+    ca: pem(`${prefix}_CA`, `Authority of the certificate of ${server} (PEM).`, {
       defaultText: 'those of the system',
     }),
-    cert: pem(`${prefix}_CERT`, `Certificate that this service shows to ${server}, as PEM text.`),
-    key: pem(`${prefix}_KEY`, 'Key of that certificate, as PEM text.', { isSecret: true }),
+    cert: pem(`${prefix}_CERT`, `Certificate shown to ${server} (PEM).`),
+    key: pem(`${prefix}_KEY`, 'Its key (PEM).', { isSecret: true }),
   })
 }
 

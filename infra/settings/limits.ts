@@ -11,49 +11,40 @@ const rateTable = kind<RateTable>(
 /** docs/limits.md */
 export const limitSettings = {
   ...readBy('API', {
-    trustProxy: proxies(
-      'TRUST_PROXY',
-      'Proxies whose X-Forwarded-For is trusted: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
-      { default: [] },
-    ),
-    maxBodyMb: integer('MAX_BODY_MB', [1, 1024], 'Largest request body with messages; others are fixed.', {
+    trustProxy: proxies('TRUST_PROXY', 'Trusted proxies: addresses, ranges, loopback, linklocal, uniquelocal.', {
+      default: [],
+    }),
+    maxBodyMb: integer('MAX_BODY_MB', [1, 1024], 'Largest body with messages.', {
       default: 16,
     }),
-    maxConnections: integer(
-      'MAX_CONNECTIONS',
-      [1, 1_000_000],
-      'Connections to one process; an address may have a fifth.',
-      { default: 10_000 },
-    ),
+    maxConnections: integer('MAX_CONNECTIONS', [1, 1_000_000], 'Connections to a process; an address: a fifth.', {
+      default: 10_000,
+    }),
     maxStreams: integer(
       'MAX_STREAMS',
       [1, 1_000_000],
-      'Open answers of one process: a user or public client may have a tenth, an assistant a fifth.',
+      'Open answers of a process; a user: a tenth, an assistant: a fifth.',
       { default: 5000 },
     ),
     rateLimitsOn: onOff('RATE_LIMITS', 'Whether rates are limited.', {
       defaultText: 'on with NODE_ENV=production, else off',
     }),
-    rateLimits: rateTable(
-      'RATE_LIMIT_TABLE',
-      'Other rates, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
-      { default: defaultRates, defaultText: 'those in docs/limits.md' },
-    ),
+    rateLimits: rateTable('RATE_LIMIT_TABLE', 'Other rates, such as `login_client=10/5m, runs_user=off`.', {
+      default: defaultRates,
+      defaultText: 'those in docs/limits.md',
+    }),
     threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads of a new user.', {
       default: 100,
     }),
-    scheduleMaxDefault: integer('SCHEDULE_MAX_DEFAULT', [0, 1_000_000], 'Schedules of a user; a plan can allow more.', {
+    scheduleMaxDefault: integer('SCHEDULE_MAX_DEFAULT', [0, 1_000_000], 'Schedules of a user.', {
       default: 20,
     }),
     storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
       defaultText: 'no limit',
     }),
-    importMaxMb: integer(
-      'IMPORT_MAX_MB',
-      [1, 1_000_000],
-      'Size of an imported archive, packed and unpacked; three times as much by user and day.',
-      { default: 10_240 },
-    ),
+    importMaxMb: integer('IMPORT_MAX_MB', [1, 1_000_000], 'Size of an imported archive (docs/archive.md).', {
+      default: 10_240,
+    }),
   }),
 }
 
@@ -63,26 +54,18 @@ export const retentionSettings = {
     retainPublicThreadsDays: integer(
       'RETAIN_PUBLIC_THREADS_DAYS',
       [1, 36_500],
-      'How long public threads are kept after their last use.',
+      'Public threads, after their last use.',
       { defaultText: 'kept' },
     ),
-    retainPendingAccountsDays: integer(
-      'RETAIN_PENDING_ACCOUNTS_DAYS',
-      [1, 36_500],
-      'How long unverified accounts are kept.',
-      { defaultText: 'kept' },
-    ),
-    retainWaitingRunsDays: integer('RETAIN_WAITING_RUNS_DAYS', [1, 36_500], 'How long runs wait for a decision.', {
+    retainPendingAccountsDays: integer('RETAIN_PENDING_ACCOUNTS_DAYS', [1, 36_500], 'Unverified accounts.', {
+      defaultText: 'kept',
+    }),
+    retainWaitingRunsDays: integer('RETAIN_WAITING_RUNS_DAYS', [1, 36_500], 'Runs that wait for a decision.', {
       defaultText: 'kept',
     }),
   }),
-  runStreamHours: integer(
-    'RUN_STREAM_HOURS',
-    [1, 720],
-    'How long the stream of a run stays in Redis after its last entry.',
-    { default: 24 },
-  ),
-  auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'How long audit entries are kept.', {
+  runStreamHours: integer('RUN_STREAM_HOURS', [1, 720], 'Streams in Redis, after their last entry.', { default: 24 }),
+  auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'Audit entries.', {
     default: 365,
   }),
 }

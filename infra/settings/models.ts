@@ -28,77 +28,63 @@ const foundServers = kind<FoundServer[]>(
 /** docs/models.md */
 export const modelSettings = {
   openaiApiKey: credential('OPENAI_API_KEY', 'Key of the model server.', { defaultText: 'none is sent' }),
-  openaiBaseUrl: url('OPENAI_BASE_URL', 'Base URL of an OpenAI-compatible server.', { defaultText: "OpenAI's own" }),
-  providers: providers('MODELS', 'Several model servers as JSON, best in MODELS_FILE (docs/models.md).', {
+  openaiBaseUrl: url('OPENAI_BASE_URL', 'OpenAI-compatible server.', { defaultText: "OpenAI's own" }),
+  providers: providers('MODELS', 'Several servers as JSON, best in MODELS_FILE (docs/models.md).', {
     default: noProviders,
     defaultText: 'all models are at OPENAI_BASE_URL',
   }),
   defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', {
     defaultText: 'the choice of the model page, else gpt-4o-mini',
   }),
-  modelPrices: modelPrices(
-    'MODEL_PRICES',
-    'Prices for a million tokens as JSON, best in MODEL_PRICES_FILE (docs/budgets.md).',
-    { defaultText: 'the prices of the model page' },
-  ),
-  foundServers: foundServers(
-    'MODEL_SERVERS_FOUND',
-    'Model servers that `npm start` has found on this machine, which it sets, as JSON.',
-    { default: [], defaultText: 'none' },
-  ),
+  modelPrices: modelPrices('MODEL_PRICES', 'Prices as JSON, best in MODEL_PRICES_FILE (docs/budgets.md).', {
+    defaultText: 'the prices of the model page',
+  }),
+  foundServers: foundServers('MODEL_SERVERS_FOUND', 'Set by `npm start`.', { default: [], defaultText: 'none' }),
   modelContextTokens: integer(
     'MODEL_CONTEXT_TOKENS',
     [256, 100_000_000],
-    'Context window of models that are not known by name.',
+    'Window of models that are not known by name.',
     { default: 128_000 },
   ),
   modelSilenceSeconds: integer(
     'MODEL_SILENCE_SECONDS',
     [1, 3600],
-    'A model request without a byte for so long fails.',
+    'A model that sends nothing for so long has failed.',
     { default: 120 },
   ),
-  runMaxMinutes: integer(
-    'RUN_MAX_MINUTES',
-    [1, 24 * 60],
-    'Time limit of a run with retries and tools, without waits for a person.',
-    { default: 30 },
-  ),
+  runMaxMinutes: integer('RUN_MAX_MINUTES', [1, 24 * 60], 'Time limit of a run, without waits for a person.', {
+    default: 30,
+  }),
   clientCallsExpireSeconds: integer(
     'CLIENT_CALLS_EXPIRE_SECONDS',
     [1, 31_536_000],
-    'How long a run on /v1 waits for results of client functions.',
+    'A run on /v1 waits so long for results of the client.',
     { default: 600 },
   ),
   ...readBy('npm start', {
-    demoModel: text('DEMO_MODEL', '`off`: no demo model; without a model key runs are answered 503.', {
+    demoModel: text('DEMO_MODEL', '`off`: no demo model; runs without a key are 503.', {
       defaultText: 'on without a model key',
     }),
-    modelDiscovery: text(
-      'MODEL_DISCOVERY',
-      '`off`: no model servers are looked for on this machine. Or the base URLs to ask, separated by commas.',
-      { defaultText: 'the usual ports of Ollama, LM Studio, vLLM and llama.cpp' },
-    ),
+    modelDiscovery: text('MODEL_DISCOVERY', '`off`, or the base URLs where model servers are looked for.', {
+      defaultText: 'the usual ports of Ollama, LM Studio, vLLM and llama.cpp',
+    }),
   }),
 }
 
 /** docs/knowledge.md */
 export const knowledgeSettings = {
-  embeddingBaseUrl: url('EMBEDDING_BASE_URL', 'Another server for embeddings.', {
+  embeddingBaseUrl: url('EMBEDDING_BASE_URL', 'Server for embeddings.', {
     defaultText: 'OPENAI_BASE_URL',
   }),
   embeddingApiKey: credential('EMBEDDING_API_KEY', 'Its key.', {
     defaultText: 'OPENAI_API_KEY, if EMBEDDING_BASE_URL is not set',
   }),
-  embeddingModel: text('EMBEDDING_MODEL', 'Embedding model; after a change run `node scripts/reembed.ts`.', {
+  embeddingModel: text('EMBEDDING_MODEL', 'After a change run `node scripts/reembed.ts`.', {
     default: 'text-embedding-3-small',
   }),
-  embeddingDimensions: integer(
-    'EMBEDDING_DIMENSIONS',
-    [1, 8192],
-    'Length of its vectors; a change is a change of the model.',
-    { default: 1536 },
-  ),
+  embeddingDimensions: integer('EMBEDDING_DIMENSIONS', [1, 8192], 'Length of its vectors; after a change, too.', {
+    default: 1536,
+  }),
   ...readBy('worker', {
     extractMemoryMb: integer('EXTRACT_MEMORY_MB', [128, 65_536], 'Memory for reading one file.', {
       default: 1024,
@@ -106,13 +92,13 @@ export const knowledgeSettings = {
     extractConcurrency: integer(
       'EXTRACT_CONCURRENCY',
       [1, 64],
-      'Files read at once; one user never occupies the last place, unless there is only one.',
+      'Files read at once; one user never takes the last place.',
       { default: 3 },
     ),
-    ocrLanguages: ocrLanguages('OCR_LANGUAGES', 'Languages of scans and pictures; off: they are not read.', {
+    ocrLanguages: ocrLanguages('OCR_LANGUAGES', 'Languages of scans; `off`: they are not read.', {
       default: ['eng', 'deu'],
     }),
-    ocrMaxPages: integer('OCR_MAX_PAGES', [1, 10_000], 'Pages of one file that are read although they are pictures.', {
+    ocrMaxPages: integer('OCR_MAX_PAGES', [1, 10_000], 'Scanned pages of a file that are read.', {
       default: 200,
     }),
   }),
@@ -122,24 +108,17 @@ export const toolSettings = {
   searchProvider: oneOf(
     'SEARCH_PROVIDER',
     ['searxng', 'tavily'],
-    'Web search: searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
+    'searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
     { defaultText: 'no web search' },
   ),
   searchUrl: url('SEARCH_URL', 'Address of SearXNG.'),
   searchApiKey: credential('SEARCH_API_KEY', 'Key of Tavily.'),
-  outboundAllow: hostsAndRanges(
-    'OUTBOUND_ALLOW',
-    'Private hosts and CIDR ranges that tools and models of users may reach.',
-    { default: [] },
-  ),
-  langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of the tracing service for feedback on runs.'),
+  outboundAllow: hostsAndRanges('OUTBOUND_ALLOW', 'Private hosts and ranges that users may reach.', { default: [] }),
+  langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of LangSmith, for feedback on runs.'),
   langsmithEndpoint: url('LANGSMITH_ENDPOINT', 'Its address.', { defaultText: "LangSmith's own" }),
-  stripeSecretKey: credential(
-    'STRIPE_SECRET_KEY',
-    'Key of Stripe (docs/billing.md); without it and the next, checkouts answer 503.',
-  ),
+  stripeSecretKey: credential('STRIPE_SECRET_KEY', 'Key of Stripe; both are needed (docs/billing.md).'),
   stripeWebhookSecret: credential('STRIPE_WEBHOOK_SECRET', 'Signing secret of `{BASE_URL}/checkout/webhook`.'),
-  stripeApiBase: url('STRIPE_API_BASE', "Another address of Stripe's API, for tests.", {
+  stripeApiBase: url('STRIPE_API_BASE', "Stripe's API, for tests.", {
     defaultText: "Stripe's own",
   }),
 }

@@ -1,25 +1,22 @@
 import { credential, key, keys, onOff, oneOf, origins, readBy, secret, text, tls, url } from './kinds.ts'
 
 export const storeSettings = {
-  mongodbUri: credential('MONGODB_URI', 'MongoDB, a replica set (one member is enough).', {
+  mongodbUri: credential('MONGODB_URI', 'MongoDB, a replica set.', {
     default: 'mongodb://127.0.0.1:27017/assistants',
   }),
   mongodbTls: tls('MONGODB_TLS', 'MongoDB'),
   redisUrl: credential('REDIS_URL', 'Redis; `rediss://` for TLS.', { default: 'redis://127.0.0.1:6379' }),
   redisTls: tls('REDIS_TLS', 'Redis'),
-  vectorStore: oneOf(
-    'VECTOR_STORE',
-    ['lancedb', 'pinecone', 'qdrant'],
-    'Store of vectors: lancedb (embedded), qdrant or pinecone.',
-    { default: 'lancedb' },
-  ),
+  vectorStore: oneOf('VECTOR_STORE', ['lancedb', 'pinecone', 'qdrant'], 'lancedb (embedded), qdrant or pinecone.', {
+    default: 'lancedb',
+  }),
   lancedbUri: text('LANCEDB_URI', 'Folder or object store of LanceDB.', { defaultText: '{DATA_DIR}/lancedb' }),
   pineconeApiKey: credential('PINECONE_API_KEY', 'Key of Pinecone.'),
   pineconeIndex: text('PINECONE_INDEX', 'Index in Pinecone.'),
   pineconeHost: url('PINECONE_HOST', 'Address of that index.'),
-  qdrantUrl: url('QDRANT_URL', 'Qdrant with its port, such as `https://qdrant.example.com:6333`.'),
+  qdrantUrl: url('QDRANT_URL', 'Such as `https://qdrant.example.com:6333`.'),
   qdrantApiKey: credential('QDRANT_API_KEY', 'Key of Qdrant.'),
-  qdrantCollection: text('QDRANT_COLLECTION', 'Collection; other EMBEDDING_DIMENSIONS need another one.', {
+  qdrantCollection: text('QDRANT_COLLECTION', 'Collection; one for each vector length.', {
     default: 'assistants',
   }),
 }
@@ -27,7 +24,7 @@ export const storeSettings = {
 export const temporalSettings = {
   temporalAddress: text('TEMPORAL_ADDRESS', 'Host and port of Temporal.', { default: '127.0.0.1:7233' }),
   temporalNamespace: text('TEMPORAL_NAMESPACE', 'Namespace in Temporal.', { default: 'default' }),
-  temporalTls: onOff('TEMPORAL_TLS', 'TLS to Temporal; also on with an authority or certificate.', {
+  temporalTls: onOff('TEMPORAL_TLS', 'Also on with an authority or certificate.', {
     default: false,
   }),
   temporalTlsFiles: tls('TEMPORAL_TLS', 'Temporal'),
@@ -35,18 +32,18 @@ export const temporalSettings = {
   temporalApiKey: credential('TEMPORAL_API_KEY', 'Key of Temporal Cloud.'),
   temporalDeploymentName: text(
     'TEMPORAL_DEPLOYMENT_NAME',
-    'Name of the deployment (docs/operations/upgrade.md); needs the next setting.',
+    'Deployment (docs/operations/upgrade.md); needs the next setting.',
     { defaultText: 'workers are not versioned' },
   ),
-  temporalWorkerBuildId: text('TEMPORAL_WORKER_BUILD_ID', 'Id of this build in that deployment.'),
-  temporalCodecKey: key('TEMPORAL_CODEC_KEY', 'Encrypts all payloads in Temporal: 32 bytes in base64.', {
+  temporalWorkerBuildId: text('TEMPORAL_WORKER_BUILD_ID', 'Id of this build.'),
+  temporalCodecKey: key('TEMPORAL_CODEC_KEY', 'Encrypts payloads: 32 bytes in base64.', {
     defaultText: 'payloads are not encrypted',
   }),
   temporalCodecKeyPrevious: keys('TEMPORAL_CODEC_KEY_PREVIOUS', 'Earlier values, to read old histories.', {
     default: [],
   }),
   ...readBy('API', {
-    temporalCodecToken: secret('TEMPORAL_CODEC_TOKEN', 'Token of the codec endpoint: 32 characters in production.', {
+    temporalCodecToken: secret('TEMPORAL_CODEC_TOKEN', 'Token of the codec endpoint (32 characters).', {
       defaultText: 'derived from TEMPORAL_CODEC_KEY',
     }),
     temporalUiOrigins: origins('TEMPORAL_UI_ORIGINS', 'Origins of the Temporal UI.', {
