@@ -75,21 +75,11 @@ function entryOf(setting: Setting): string {
 const start = '<!-- rate limits: written by npm run settings -->'
 const end = '<!-- end of the rate limits -->'
 
-/** docs/limits.md with the table of the rate limits between its marks. */
+/** docs/limits.md with the list of the rate limits between its marks. */
 export function withRateLimits(page: string): string {
-  const rows = Object.entries(rateLimits).map(([name, { rates, counts }]) => [`\`${name}\``, rates, counts])
+  const list = Object.entries(rateLimits).map(([name, { rates, counts }]) => `- \`${name}\` (${rates}): ${counts}`)
   const [before, rest] = page.split(start)
   const after = rest?.split(end)[1]
   if (after === undefined) throw new Error(`docs/limits.md must have ${start} and ${end}`)
-  return `${before}${start}\n\n${table(['limit', 'default', 'what it counts'], rows)}\n\n${end}${after}`
+  return `${before}${start}\n\n${list.join('\n')}\n\n${end}${after}`
 }
-
-/** As the formatter writes it. */
-function table(head: string[], rows: string[][]): string {
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => width(row[column]))))
-  const line = (cells: string[]) =>
-    `| ${widths.map((wide, column) => (cells[column] ?? '') + ' '.repeat(wide - width(cells[column]))).join(' | ')} |`
-  return [line(head), `| ${widths.map((wide) => '-'.repeat(wide)).join(' | ')} |`, ...rows.map(line)].join('\n')
-}
-
-const width = (cell = '') => cell.length
