@@ -61,7 +61,7 @@ const settingsHead = `# Settings
 
 For people who run the service: every setting, its default, and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. A process that finds wrong or missing settings names them all and does not start. In brackets stand which process alone reads a setting, and its default. What both read must be the same for API and workers, except ports, addresses and queues. Tokens and secrets must have 32 characters in production, elsewhere JWT_SECRET 16.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. In brackets stand which process alone reads a setting, and its default. What both read must be the same for API and workers, except ports, addresses and queues. Secrets must have 32 characters in production.`
 
 function entryOf(setting: Setting): string {
   const value = defaultOf(setting)
