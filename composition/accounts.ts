@@ -6,6 +6,7 @@ import { createAdminGate } from '../services/auth/admin-gate.ts'
 import { createSessions } from '../services/auth/sessions.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 import { createExports } from '../services/export/index.ts'
+import { createPictures } from '../services/pictures/index.ts'
 import { createProjects } from '../services/projects/index.ts'
 import { createPrompts } from '../services/prompts/index.ts'
 import type { Core } from './core.ts'
@@ -19,6 +20,7 @@ export function composeAccounts(core: Core) {
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
+    pictures: createPictures(core.partSources),
     prompts: createPrompts({ collections, transaction }),
     exports: createExports({
       collections,

@@ -47,6 +47,7 @@ export const parameterTexts: Record<string, string> = {
   response_id: 'Id of the response.',
   starting_after: 'The number of an event: only events after it.',
   stream: 'Whether to answer with events.',
+  url: 'An http or https address.',
   upload_id: 'Id of the upload.',
   code: 'The authorization code of the identity provider.',
   completion_id: 'Id of the chat completion.',

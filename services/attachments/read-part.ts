@@ -37,14 +37,8 @@ export async function readPart(
   { maxBytes, loc }: { maxBytes: number; loc: Loc },
 ): Promise<ReadPart> {
   switch (part.type) {
-    case 'image_url': {
-      const at = [...loc, 'image_url', 'url']
-      const { url } = part.image_url
-      const bytes = url.startsWith('data:')
-        ? bytesOfDataUrl(url, maxBytes, at)
-        : await download(sources.fetchWithin(maxBytes), url, at, 'image/*')
-      return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, notAnImage) }
-    }
+    case 'image_url':
+      return readImage(sources, part.image_url.url, { maxBytes, at: [...loc, 'image_url', 'url'] })
     case 'image_file': {
       const at = [...loc, 'image_file', 'file_id']
       const { bytes } = await uploadedFile(sources, part.image_file.file_id, maxBytes, at)
@@ -78,6 +72,19 @@ export async function readPart(
       }
     }
   }
+}
+
+/** An image at an address or, unless it `isRemote`, in a data URL. */
+export async function readImage(
+  sources: Pick<PartSources, 'fetchWithin'>,
+  url: string,
+  { maxBytes, at, isRemote = false }: { maxBytes: number; at: Loc; isRemote?: boolean },
+): Promise<ReadPart> {
+  const bytes =
+    url.startsWith('data:') && !isRemote
+      ? bytesOfDataUrl(url, maxBytes, at)
+      : await download(sources.fetchWithin(maxBytes), url, at, 'image/*')
+  return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, notAnImage) }
 }
 
 const notAnImage = 'is not a PNG, JPEG, GIF or WebP image'

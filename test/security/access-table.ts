@@ -59,6 +59,7 @@ export const access: Record<string, Access> = {
   'users.models': 'user',
   'users.usage': 'user',
   'users.audit': 'user',
+  'users.picture': 'user',
   'prompts.list': 'user',
   'prompts.create': 'user',
   'prompts.put': 'user',

@@ -93,6 +93,7 @@ export const native: Record<string, Expectation> = {
   'billing.checkout.create': ownBody,
   'billing.checkout.read': { foreign: 404 },
   'billing.webhook': openDoor,
+  'users.picture': { takesNoIds: 'reads what other sites publish' },
   'prompts.list': secret,
   'prompts.create': ownBody,
   'prompts.put': { foreign: 404, body: () => ({ name: 'mine', text: 'mine' }) },

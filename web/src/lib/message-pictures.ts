@@ -10,8 +10,13 @@ export async function picturesOf(threadId: string, { data }: HumanMessage): Prom
   return Promise.all(ids.map((id) => load(threadId, id)))
 }
 
-async function load(threadId: string, attachmentId: string): Promise<string> {
-  const path = `/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`
+const load = (threadId: string, attachmentId: string) =>
+  pictureAt(`/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`)
+
+/** A picture of another site as a data URL. The service reads it, so that the other server does not learn who asks. */
+export const remotePicture = (url: string) => pictureAt(`/user/picture?${new URLSearchParams({ url })}`)
+
+async function pictureAt(path: string): Promise<string> {
   const response = await fetch(path, { headers: { authorization: `Bearer ${tokenOf() ?? ''}` } })
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
   return dataUrlOf(await response.blob())

@@ -19,9 +19,7 @@ export default function Diagram({ text }: { text: string }) {
   return rested === text && text.length <= longestDiagram ? <Drawing key={text} text={text} /> : <Source text={text} />
 }
 
-const Source = ({ text }: { text: string }) => (
-  <CodeBlock text={text} label={texts.chat.result} language="mermaid" />
-)
+const Source = ({ text }: { text: string }) => <CodeBlock text={text} label={texts.chat.result} language="mermaid" />
 
 /** Drawn in a sandboxed frame, because a model wrote it. A frame that does not answer in time is taken away. */
 function Drawing({ text }: { text: string }) {

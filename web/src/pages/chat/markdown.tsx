@@ -24,6 +24,7 @@ interface CodeProps {
 }
 
 const Formula = lazy(() => import('./math.tsx'))
+const RemotePicture = lazy(() => import('./remote-picture.tsx'))
 const Diagram = lazy(() => import('./diagram.tsx'))
 
 const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
@@ -42,11 +43,20 @@ const components: Components = {
       </a>
     )
   },
-  img: ({ src, alt }) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer noopener">
-      {alt || src}
-    </a>
-  ),
+  img: ({ src, alt = '' }) => {
+    const host = typeof src === 'string' ? hostOf(src) : undefined
+    if (typeof src !== 'string' || host === undefined) return <span>{alt}</span>
+    const link = (
+      <a href={src} target="_blank" rel="noreferrer noopener">
+        {alt || src}
+      </a>
+    )
+    return (
+      <Suspense fallback={link}>
+        <RemotePicture url={src} alt={alt} host={host} />
+      </Suspense>
+    )
+  },
   code: ({ className, children }) =>
     className?.includes('math-inline') ? (
       <FormulaOf tex={plainText(children)} isBlock={false} />
@@ -72,9 +82,15 @@ const components: Components = {
   },
 }
 
+/** The host of an address on the web. */
+function hostOf(address: string): string | undefined {
+  const url = URL.parse(address)
+  return url !== null && /^https?:$/.test(url.protocol) ? url.hostname : undefined
+}
+
 /**
- * An answer of an assistant, with the citations of the `MarksContext`. No HTML, and no images from other sites, because
- * loading one would tell its server who reads the answer.
+ * An answer of an assistant, with the citations of the `MarksContext`. No HTML, and no requests to other sites, which
+ * would tell them who reads the answer.
  */
 export const Markdown = memo(({ text }: { text: string }) => {
   const highlight = useLoaded(highlighter, /```|~~~/.test(text))

@@ -4,13 +4,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Console, say, startConsole } from './support.ts'
 
 let site: Console
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 const reached: string[] = []
+const agents: string[] = []
 const elsewhere = createServer((request, response) => {
   reached.push(request.url ?? '')
-  response.end()
+  agents.push(request.headers['user-agent'] ?? '')
+  if (request.url !== '/shown.png') return void response.writeHead(404).end()
+  response.writeHead(200, { 'content-type': 'text/html' }).end(png)
 })
+const other = () => `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
 beforeAll(async () => {
-  site = await startConsole()
+  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
 })
 afterAll(async () => {
@@ -18,17 +26,34 @@ afterAll(async () => {
   await site.close()
 })
 
+test('a picture of another site is loaded through the service, and only when it is asked for', async () => {
+  const { page } = await site.signedIn()
+  const picture = `${other()}/shown.png`
+  site.model.reply({ text: `![A chart](${picture}) and ![Gone](${other()}/gone.png) ![bad](javascript:alert(1))` })
+  await say(page, 'Show me')
+  const offers = page.locator('.remote-picture-offer')
+  await expect.poll(() => offers.count()).toBe(2)
+  expect(await offers.first().textContent()).toContain('Picture from 127.0.0.1 · A chart')
+  expect(reached).toEqual([])
+  await offers.first().getByRole('button', { name: 'Show it' }).click()
+  await page.getByRole('img', { name: 'A chart' }).waitFor()
+  await offers.first().getByRole('button', { name: 'Show it' }).click()
+  await page.getByRole('link', { name: 'Open its address' }).waitFor()
+  expect(reached.splice(0)).toEqual(['/shown.png', '/gone.png'])
+  expect(agents).not.toContain(await page.evaluate('navigator.userAgent'))
+  await site.expectAccessible(page, 'a picture')
+})
+
 test('a diagram is drawn in a frame that can do nothing else, and what is no diagram stays its source', async () => {
   const { page } = await site.signedIn()
-  const other = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
   const hostile = [
     'flowchart LR',
     '  A[Question] --> B[<img src=x onerror="parent.document.title=1">Answer]',
-    `  click A "${other}/secret" _self`,
+    `  click A "${other()}/secret" _self`,
   ].join('\n')
   const undrawable = [
     'this is no diagram',
-    `flowchart LR\n  A@{ img: "${other}/secret.png", label: "Picture", w: 60, h: 60 }`,
+    `flowchart LR\n  A@{ img: "${other()}/secret.png", label: "Picture", w: 60, h: 60 }`,
   ]
   const text = [hostile, ...undrawable].map((source) => `\`\`\`mermaid\n${source}\n\`\`\``).join('\n\n')
   site.model.reply({ text })
@@ -47,8 +72,8 @@ test('a diagram is drawn in a frame that can do nothing else, and what is no dia
   await page.locator('.markdown pre').getByText('A[Question]').waitFor()
   await page.getByRole('button', { name: 'Show the diagram' }).click()
   expect(await page.locator('.markdown pre').count()).toBe(undrawable.length)
-  await drawn?.evaluate(`fetch('${other}/fetched').catch(() => undefined)`)
-  await drawn?.evaluate(`{ const a = document.createElement('a'); a.href = '${other}/left'; a.click() }`)
+  await drawn?.evaluate(`fetch('${other()}/fetched').catch(() => undefined)`)
+  await drawn?.evaluate(`{ const a = document.createElement('a'); a.href = '${other()}/left'; a.click() }`)
   expect(await page.title()).not.toBe('1')
   // What the policy of the frame refused.
   const refused = () => site.problems.filter((problem) => /Content Security Policy/.test(problem))
