@@ -13,6 +13,7 @@ import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createGateway } from '../services/v1/gateway.ts'
 import { createV1Models } from '../services/v1/models.ts'
+import { createRewriteQueries } from '../services/v1/rewrite-queries.ts'
 import { createV1Runs } from '../services/v1/runs.ts'
 import { createReceiveMessages } from '../services/v1/receive-messages.ts'
 import { createThreadStores } from '../services/v1/thread-stores.ts'
@@ -64,6 +65,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
   })
   const gateway = createGateway({ collections, transaction, configs })
   const answering = createAnsweringModels({ assistants, gateway, listModels })
+  const chat = createV1Chat({ configs, answering, runs, partSources, files: projectFiles, workflows })
   return {
     responses: createResponses({
       ...core,
@@ -95,14 +97,8 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     runs: createV1Runs({ ...core, runs }),
     files: projectFiles,
     uploads: createPartUploads({ collections, blobs, records, storageQuota }),
-    chat: createV1Chat({
-      configs,
-      answering,
-      runs,
-      partSources,
-      files: projectFiles,
-      workflows,
-    }),
+    chat,
+    rewriteQueries: createRewriteQueries({ gateway, chat, runs }),
     completions: createStoredCompletions({ collections, runs, deletions }),
     vectorStores,
     entries,

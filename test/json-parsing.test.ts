@@ -14,7 +14,7 @@ const calls: Record<string, string[]> = {
   'domain/json-text.ts': ['stored text, scanned when it came in', 'the same text, with its signs of zero'],
   'domain/model-prices.ts': ["the operator's setting MODEL_PRICES"],
   'domain/own-json.ts': ['text that this service wrote'],
-  'domain/responses/canonical-arguments.ts': ['a string, a number or a word: nothing nests in it'],
+  'domain/canonical-arguments.ts': ['a string, a number or a word: nothing nests in it'],
   'infra/backup/manifest.ts': ["the operator's own backup, in a script"],
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
   'infra/identity/id-tokens.ts': ['the answer passed scanningFetch'],

@@ -7968,7 +7968,7 @@ export interface components {
                 ranker?: string;
                 score_threshold?: number;
             };
-            /** @description `true` is refused: queries are searched as they are. */
+            /** @description The default model rewrites the query before the search; `search_query` of the answer says how. */
             rewrite_query?: boolean;
         };
         /**

@@ -1,6 +1,6 @@
 import type { AIMessage, ToolCall } from '../messages.ts'
 import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
-import { createCanonicalArguments } from './canonical-arguments.ts'
+import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { messageItemId } from './ids.ts'
 import {
   type ItemContext,

@@ -1,10 +1,9 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rename } from 'node:fs/promises'
 import path from 'node:path'
-import { Readable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
 import OpenAI from 'openai'
+import { download, nameFor } from './download.ts'
 import type { DumpKind } from './dump.ts'
+import { imagesAsFiles } from './images-as-files.ts'
 import { messageOf } from './request-in-parts.ts'
 
 export interface ExportOptions {
@@ -28,6 +27,7 @@ export async function exportDump({ client, folder, threads, print, onProgress }:
   const files = path.join(folder, 'files')
   await mkdir(files, { recursive: true })
   const counts: Partial<Record<DumpKind, number>> = {}
+  const images = new Set<string>()
   let problems = 0
   const unfinished = path.join(folder, `${dumpName}.part`)
   const handle = await open(unfinished, 'w')
@@ -51,9 +51,9 @@ export async function exportDump({ client, folder, threads, print, onProgress }:
 
   try {
     for await (const file of client.files.list()) {
-      const name = path.join('files', nameFor(file.id))
+      const name = nameFor(file.id)
       const isThere = await attempt(`the bytes of file ${file.id} (${file.filename})`, async () => {
-        await download(client, file, path.join(folder, name))
+        await download(path.join(folder, name), file.bytes, () => client.files.content(file.id))
         return true
       })
       await write('file', isThere ? { ...file, path: name } : file)
@@ -66,7 +66,12 @@ export async function exportDump({ client, folder, threads, print, onProgress }:
     for (const id of threads)
       await attempt(`thread ${id}`, async () => {
         await write('thread', await client.beta.threads.retrieve(id))
-        for await (const message of client.beta.threads.messages.list(id, page)) await write('thread.message', message)
+        for await (const message of client.beta.threads.messages.list(id, page)) {
+          const { message: moved, files: own } = await imagesAsFiles(client, message, { folder, attempt })
+          for (const file of own) if (!images.has(file.id)) await write('file', file)
+          for (const file of own) images.add(file.id)
+          await write('thread.message', moved)
+        }
       })
     await handle.sync()
   } finally {
@@ -74,22 +79,4 @@ export async function exportDump({ client, folder, threads, print, onProgress }:
   }
   await rename(unfinished, path.join(folder, dumpName))
   return { counts, problems }
-}
-
-/** Ids of other servers may hold anything; a name must not lead out of the folder. */
-const nameFor = (id: string) => encodeURIComponent(id).replaceAll('.', '%2E')
-
-async function download(client: OpenAI, { id, bytes }: OpenAI.FileObject, target: string): Promise<void> {
-  const there = await stat(target).catch(() => undefined)
-  if (there?.isFile() && there.size === bytes) return
-  const answer = await client.files.content(id)
-  const part = `${target}.part`
-  try {
-    if (answer.body === null) await finished(createWriteStream(part).end())
-    else await pipeline(Readable.fromWeb(answer.body), createWriteStream(part, { mode: 0o600 }))
-    await rename(part, target)
-  } catch (error) {
-    await rm(part, { force: true })
-    throw error
-  }
 }

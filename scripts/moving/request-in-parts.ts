@@ -8,8 +8,8 @@ const needed = new Set(['model', 'content', 'role', 'file_id'])
 const mostParts = 50
 
 /**
- * Sends a body. A part that the server names as one that it does not have is removed and told to `leftOut`, and the
- * rest is sent again; a part without which the object would be another one is not removed.
+ * Sends a body. A part that the server names as one that it does not have, and an image that it cannot read, is removed
+ * and told to `leftOut`, and the rest is sent again; a part without which the object would be another one is not removed.
  */
 export async function sendInParts<T>(
   body: Body,
@@ -39,14 +39,23 @@ export function messageOf(error: unknown): string {
 
 type Part = (string | number)[]
 
+/** An image whose bytes the server cannot read, or does not take. */
+const unreadImage = /^content\[\d+\](?=\.image_(?:url\.url|file\.file_id)$)/
+
 function refusedPart(error: unknown): Part | undefined {
   if (!(error instanceof APIError) || error.status !== 400 || !error.param) return undefined
+  const image = unreadImage.exec(error.param)?.[0]
+  if (image !== undefined) return partNamed(image)
   if (error.code !== 'unsupported_parameter' && error.code !== 'unknown_parameter') return undefined
-  const part = Array.from(error.param.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, index]) =>
-    index === undefined ? name : Number(index),
-  )
+  const part = partNamed(error.param)
   // An entry of a type that the server does not have goes as a whole.
   return part.at(-1) === 'type' ? part.slice(0, -1) : part
+}
+
+function partNamed(name: string): Part {
+  return Array.from(name.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([step, index]) =>
+    index === undefined ? step : Number(index),
+  )
 }
 
 function nameOf(part: Part): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
-import { createCanonicalArguments } from '../../domain/responses/canonical-arguments.ts'
+import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
 import { type ResponseEvent, createOutputEvents } from '../../domain/responses/events.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../domain/responses/items-of.ts'

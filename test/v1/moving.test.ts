@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exportDump } from '../../scripts/moving/export-dump.ts'
 import { importDump } from '../../scripts/moving/import-dump.ts'
 import { clientWith, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 const root = path.resolve(import.meta.dirname, '../..')
 
 /** A command is a process that loads the client. */
@@ -268,6 +273,72 @@ describe('an application moves', { timeout: commandsMs }, () => {
     expect(messages[4]?.metadata).toMatchObject({ number: '4', imported_id: JSON.parse(lines[5] ?? '').id })
   })
 
+  it('with the images and files of its messages', async () => {
+    const { client, owner } = await v1Client(service)
+    const upload = async (bytes: Buffer, name: string, purpose: OpenAI.FilePurpose) =>
+      (await client.files.create({ file: await toFile(bytes, name), purpose })).id
+    const image = await upload(png, 'a.png', 'vision')
+    const text = await upload(Buffer.from(hours), 'hours.txt', 'assistants')
+    const tools = [{ type: 'file_search' as const }]
+    const thread = await client.beta.threads.create({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What are these?' },
+            { type: 'image_file', image_file: { file_id: image, detail: 'low' } },
+            {
+              type: 'image_url',
+              image_url: { url: `data:image/png;base64,${png.toString('base64')}`, detail: 'high' },
+            },
+          ],
+          attachments: [{ file_id: text, tools }],
+        },
+      ],
+    })
+    const exported = path.join(folder, 'pictures')
+    const printed: string[] = []
+    const saved = await exportDump({
+      client,
+      folder: exported,
+      threads: [thread.id],
+      print: (line) => void printed.push(line),
+    })
+    expect([printed, saved]).toMatchObject([[], { problems: 0, counts: { file: 3, vector_store: 1 } }])
+
+    const { client: second } = await otherProject(owner)
+    const dump = path.join(exported, 'export.jsonl')
+    const taken = await take(second, dump)
+    expect(taken.printed).toEqual([])
+    expect(taken.counts).toMatchObject({ file: { made: 3 }, 'thread.message': { made: 1 } })
+    const made = parsedLine(await readFile(`${dump}.progress`, 'utf8'), `"thread"`)
+    const files = Object.fromEntries((await second.files.list()).data.map(({ filename, id }) => [filename, id]))
+    const [message] = (await second.beta.threads.messages.list(made)).data
+    expect(message).toMatchObject({
+      content: [
+        { type: 'text', text: { value: 'What are these?' } },
+        { type: 'image_file', image_file: { file_id: files['a.png'], detail: 'low' } },
+        { type: 'image_file', image_file: { file_id: files['image'], detail: 'high' } },
+      ],
+      attachments: [{ file_id: files['hours.txt'], tools }],
+    })
+    const [storeId = ''] =
+      (await second.beta.threads.retrieve(made)).tool_resources?.file_search?.vector_store_ids ?? []
+    expect((await second.vectorStores.retrieve(storeId)).file_counts.total).toBe(1)
+
+    // The bytes are the thread's own: they outlive the files.
+    for (const name of ['a.png', 'image']) await second.files.delete(files[name] ?? '')
+    const assistant = await second.beta.assistants.create({ model: 'm' })
+    await second.beta.threads.runs.createAndPoll(made, { assistant_id: assistant.id }, { pollIntervalMs: 50 })
+    const shown = service.model.requests.at(-1)?.body.messages.flatMap(({ content }) => content)
+    const url = `data:image/png;base64,${png.toString('base64')}`
+    expect(shown).toEqual([
+      { type: 'text', text: 'What are these?' },
+      { type: 'image_url', image_url: { url, detail: 'low' } },
+      { type: 'image_url', image_url: { url, detail: 'high' } },
+    ])
+  })
+
   it('with messages whose thread is not in the dump, and says what a thread cannot take', async () => {
     const { client } = await v1Client(service)
     const message = (id: string, at: number, content: unknown[], more = {}) => ({
@@ -287,20 +358,30 @@ describe('an application moves', { timeout: commandsMs }, () => {
         attachments: [{ file_id: 'file-gone', tools: [{ type: 'file_search' }] }],
       }),
       message('msg_3', 3, [{ type: 'image_file', image_file: { file_id: 'file-gone' } }]),
+      { object: 'file', id: 'file-text', filename: 'a.txt', path: 'a.txt' },
+      message('msg_4', 4, [
+        { type: 'image_url', image_url: { url: 'http://127.0.0.1:1/a.png' } },
+        text('Fourth'),
+        { type: 'image_file', image_file: { file_id: 'file-text' } },
+      ]),
     )
+    await writeFile(path.join(path.dirname(dump), 'a.txt'), 'no image')
     const { printed, counts } = await take(client, dump)
-    expect(counts).toMatchObject({ thread: { made: 1 }, 'thread.message': { made: 2, refused: 1, partial: 3 } })
+    expect(counts).toMatchObject({ thread: { made: 1 }, 'thread.message': { made: 3, refused: 1, partial: 5 } })
     const lines = printed.join('\n')
     for (const words of [
       'left out: content[0].text.annotations of thread.message msg_2: they name places in the old files',
       'left out: attachments[0] of thread.message msg_1: the file file-gone was not taken',
       'left out: content[0] of thread.message msg_3: the file file-gone was not taken',
       'not taken: thread.message msg_3: ',
+      'left out: content[0] of thread.message msg_4: content[0].image_url.url: could not be read',
+      'left out: content[1] of thread.message msg_4: content[1].image_file.file_id: is not a PNG, JPEG, GIF or WebP image',
     ])
       expect(lines).toContain(words)
     const made = parsedLine(await readFile(`${dump}.progress`, 'utf8'), `"thread"`)
     const listed = (await client.beta.threads.messages.list(made, { order: 'asc' })).data
-    expect(listed.map(({ content: [part] }) => part?.type === 'text' && part.text.value)).toEqual(['First', 'Second'])
+    const said = listed.map(({ content: [part] }) => part?.type === 'text' && part.text.value)
+    expect(said).toEqual(['First', 'Second', 'Fourth'])
   })
 })
 

@@ -32,6 +32,7 @@ describe('the official client on /v1, with address and key only', () => {
       expect(await run({ BASE_URL: `${service.url}/v1`, KEY: client.apiKey ?? '', MODEL: 'scripted' })).toEqual({
         waiting: ['requires_action', 'get_weather', { city: 'Paris' }],
         done: 'completed',
+        told: [true, '{"city":"Paris"}'],
         streamed: ['requires_action', 'completed', 'It is rainy in Paris.'],
         said: [
           'user: The weather in Paris?',

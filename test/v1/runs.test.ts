@@ -238,7 +238,7 @@ describe('runs of /v1', () => {
     const run = await stream.finalRun()
     expect(run).toMatchObject({ status: 'requires_action' })
     expect(called).toEqual(['function w0'])
-    expect(events.filter((event) => event !== 'thread.message.delta')).toEqual([
+    expect(events.filter((event, place) => event !== 'thread.message.delta' && event !== events[place - 1])).toEqual([
       'thread.run.created',
       'thread.run.queued',
       'thread.run.in_progress',
@@ -276,6 +276,96 @@ describe('runs of /v1', () => {
       'thread.run.step.completed',
       'thread.run.completed',
     ])
+  })
+
+  it('stream the arguments of functions as the model writes them', async () => {
+    const { client, assistant, thread, ids } = await setUp({ tools: [weather] })
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({
+      text: 'Let me see.',
+      toolCalls: [
+        { id: 'w0', name: 'get_weather', arguments: ['{"city": "Pa', gate.promise, 'ris", "days" : 2}'] },
+        { id: 'w1', name: 'get_weather', arguments: { city: 'Rome' } },
+      ],
+    })
+    const stream = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
+    const events: string[] = []
+    const pieces: string[] = []
+    const done: string[] = []
+    stream.on('event', ({ event }) => events.push(event))
+    stream.on('toolCallDelta', (delta, snapshot) => {
+      if (delta.type !== 'function' || snapshot.type !== 'function') return
+      pieces.push(delta.function?.arguments ?? '')
+      if (snapshot.function.arguments.includes('Pa')) gate.resolve()
+    })
+    stream.on('toolCallDone', (call) => done.push(call.type === 'function' ? call.function.arguments : call.type))
+    const run = await stream.finalRun()
+    expect(run).toMatchObject({ status: 'requires_action' })
+    expect(pieces.length).toBeGreaterThan(2)
+    const written = ['{"city":"Paris","days":2}', '{"city":"Rome"}']
+    expect(pieces.join('')).toBe(written.join(''))
+    expect(done).toEqual(written)
+    const snapshots = (await stream.finalRunSteps()).map(({ step_details: details }) =>
+      details.type === 'tool_calls'
+        ? details.tool_calls.map((call) => call.type === 'function' && [call.id, call.function.arguments])
+        : details.type,
+    )
+    expect(snapshots).toEqual([
+      'message_creation',
+      [
+        ['w0', written[0]],
+        ['w1', written[1]],
+      ],
+    ])
+    const calls = run.required_action?.submit_tool_outputs.tool_calls.map((call) => call.function.arguments)
+    expect(calls).toEqual(written)
+    expect(events.filter((event) => event === 'thread.run.step.created')).toHaveLength(2)
+    await client.beta.threads.runs.cancel(run.id, ids)
+  })
+
+  it('withdraw the calls of an answer that broke off, in the same stream', async () => {
+    const { client, assistant, thread, ids } = await setUp({ tools: [weather] })
+    const call = { name: 'get_weather', arguments: ['{"city": "Par'] }
+    service.model.reply({ toolCalls: [{ id: 'w0', ...call }], breakConnection: true })
+    service.model.reply({ text: ['It ', 'rains.'] })
+    const stream = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
+    const events: string[] = []
+    stream.on('event', ({ event }) => events.push(event))
+    expect(await stream.finalRun()).toMatchObject({ status: 'completed' })
+    expect(events.filter((event, place) => event !== events[place - 1])).toEqual([
+      'thread.run.created',
+      'thread.run.queued',
+      'thread.run.in_progress',
+      'thread.run.step.created',
+      'thread.run.step.in_progress',
+      'thread.run.step.delta',
+      'thread.run.step.failed',
+      'thread.run.step.created',
+      'thread.run.step.in_progress',
+      'thread.message.created',
+      'thread.message.in_progress',
+      'thread.message.delta',
+      'thread.message.completed',
+      'thread.run.step.completed',
+      'thread.run.completed',
+    ])
+
+    service.model.reply({ toolCalls: [{ id: 'w1', ...call }], breakConnection: true })
+    service.model.reply(weatherCalls('Rome'))
+    const again = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
+    const run = await again.finalRun()
+    expect(run.status).toBe('requires_action')
+    const [withdrawn, step] = await again.finalRunSteps()
+    expect(withdrawn).toMatchObject({ status: 'failed', last_error: { code: 'server_error' } })
+    expect(await client.beta.threads.runs.steps.retrieve(step?.id ?? '', { ...ids, run_id: run.id })).toMatchObject({
+      status: 'in_progress',
+      step_details: { tool_calls: [{ id: 'w0' }] },
+    })
+    expect(step).toMatchObject({
+      status: 'in_progress',
+      step_details: { tool_calls: [{ id: 'w0', function: { arguments: '{"city":"Rome"}' } }] },
+    })
+    await client.beta.threads.runs.cancel(run.id, ids)
   })
 
   it('begin with their thread, streamed and not', async () => {

@@ -88,8 +88,6 @@ describe('files and vector stores of /v1', () => {
       }),
     ).toEqual([first.id])
     expect(await search({ query, filters: { type: 'eq', key: 'kind', value: 'none' } })).toEqual([])
-    const rewritten = await refusalOf(client.vectorStores.search(store.id, { query, rewrite_query: true }))
-    expect([rewritten.status, rewritten.param]).toEqual([400, 'rewrite_query'])
     await client.vectorStores.files.update(first.id, { vector_store_id: store.id, attributes: { kind: 'new' } })
     expect(await search({ query, filters: { type: 'eq', key: 'kind', value: 'new' } })).toEqual([first.id])
 
@@ -172,5 +170,48 @@ describe('files and vector stores of /v1', () => {
       async () => (await service.collections.files.countDocuments(left)) === 0,
     )
     expect(await service.collections.assistants.countDocuments({ _id: store.id })).toBe(0)
+  })
+
+  it('queries are rewritten by the model, within the budget, or searched as they are', async () => {
+    const { client, owner } = await v1Client(service)
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(hours), 'hours.txt'),
+      purpose: 'assistants',
+    })
+    const store = await client.vectorStores.create({})
+    await client.vectorStores.files.createAndPoll(store.id, { file_id: file.id }, { pollIntervalMs: 50 })
+    const search = async (query: string | string[]) => {
+      const page = await client.vectorStores.search(store.id, { query, rewrite_query: true })
+      expect(page.data[0]?.filename).toBe('hours.txt')
+      return Reflect.get(page, 'body').search_query
+    }
+    const own = { user_id: owner.userId }
+    const budget = `/projects/${owner.projectId}/budget`
+    await owner.put(budget, { runs: 100 })
+    service.model.reply({ text: 'Here:\n```json\n["office closing time on Fridays"]\n```' })
+    expect(await search('hi, when do you close on fri?')).toEqual(['office closing time on Fridays'])
+    const asked = service.model.requests.at(-1)?.body
+    expect(asked).toMatchObject({ model: service.settings.defaultModel, max_tokens: 200 })
+    expect(asked?.messages.at(-1)).toEqual({ role: 'user', content: '["hi, when do you close on fri?"]' })
+    service.model.reply({ text: '["one", "two"]' })
+    expect(await search(['first', 'second'])).toEqual(['one', 'two'])
+
+    const asTheyWere = ['first', 'second']
+    for (const text of ['["only one"]', 'No.', '["one", ""]', `["one", "${'x'.repeat(2001)}"]`]) {
+      service.model.reply({ text })
+      expect(await search(asTheyWere)).toEqual(asTheyWere)
+    }
+    service.model.reply({ status: 400, errorMessage: 'No such parameter.' })
+    expect(await search(asTheyWere)).toEqual(asTheyWere)
+    // The run that the model refused is given back.
+    expect(await owner.get(budget)).toMatchObject({ used: { runs: 6 } })
+
+    await owner.put(budget, { runs: 6 })
+    const before = service.model.requests.length
+    expect(await search(asTheyWere)).toEqual(asTheyWere)
+    expect(service.model.requests.length).toBe(before)
+    const threads = () => service.collections.threads.countDocuments({ ...own, name: 'Chat completion' })
+    await eventually('nothing of it to be kept', async () => (await threads()) === 0)
+    expect(await service.collections.runs.countDocuments(own)).toBe(0)
   })
 })

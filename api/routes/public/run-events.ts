@@ -3,7 +3,8 @@ import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
-import { messageStep, outputsOf, toolStep } from './run-steps.ts'
+import { createCallProgress, shownDelta } from './call-progress.ts'
+import { type StepCall, messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
 
@@ -24,7 +25,7 @@ interface OpenStep {
 /** How an API shows a run. */
 export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
-  /** As the assistants API does: a step announces its calls as deltas, and a run that it is about to be cancelled. */
+  /** As the assistants API does: a step's calls come in pieces, and a run says that it is about to be cancelled. */
   isWhole?: boolean
 }
 
@@ -35,6 +36,9 @@ export interface RunEventsOptions {
 export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: RunEventsOptions, now: () => Date) {
   const progress = createTextProgress()
   const refusals = createTextProgress(refusalText)
+  const calling = createCallProgress()
+  /** How often the model has called tools in a message. */
+  const attempts = new Map<string, number>()
   const closed = new Set<string>()
   /** The whole messages of the run so far. */
   let shown: Message[] = []
@@ -52,11 +56,17 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
       const messages = [...view.messages.values()]
       shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
       for (const [index, folded] of messages.entries()) {
-        const text = progress.advance(folded)
-        const refusal = refusals.advance(folded)
-        if (text.contradicted || refusal.contradicted) return { events, contradicted: true }
-        if (text.delta !== '') events.push(...said(folded.id, text.delta))
-        if (refusal.delta !== '') events.push(...refused(folded.id, refusal.delta))
+        events.push(...withdrawn(folded))
+        if (closed.has(folded.id) || calling.sent(folded.id).length > 0) {
+          if (!isContinued(folded)) return { events, contradicted: true }
+        } else {
+          const text = progress.advance(folded)
+          const refusal = refusals.advance(folded)
+          if (text.contradicted || refusal.contradicted) return { events, contradicted: true }
+          if (text.delta !== '') events.push(...said(folded.id, text.delta))
+          if (refusal.delta !== '') events.push(...refused(folded.id, refusal.delta))
+        }
+        if (isWhole && 'pieces' in folded.content) events.push(...called(folded))
         events.push(...finished(folded, messages.slice(index + 1)))
       }
       return { events, contradicted: false }
@@ -128,31 +138,75 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
     if (calls.length === 0 || closed.has(toolsId)) return events
     const outputs = outputsOf(following.map(shownMessage))
     const at = now()
-    if (open?.id !== toolsId) {
-      events.push(...closeOpen('completed'), ...openedTools(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
-      open = {
-        id: toolsId,
-        close(how) {
-          closed.add(toolsId)
-          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
-        },
-      }
-    }
-    if (calls.every((call) => outputs.has(call.id))) {
-      closed.add(toolsId)
-      open = undefined
-      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
-    }
+    if (isWhole) events.push(...called(folded))
+    else if (open?.id !== toolsId)
+      events.push(
+        ...closeOpen('completed'),
+        ...opened(toolStep(run, { id, calls: stepCalls(calls) }, new Map(), 'in_progress', at)),
+      )
+    openTools(id, () => stepCalls(calls), outputs)
+    if (calls.every((call) => outputs.has(call.id))) events.push(...closeOpen('completed'))
     return events
+  }
+
+  /** The step of calls that a later attempt does not make has failed; the calls that it makes begin another one. */
+  function withdrawn(folded: FoldedMessage): RunEvent[] {
+    const toolsId = `${folded.id}/tools`
+    if (open?.id !== toolsId || isIncomplete(folded) || !calling.isContradicted(folded)) return []
+    const [event] = closeOpen('failed')
+    closed.delete(toolsId)
+    calling.forget(folded.id)
+    attempts.set(folded.id, attemptOf(folded.id) + 1)
+    return event === undefined ? [] : [{ ...event, data: { ...event.data, last_error: begunAnew } }]
+  }
+
+  /** The new parts of the calls of a message. The first ends what the message says. */
+  function called(folded: FoldedMessage): RunEvent[] {
+    const { id } = folded
+    const toolsId = `${id}/tools`
+    const events: RunEvent[] = []
+    const deltas = calling.advance(folded)
+    if (deltas.length === 0) return events
+    if (open?.id !== toolsId) {
+      events.push(
+        ...closeOpen('completed'),
+        ...opened(toolStep(run, { id, calls: [], attempt: attemptOf(id) }, new Map(), 'in_progress', now())),
+      )
+      openTools(id, () => calling.sent(id), new Map())
+    }
+    return [...events, ...deltas.flatMap((delta) => stepDelta(toolStepId(id, attemptOf(id)), shownDelta(delta)))]
+  }
+
+  function attemptOf(messageId: string): number {
+    return attempts.get(messageId) ?? 1
+  }
+
+  function openTools(id: string, calls: () => StepCall[], outputs: Map<string, string>): void {
+    const toolsId = `${id}/tools`
+    open = {
+      id: toolsId,
+      close(how) {
+        closed.add(toolsId)
+        return [
+          {
+            name: `thread.run.step.${how}`,
+            data: toolStep(run, { id, calls: calls(), attempt: attemptOf(id) }, outputs, how, now()),
+          },
+        ]
+      },
+    }
+  }
+
+  /** Text that a model adds after its first call has no event; without a call the answer is another one. */
+  function isContinued({ id, content }: FoldedMessage): boolean {
+    if (!('whole' in content) || content.whole.type !== 'AIMessage') return true
+    const { content: text, tool_calls: calls = [], incomplete } = content.whole.data
+    return text.startsWith(progress.sent(id)) && (text === progress.sent(id) || calls.length > 0 || incomplete === true)
   }
 
   function cutOf(id: string): AIMessage['data']['cut'] {
     const message = shown.find((other) => other.data.id === id)
     return message?.type === 'AIMessage' ? message.data.cut : undefined
-  }
-
-  function openedTools(step: CompatRunStep): RunEvent[] {
-    return isWhole ? openedWithDeltas(step) : opened(step)
   }
 
   function closeOpen(how: How): RunEvent[] {
@@ -161,6 +215,11 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
     return events
   }
 }
+
+const begunAnew = { code: 'server_error', message: 'The answer of the model broke off. It begins again.' }
+
+const isIncomplete = ({ content }: FoldedMessage): boolean =>
+  'whole' in content && content.whole.type === 'AIMessage' && content.whole.data.incomplete === true
 
 function citedFilesIn(messages: Message[], runId: string) {
   const logged = messages.map((message) => ({ message, runId }))
@@ -228,18 +287,10 @@ function endOfMessage(
   ]
 }
 
-/** The step begins without calls; each is then added as a whole. */
-function openedWithDeltas(step: CompatRunStep): RunEvent[] {
-  const { step_details: details, id } = step
-  if (details.type !== 'tool_calls') return opened(step)
-  const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
-  return [
-    ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
-    {
-      name: 'thread.run.step.delta',
-      data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
-    },
-  ]
+function stepDelta(id: string, call: object | undefined): RunEvent[] {
+  if (call === undefined) return []
+  const delta = { step_details: { type: 'tool_calls', tool_calls: [call] } }
+  return [{ name: 'thread.run.step.delta', data: { id, object: 'thread.run.step.delta', delta } }]
 }
 
 function opened(step: CompatRunStep): RunEvent[] {

@@ -12,8 +12,11 @@ type Status = CompatRunStep['status']
  * same one.
  */
 export const messageStepId = (messageId: string): string => `step-${messageId}`
-/** The step with the tool calls of a message. */
-export const toolStepId = (messageId: string): string => `step-${messageId}-tools`
+/** The step with the tool calls of a message. A stream has seen `attempt` ones, if the model had to begin again. */
+export const toolStepId = (messageId: string, attempt = 1): string =>
+  `step-${messageId}-tools${attempt > 1 ? `-${attempt}` : ''}`
+/** The id in lists of a step that a stream has named. */
+export const listedStepId = (stepId: string): string => stepId.replace(/(?<=-tools)-\d+$/, '')
 
 export function messageStep(run: RunRecord, messageId: string, status: Status, at: Date): CompatRunStep {
   return {
@@ -23,22 +26,32 @@ export function messageStep(run: RunRecord, messageId: string, status: Status, a
   }
 }
 
+export interface StepCall {
+  id: string
+  name: string
+  /** JSON text. */
+  arguments: string
+}
+
+export const stepCalls = (calls: ToolCall[] = []): StepCall[] =>
+  calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) }))
+
 export function toolStep(
   run: RunRecord,
-  { id, calls }: { id: string; calls: ToolCall[] },
+  { id, calls, attempt }: { id: string; calls: StepCall[]; attempt?: number },
   outputs: Outputs,
   status: Status,
   at: Date,
 ): CompatRunStep {
   return {
-    ...step(run, toolStepId(id), status, at),
+    ...step(run, toolStepId(id, attempt), status, at),
     type: 'tool_calls',
     step_details: {
       type: 'tool_calls',
       tool_calls: calls.map((call) => ({
         id: call.id,
         type: 'function',
-        function: { name: call.name, arguments: JSON.stringify(call.args), output: outputs.get(call.id) ?? null },
+        function: { name: call.name, arguments: call.arguments, output: outputs.get(call.id) ?? null },
       })),
     },
   }
@@ -86,7 +99,7 @@ export function stepsOf(run: RunRecord, said: LoggedMessage[]): CompatRunStep[] 
     const toolStatus = calls.every((call) => outputs.has(call.id)) ? 'completed' : isOver(run) ? failed : 'in_progress'
     const steps = [
       ...(content === '' ? [] : [messageStep(run, id, incomplete ? failed : 'completed', createdAt)]),
-      ...(calls.length === 0 ? [] : [toolStep(run, { id, calls }, outputs, toolStatus, createdAt)]),
+      ...(calls.length === 0 ? [] : [toolStep(run, { id, calls: stepCalls(calls) }, outputs, toolStatus, createdAt)]),
     ]
     const [first] = steps
     if (first && usage) first.usage = usage

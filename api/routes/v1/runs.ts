@@ -7,7 +7,7 @@ import type { RunOfClient } from '../../../services/v1/runs.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { orNull } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
-import { stepsOf } from '../public/run-steps.ts'
+import { listedStepId, stepsOf } from '../public/run-steps.ts'
 import { ListQuery, RunStepParams, ThreadParams, ThreadRunParams, listOf } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
 import {
@@ -235,7 +235,7 @@ const runStepRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) =>
       },
     },
     async (request) => {
-      const found = (await steps(request)).find(({ id }) => id === request.params.step_id)
+      const found = (await steps(request)).find(({ id }) => id === listedStepId(request.params.step_id))
       if (found === undefined) throw new AppError('not_found', 'There is no such step.')
       return found
     },

@@ -111,7 +111,11 @@ export const StoreSearchRequest = strict(
         score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
       }),
     ),
-    rewrite_query: Type.Optional(Type.Boolean({ description: '`true` is refused: queries are searched as they are.' })),
+    rewrite_query: Type.Optional(
+      Type.Boolean({
+        description: 'The default model rewrites the query before the search; `search_query` of the answer says how.',
+      }),
+    ),
   },
   { title: 'V1VectorStoreSearchRequest' },
 )

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import { invalidInput } from '../../../domain/errors.ts'
 import { checkFilter } from '../../../services/knowledge/attribute-filter.ts'
 import type { VectorStoreMembers } from '../../../services/knowledge/vector-stores.ts'
 import { callerOf } from '../../plugins/authentication.ts'
@@ -120,7 +119,10 @@ const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app
   )
 }
 
-const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { vectorStores, entries } }) => {
+const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
+  app,
+  { v1: { vectorStores, entries, rewriteQueries } },
+) => {
   app.post(
     '/vector_stores/:vector_store_id/search',
     {
@@ -133,7 +135,8 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, 
       },
     },
     async (request) => {
-      const store = await vectorStores.find(callerOf(request), request.params.vector_store_id)
+      const caller = callerOf(request)
+      const store = await vectorStores.find(caller, request.params.vector_store_id)
       const {
         query,
         filters,
@@ -141,11 +144,11 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, 
         ranking_options: ranking,
         rewrite_query: rewrite,
       } = request.body
-      if (rewrite) throw invalidInput(['body', 'rewrite_query'], 'queries are searched as they are', 'unsupported')
       const filter = filters && filterOf(filters)
       if (filter) checkFilter(filter, ['body', 'filters'])
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(searchMs)])
-      const queries = [query].flat()
+      const asked = [query].flat()
+      const queries = rewrite ? await rewriteQueries(caller, asked, signal) : asked
       const found = await Promise.all(
         queries.map((text) => entries.search(store, { query: text, limit, filter }, signal)),
       )

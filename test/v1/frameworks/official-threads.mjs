@@ -34,6 +34,8 @@ await threads.messages.create(thread.id, { role: 'user', content: 'And now?' })
 const first = threads.runs.stream(thread.id, { assistant_id: assistant.id })
 const stopped = await first.finalRun()
 const [again] = stopped.required_action.submit_tool_outputs.tool_calls
+const [{ step_details: told }] = await first.finalRunSteps()
+seen.told = [told.tool_calls[0].id === again.id, told.tool_calls[0].function.arguments]
 const more = { tool_outputs: [{ tool_call_id: again.id, output: 'rainy' }] }
 const second = isOld
   ? threads.runs.submitToolOutputsStream(thread.id, stopped.id, more)

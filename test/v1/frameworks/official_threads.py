@@ -33,6 +33,8 @@ threads.messages.create(thread.id, role="user", content="And now?")
 with threads.runs.stream(thread_id=thread.id, assistant_id=assistant.id) as stream:
     stream.until_done()
     stopped = stream.current_run
+    [told] = [call for step in stream.get_final_run_steps() for call in step.step_details.tool_calls]
+    seen["told"] = [told.id == stopped.required_action.submit_tool_outputs.tool_calls[0].id, told.function.arguments]
 [again] = stopped.required_action.submit_tool_outputs.tool_calls
 with threads.runs.submit_tool_outputs_stream(
     run_id=stopped.id,

@@ -1,4 +1,4 @@
-import { foreignJsonDepth } from '../foreign-json.ts'
+import { foreignJsonDepth } from './foreign-json.ts'
 
 interface Container {
   kind: '{' | '['
