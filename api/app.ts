@@ -30,6 +30,7 @@ import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
+import { memoryRoutes } from './routes/memory/index.ts'
 import { promptRoutes } from './routes/prompts/index.ts'
 import { programLoginRoutes } from './routes/auth/program-logins.ts'
 import { socialRoutes } from './routes/auth/social.ts'
@@ -152,6 +153,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
   await app.register(promptRoutes, deps.services)
+  await app.register(memoryRoutes, deps.services)
   await app.register(exportRoutes, deps.services)
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)

@@ -59,7 +59,10 @@ export const rateLimits = {
   public_runs_token: { rates: '120/1m', counts: '… with one public token' },
   public_runs_assistant: { rates: '300/1m', counts: '… of one assistant' },
   imports_user: { rates: '20/1h', counts: 'imports of archives by a user ([archive.md](archive.md#limits))' },
-  runs_user: { rates: '120/1m', counts: 'runs that a user starts, searches in files, calls of `tools/try`' },
+  runs_user: {
+    rates: '120/1m',
+    counts: 'runs that a user starts, searches in files, calls of `tools/try`, facts that a user saves or changes',
+  },
   checkout_user: { rates: '20/1h', counts: 'checkouts that a user opens' },
   checkout_reads_user: { rates: '60/1m', counts: 'checkouts that a user looks up' },
 } satisfies Record<string, RateLimit>

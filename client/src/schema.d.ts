@@ -472,6 +472,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/memory/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Facts that your assistants keep, newest first */
+        get: operations["memory.list"];
+        put?: never;
+        /**
+         * Keep a fact; an account has at most 500
+         * @description A text that is kept there already is not stored twice: the answer is the known fact.
+         */
+        post: operations["memory.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a fact */
+        delete: operations["memory.delete"];
+        options?: never;
+        head?: never;
+        /** Change a fact, or whom it is for; null removes a member */
+        patch: operations["memory.update"];
+        trace?: never;
+    };
     "/user/export": {
         parameters: {
             query?: never;
@@ -3801,6 +3840,61 @@ export interface components {
             text: string;
         };
         /**
+         * MemoryMadeBy
+         * @description Who saved it: its owner, or an assistant with the tool `memory`.
+         * @enum {unknown}
+         */
+        MemoryMadeBy: "user" | "assistant";
+        /**
+         * Memory
+         * @description A fact that assistants keep.
+         */
+        Memory: {
+            memory_id: string;
+            text: string;
+            assistant_id: string | null;
+            project_id: string | null;
+            source_message_id: string | null;
+            made_by: components["schemas"]["MemoryMadeBy"];
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * MemoryCreateRequest
+         * @description A fact to keep.
+         * @example {
+         *       "text": "The user prefers short answers.",
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10"
+         *     }
+         */
+        MemoryCreateRequest: {
+            /** @description One fact, as it is given to the model. */
+            text: string;
+            /** @description The only assistant that is given the fact; without it and `project_id`: all of the user. */
+            assistant_id?: string;
+            /** @description The project whose assistants are given the fact. Not together with `assistant_id`. */
+            project_id?: string;
+            /** @description The message that the fact is from. */
+            source_message_id?: string;
+        };
+        /**
+         * MemoryUpdateRequest
+         * @description The members of a fact to change. An owner that is named replaces the other one.
+         * @example {
+         *       "text": "The user prefers answers with examples."
+         *     }
+         */
+        MemoryUpdateRequest: {
+            /** @description One fact, as it is given to the model. */
+            text?: string;
+            assistant_id?: string | null;
+            project_id?: string | null;
+            source_message_id?: string | null;
+        };
+        /**
          * ExportLink
          * @description A link to an archive of all data of a user.
          */
@@ -3837,6 +3931,7 @@ export interface components {
             vector_store_files: number;
             schedules: number;
             prompts: number;
+            memories: number;
         };
         /**
          * ImportReport
@@ -3958,7 +4053,7 @@ export interface components {
          * @description Kind of a tool.
          * @enum {unknown}
          */
-        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "client";
+        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "client";
         /**
          * ToolSetting
          * @description A tool that an assistant is given, with its settings.
@@ -6091,6 +6186,7 @@ export interface components {
             client_calls?: components["schemas"]["ClientCallMode"];
             /** @description A run that waits so long for the client ends with an error; default: never. */
             client_calls_expire_seconds?: number;
+            user?: string | null;
             /** @description The assistant's public token, if it is not in a header. */
             token?: string;
         };
@@ -6171,6 +6267,8 @@ export interface components {
             /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
             store?: boolean | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             messages: components["schemas"]["CompatChatMessage"][];
             n?: number | null;
             stream?: boolean | null;
@@ -6535,6 +6633,8 @@ export interface components {
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
             stream?: boolean | null;
         };
@@ -6636,6 +6736,8 @@ export interface components {
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
             stream?: boolean | null;
             thread?: {
@@ -11649,6 +11751,404 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "memory.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+                /** @description Only facts of this assistant. */
+                assistant_id?: string;
+                /** @description Only facts of this project. */
+                project_id?: string;
+                /** @description Only facts about this caller of the assistant, by the name that the requests gave. Without it, facts about callers are left out. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "memory.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "memory.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the fact. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "memory.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the fact. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
