@@ -71,7 +71,11 @@ export function createStoreFact({ collections, transaction, embedFacts, onError 
       const text_hash = sameTextHash(text)
       const now = given.createdAt ?? new Date()
       const before = await known(given, text_hash, new Date())
-      if (before !== undefined) return before
+      if (before !== undefined) {
+        // The process that stored it may have died before it had its vector.
+        if (before.embedded_with === undefined) await embed(before)
+        return before
+      }
       const { id, userId, scope, sourceMessageId, runId, madeBy } = given
       const fact: MemoryRecord = {
         _id: id,

@@ -16,9 +16,12 @@ const factsOf = (assistantId: string) => service.collections.memories.find({ ass
 
 async function publicMemory() {
   const assistant = await newPublicAssistant(service, { config: withMemory({ scope: 'project' }) })
+  const stored = await service.collections.assistants.findById(assistant.id).lean()
   const anybody = apiClient(service.url, assistant.token)
   return {
     ...assistant,
+    userId: stored?.user_id ?? '',
+    projectId: stored?.project_id ?? '',
     anybody,
     /** Asks as a caller; the facts that the model was given. */
     async ask(caller: object, ...calls: object[]) {
@@ -40,7 +43,7 @@ async function publicMemory() {
 }
 
 it('is of each caller who says a name, and of nobody else', async () => {
-  const { id, owner, anybody, ask, complete } = await publicMemory()
+  const { id, owner, projectId, anybody, ask, complete } = await publicMemory()
   await owner.post('/memory/', { text: 'The owner is called Olga.' })
   await owner.post('/memory/', { text: 'The assistant is for guests.', assistant_id: id })
 
@@ -50,9 +53,9 @@ it('is of each caller who says a name, and of nobody else', async () => {
   expect(await ask({ user: '' }, { operation: 'save', text: 'Nobody was here.' })).toEqual([])
   expect(await factsOf(id)).toHaveLength(1)
 
-  expect(await ask({ user: 'ada' }, { operation: 'save', text: 'Ada likes tea.' })).toEqual([])
+  expect(await ask({ user: 'ada' }, { operation: 'save', text: 'Ada likes tea.' })).toEqual(['Ada likes tea.'])
   expect(offersMemory()).toBe(true)
-  expect(await ask({ user: 'bob' }, { operation: 'save', text: 'Bob likes cocoa.' })).toEqual([])
+  expect(await ask({ user: 'bob' }, { operation: 'save', text: 'Bob likes cocoa.' })).toEqual(['Bob likes cocoa.'])
   expect(await ask({ user: 'ada' })).toEqual(['Ada likes tea.'])
   expect(await complete({ user: 'ada' })).toEqual(['Ada likes tea.'])
   expect(await complete({ safety_identifier: 'bob' })).toEqual(['Bob likes cocoa.'])
@@ -93,7 +96,7 @@ it('is of each caller who says a name, and of nobody else', async () => {
     'The owner is called Olga.',
   ])
   // An application on /v1 that names its users keeps their facts apart, too.
-  const { jwt_token: token } = await owner.get(`/projects/${owner.projectId}`)
+  const { jwt_token: token } = await owner.get(`/projects/${projectId}`)
   service.model.reply({ text: 'Hello.' })
   await apiClient(service.url, token).post('/v1/chat/completions', {
     model: id,
@@ -116,12 +119,12 @@ it('is of each caller who says a name, and of nobody else', async () => {
 })
 
 it('has a limit for each caller, and is deleted when its time is over', async () => {
-  const { id, owner, ask } = await publicMemory()
+  const { id, userId, ask } = await publicMemory()
   const caller = callerHash(id, 'ada')
   const now = Date.now()
   const fact = (place: number, expires: number) => ({
     _id: `${id}-${place}`,
-    user_id: owner.userId,
+    user_id: userId,
     scope: `caller/${id}/${caller}`,
     assistant_id: id,
     caller,
