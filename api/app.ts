@@ -31,6 +31,7 @@ import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { pictureRoutes } from './routes/pictures/index.ts'
+import { memoryRoutes } from './routes/memory/index.ts'
 import { promptRoutes } from './routes/prompts/index.ts'
 import { programLoginRoutes } from './routes/auth/program-logins.ts'
 import { socialRoutes } from './routes/auth/social.ts'
@@ -154,6 +155,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(userRoutes, deps.services)
   await app.register(promptRoutes, deps.services)
   await app.register(pictureRoutes, deps.services)
+  await app.register(memoryRoutes, deps.services)
   await app.register(exportRoutes, deps.services)
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)

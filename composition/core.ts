@@ -25,6 +25,7 @@ import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
 import { createTools } from '../services/tools/index.ts'
 import { windowOf } from './context-window.ts'
+import { composeMemory } from './memory.ts'
 
 export type Core = ReturnType<typeof composeCore>
 
@@ -59,6 +60,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   }
   const owned = { settings, collections, transaction, timetable, assistants, threads, partSources }
   const schedules = createSchedules({ ...owned, ...scheduleSync })
+  const memory = composeMemory(infra, logger, assistants)
   return {
     settings,
     infra,
@@ -79,6 +81,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     scheduleSync,
     /** Schedules as their owners see them, without their runs. */
     schedules,
+    memory,
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,
@@ -99,6 +102,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       assistantConfigs,
       outbound: infra.outbound,
       search: settings,
+      memory: memory.tool,
       schedule: (assistant, name) => scheduleTool({ collections, schedules }, assistant, name),
       retrieval: async (assistant, name, search) =>
         embedder &&

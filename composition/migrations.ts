@@ -129,6 +129,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'prompts of users',
     run: ({ database: { connection } }) => makeDeclared(connection, ['prompts']),
   },
+  {
+    number: 17,
+    name: 'facts that assistants keep',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['memories']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -7,6 +7,7 @@ import type { BudgetRecord } from '../domain/records/budget.ts'
 import type { FeedbackRecord } from '../domain/records/feedback.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
+import type { MemoryRecord } from '../domain/records/memory.ts'
 import type { ModelSettingsRecord } from '../domain/records/model-settings.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purchase.ts'
@@ -37,6 +38,7 @@ export interface Collections extends KnowledgeCollections {
   pendingPasswords: Model<PendingPasswordRecord>
   programLogins: Model<ProgramLoginRecord>
   prompts: Model<PromptRecord>
+  memories: Model<MemoryRecord>
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
   purchases: Model<PurchaseRecord>

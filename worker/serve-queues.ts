@@ -48,6 +48,7 @@ async function connect(settings: Settings, logger: Logger, stopped?: AbortSignal
 
 const retentionEveryMs = 60_000
 const schedulesEveryMs = 15_000
+const memoryEveryMs = 30_000
 
 export interface ServedQueues {
   settings: Settings
@@ -97,6 +98,13 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
         (error) => logger.warn({ err: error }, 'a round of the sweep of schedules failed'),
       )
     : async () => {}
+  const stopMemory = served.includes('documents')
+    ? every(
+        memoryEveryMs,
+        () => platform.core.memory.sweep(),
+        (error) => logger.warn({ err: error }, 'a round of the sweep of facts failed'),
+      )
+    : async () => {}
   const recorded =
     metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
   return {
@@ -104,7 +112,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([stopServing(), stopRetention(), stopSchedules()])
+      await Promise.all([stopServing(), stopRetention(), stopSchedules(), stopMemory()])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

@@ -74,6 +74,8 @@ export const componentExamples: Record<string, unknown> = {
     method: 'notifications/progress',
     params: { progressToken: 1, progress: 12, message: 'The assistant writes its answer.' },
   },
+  MemoryCreateRequest: { text: 'The user prefers short answers.', assistant_id: assistantId },
+  MemoryUpdateRequest: { text: 'The user prefers answers with examples.' },
   McpResponse: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'Until three.' }] } },
   V1ChatCompletionRequest: { model: assistantId, messages: [{ role: 'user', content: question }], stream: true },
   V1ChatCompletionUpdateRequest: { metadata: { ticket: '4711' } },

@@ -3821,6 +3821,61 @@ export interface components {
             text: string;
         };
         /**
+         * MemoryMadeBy
+         * @description Who saved it: its owner, or an assistant with the tool `memory`.
+         * @enum {unknown}
+         */
+        MemoryMadeBy: "user" | "assistant";
+        /**
+         * Memory
+         * @description A fact that assistants keep.
+         */
+        Memory: {
+            memory_id: string;
+            text: string;
+            assistant_id: string | null;
+            project_id: string | null;
+            source_message_id: string | null;
+            made_by: components["schemas"]["MemoryMadeBy"];
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * MemoryCreateRequest
+         * @description A fact to keep.
+         * @example {
+         *       "text": "The user prefers short answers.",
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10"
+         *     }
+         */
+        MemoryCreateRequest: {
+            /** @description One fact, as it is given to the model. */
+            text: string;
+            /** @description The only assistant that is given the fact; without it and `project_id`: all of the user. */
+            assistant_id?: string;
+            /** @description The project whose assistants are given the fact. Not together with `assistant_id`. */
+            project_id?: string;
+            /** @description The message that the fact is from. */
+            source_message_id?: string;
+        };
+        /**
+         * MemoryUpdateRequest
+         * @description The members of a fact to change. An owner that is named replaces the other one.
+         * @example {
+         *       "text": "The user prefers answers with examples."
+         *     }
+         */
+        MemoryUpdateRequest: {
+            /** @description One fact, as it is given to the model. */
+            text?: string;
+            assistant_id?: string | null;
+            project_id?: string | null;
+            source_message_id?: string | null;
+        };
+        /**
          * ExportLink
          * @description A link to an archive of all data of a user.
          */
@@ -3857,6 +3912,7 @@ export interface components {
             vector_store_files: number;
             schedules: number;
             prompts: number;
+            memories: number;
         };
         /**
          * ImportReport
@@ -3978,7 +4034,7 @@ export interface components {
          * @description Kind of a tool.
          * @enum {unknown}
          */
-        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "client";
+        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "client";
         /**
          * ToolSetting
          * @description A tool that an assistant is given, with its settings.
@@ -6111,6 +6167,7 @@ export interface components {
             client_calls?: components["schemas"]["ClientCallMode"];
             /** @description A run that waits so long for the client ends with an error; default: never. */
             client_calls_expire_seconds?: number;
+            user?: string | null;
             /** @description The assistant's public token, if it is not in a header. */
             token?: string;
         };
@@ -6191,6 +6248,8 @@ export interface components {
             /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
             store?: boolean | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             messages: components["schemas"]["CompatChatMessage"][];
             n?: number | null;
             stream?: boolean | null;
@@ -6555,6 +6614,8 @@ export interface components {
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
             stream?: boolean | null;
         };
@@ -6656,6 +6717,8 @@ export interface components {
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
+            user?: string | null;
+            safety_identifier?: string | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
             stream?: boolean | null;
             thread?: {

@@ -5,6 +5,7 @@ import type {
   ArchivedEntry,
   ArchivedFeedback,
   ArchivedFile,
+  ArchivedMemory,
   ArchivedProject,
   ArchivedPrompt,
   ArchivedRun,
@@ -27,6 +28,7 @@ export const recordKinds = [
   'feedback',
   'schedules',
   'prompts',
+  'memories',
   'vector_store_files',
 ] as const
 export type RecordKind = (typeof recordKinds)[number]
@@ -50,6 +52,7 @@ export interface ReadRecords {
   /** Without images, sounds and files; `hadParts`: there were some. */
   schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
   prompts: ArchivedPrompt
+  memories: ArchivedMemory
 }
 
 /** A record that has been checked; `id` is that of the archive. */

@@ -78,6 +78,10 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
       const prompt = checked(records.ArchivedPrompt, line, kind)
       return ready(kind, prompt.prompt_id, () => prompt)
     }
+    case 'memories': {
+      const memory = checked(records.ArchivedMemory, line, kind)
+      return ready(kind, memory.memory_id, () => memory)
+    }
   }
 }
 

@@ -155,6 +155,8 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
+  /** Who asked, if the request named somebody else than the owner: a hash, see `callerHash`. */
+  end_user?: string
   /** The schedule that started it, when it was due or triggered. */
   schedule_id?: string
   /** The budgets in which the run is counted, if there are any. */

@@ -7,6 +7,7 @@ import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
 import { attachmentModels } from './models/attachments.ts'
+import { memoryModels } from './models/memories.ts'
 import { scheduleModels } from './models/schedules.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
@@ -97,6 +98,7 @@ export async function connectDatabase(
     ...auditModels(connection),
     ...budgetModels(connection),
     ...scheduleModels(connection),
+    ...memoryModels(connection),
     ...modelSettingsModels(connection),
   }
   return {

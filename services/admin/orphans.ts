@@ -19,13 +19,21 @@ export type Orphans = ReturnType<typeof createOrphans>
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback, attachments } = collections
+  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback, attachments, memories } =
+    collections
   const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback, attachments }
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },
   ]
+  const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
   const sweep = { collections, ...knowledge }
+
+  /** Conditions of the facts whose user, project or assistant is gone. */
+  async function* orphanedFacts(): AsyncGenerator<object> {
+    for (const [field, owners] of Object.entries(ownersOfFacts))
+      for (const ids of batches(await missingParents(memories, field, owners))) yield { [field]: { $in: ids } }
+  }
 
   return {
     /**
@@ -71,9 +79,13 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
           counts[name] += await collection.countDocuments({ thread_id: { $in: threadIds } })
         }
       }
+      // One that lacks several of its owners counts for each.
+      let facts = 0
+      for await (const filter of orphanedFacts()) facts += await memories.countDocuments(filter)
       const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
       return {
         ...counts,
+        memories: facts,
         files: files.length,
         files_with_chunks: chunks.length,
         blobs: blobs.length,
@@ -88,6 +100,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
           await eraseAll(transaction, collection, { thread_id: { $in: threadIds } })
         }
       }
+      for await (const filter of orphanedFacts()) await eraseAll(transaction, memories, filter)
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
     },
   }

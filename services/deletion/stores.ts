@@ -10,6 +10,7 @@ import {
   deleteProjectFiles,
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
+import { memoryStores } from '../memory/stores.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
@@ -34,6 +35,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
   return [
     ...scheduleStores({ collections, transaction, timetable }),
     ...knowledgeStores(knowledge),
+    ...memoryStores({ collections, transaction, vectors: knowledge.vectors }),
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),

@@ -46,11 +46,14 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
-  const { schedules, scheduleRuns, prompts } = deps.collections
+  const { schedules, scheduleRuns, prompts, memories } = deps.collections
   yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
   const ofUser = { user_id: user._id, ...until(now) }
   yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* jsonLines('prompts', mapped(records(prompts, ofUser), archived.prompt), now)
+  // What callers of an assistant have told it is theirs.
+  const ownFacts = records(memories, { ...own, caller: { $exists: false } })
+  yield* jsonLines('memories', mapped(ownFacts, archived.memory), now)
   yield* fileMembers(deps, user, now)
   const entries = records(deps.collections.files, {
     ...(await storedFiles(deps, user, now)),

@@ -7,6 +7,7 @@ import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
+import { type ImportMemoriesDeps, createMemoryImport } from './import-memories.ts'
 import { type ImportPromptsDeps, createPromptImport } from './import-prompts.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
@@ -23,6 +24,7 @@ type ImportsDeps = ImportRecordsDeps &
   ImportFilesDeps &
   ImportSchedulesDeps &
   ImportPromptsDeps &
+  ImportMemoriesDeps &
   ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
@@ -78,6 +80,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const shelves = createVectorStoreImport(deps, target)
     const importSchedule = createScheduleImport(deps, target)
     const importPrompt = createPromptImport(deps, target)
+    const importMemory = createMemoryImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     const receiveAttachment = createAttachmentImport(deps, target)
     for await (const item of items) {
@@ -113,6 +116,8 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
           return importSchedule(item.record)
         case 'prompts':
           return importPrompt(item.record)
+        case 'memories':
+          return importMemory(item.record)
       }
     }
   }

@@ -9,6 +9,7 @@ export type ImportedKind =
   | 'feedback'
   | 'schedule'
   | 'prompt'
+  | 'memory'
   | 'attachment'
   | 'ingestion'
   | 'file'

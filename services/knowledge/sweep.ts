@@ -1,7 +1,9 @@
 import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
+import { type MemoryScope, memoryOwnerOf, scopeKey } from '../../domain/memory/memory-scope.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { Collections } from '../collections.ts'
 import { inBatches } from '../deletion/store.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -10,7 +12,7 @@ import { deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface SweepDeps {
-  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
+  collections: KnowledgeCollections & Pick<Collections, 'users' | 'assistants' | 'projects' | 'memories'>
   blobs: Pick<BlobStore, 'listBefore' | 'delete'>
   vectors: Pick<VectorStore, 'listSpaces' | 'spacesOf' | 'listFiles' | 'deleteSpace' | 'deleteFile'>
 }
@@ -65,6 +67,11 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   }
   for (const space of await vectors.listSpaces()) {
     const { assistantId, generation } = spaceOwner(space)
+    const memory = memoryOwnerOf(assistantId)
+    if (memory !== undefined) {
+      orphans.vectors.push(...(await orphansOfMemory({ collections, vectors }, space, memory)))
+      continue
+    }
     const assistant = await assistants.findById(assistantId, spaceMembers).lean<SpaceMembers>()
     if (assistant === null || !isInUse(assistant, generation)) orphans.vectors.push({ space })
     else {
@@ -74,6 +81,35 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
     }
   }
   return orphans
+}
+
+/** The vectors of facts that are gone, or are shared with others than before. */
+async function orphansOfMemory(
+  { collections, vectors }: Pick<SweepDeps, 'collections'> & { vectors: Pick<VectorStore, 'listFiles'> },
+  space: string,
+  { kind, id }: Pick<MemoryScope, 'kind' | 'id'>,
+): Promise<KnowledgeOrphans['vectors']> {
+  const owners = { user: collections.users, project: collections.projects }
+  const isThere =
+    kind === 'user' || kind === 'project'
+      ? await existsIn(owners[kind], id)
+      : await existsIn(collections.assistants, id)
+  if (!isThere) return [{ space }]
+  const key = scopeKey(kind === 'caller' ? { kind, id, caller: '' } : { kind, id })
+  const found: KnowledgeOrphans['vectors'] = []
+  for (const fileId of await vectors.listFiles(space)) {
+    const fact = await collections.memories.findById(fileId, { scope: 1 }).lean<Pick<MemoryRecord, 'scope'>>()
+    if (fact === null || !(kind === 'caller' ? fact.scope.startsWith(key) : fact.scope === key))
+      found.push({ space, fileId })
+  }
+  return found
+}
+
+async function existsIn(
+  owners: { exists(filter: { _id: string }): PromiseLike<unknown> },
+  id: string,
+): Promise<boolean> {
+  return (await owners.exists({ _id: id })) !== null
 }
 
 const spaceMembers = { vector_generation: 1, reembedding: 1 } as const

@@ -1,6 +1,6 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type Message, asksForTools, foldMessages } from '../../domain/messages.ts'
+import { type Message, asksForTools, foldMessages, messagesFromJson } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -56,18 +56,20 @@ export async function chatRequestFor(
   const { logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
   const { response_format_json: formatJson = config.responseFormat && JSON.stringify(config.responseFormat) } =
     run.overrides
-  const systemMessages = [systemMessage, instructions]
   const maxTokens = smaller(run.overrides.max_tokens, tokensLeft.completion)
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
   const budgetTokens = Math.min(questionTokens, tokensLeft.prompt ?? Infinity)
   const maxBytes = Math.max(budgetTokens, 1) * bytesOfToken
-  const [all, before] = await Promise.all([
+  const recalling = tools.then((all) => recalled(all, messagesFromJson(run.input_json), signal))
+  const [all, facts, before] = await Promise.all([
     tools,
+    recalling,
     deps.conversations.read(run.thread_id, maxBytes, {
       thread,
       runId: step === 0 ? undefined : run._id,
     }),
   ])
+  const systemMessages = [systemMessage, instructions, facts]
   const { choice: toolChoice, tools: offered } = offerTools(run.overrides, all, step)
   const shownTools = offered.map(({ name, description, parameters, strict }) => ({
     name,
@@ -101,6 +103,13 @@ export async function chatRequestFor(
     signal,
   }
   return { request, conversation }
+}
+
+/** What the tools know about the question of the run, before the model calls them. */
+async function recalled(tools: Tool[], input: Message[], signal: AbortSignal): Promise<string> {
+  const tool = tools.find(({ recall }) => recall !== undefined)
+  const asked = input.findLast(({ type }) => type === 'HumanMessage')
+  return (await tool?.recall?.(asked?.data.content ?? '', signal)) ?? ''
 }
 
 function smaller(a: number | undefined, b: number | undefined): number | undefined {

@@ -23,6 +23,7 @@ import {
 } from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
+import { endUserOf } from '../memory/same-text.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
@@ -42,6 +43,8 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  /** The name of the person who asks, if it is not the owner. Default: as the overrides say. */
+  endUser?: string | undefined
   /** The schedule that starts it. */
   scheduleId?: string
   completion?: CompletionFacts
@@ -138,6 +141,7 @@ export async function admitRun(
     completion,
     scheduleId,
     public: isPublic = false,
+    endUser: endUserName = overrides.safety_identifier ?? overrides.user,
   }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
@@ -150,6 +154,7 @@ export async function admitRun(
   const bytes = (thread.log_bytes ?? 0) + inputBytes
   const budgets = await budgetCounting.admit(runId, isPublic, { assistant, overrides, bytes })
   const now = new Date()
+  const endUser = endUserOf(assistant._id, endUserName)
   const traceparent = tracing.currentTraceparent()
   return {
     _id: runId,
@@ -162,6 +167,7 @@ export async function admitRun(
     input_json: inputJson,
     overrides,
     ...(completion === undefined ? {} : { completion }),
+    ...(endUser === undefined ? {} : { end_user: endUser }),
     ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
     ...(responseJson === undefined ? {} : { response_json: responseJson }),

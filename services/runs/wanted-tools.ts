@@ -8,26 +8,33 @@ import type { SecretBox } from '../secrets.ts'
 import type { WantedTools } from '../tools/resolve-tools.ts'
 
 /** What decides which tools a run has. */
-export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'public' | 'schedule_id'>
+export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'public' | 'schedule_id' | 'end_user'>
 
 /**
  * Public callers do not know the functions of the assistant's own client, and could not answer their calls. They make no
  * schedules at its owner's cost.
  */
 const notForPublic: readonly ToolType[] = ['client', 'schedule']
+/** Of callers who say no name, nobody knows whose facts they could be given. */
+const notForNameless: readonly ToolType[] = ['memory']
 /** A run that a schedule started makes no schedules: they would multiply while nobody looks. */
 const notForSchedules: readonly ToolType[] = ['schedule']
 
 /** What a run wants of its assistant's tools. */
 export function wantedTools(
   secretBox: Pick<SecretBox, 'open'>,
-  { _id, overrides, public: isPublic, schedule_id: scheduleId }: ToolsRun,
+  { _id, overrides, public: isPublic, schedule_id: scheduleId, end_user: endUser }: ToolsRun,
 ): WantedTools {
-  const refused = [...(isPublic ? notForPublic : []), ...(scheduleId === undefined ? [] : notForSchedules)]
+  const refused = [
+    ...(isPublic ? notForPublic : []),
+    ...(isPublic && endUser === undefined ? notForNameless : []),
+    ...(scheduleId === undefined ? [] : notForSchedules),
+  ]
   const types = (overrides.server_tools ?? toolTypes).filter((type) => !refused.includes(type))
   const { added_tools_sealed: sealed } = overrides
   return {
     types,
+    endUser,
     ...(sealed === undefined ? {} : { added: parseOwnJson<ToolSetting[]>(secretBox.open(sealed, _id)) }),
     search: readSearchOverride(overrides.search_json),
     functions: readClientFunctions(overrides.tools_json),

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import { ClientToolConfig } from '../../domain/client-tools.ts'
 import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
+import { MemoryConfig, memoryDescription, memoryParameters } from '../memory/memory-tool.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
 import { scheduleDescription, scheduleParameters } from '../schedules/schedule-tool.ts'
@@ -53,6 +54,13 @@ export const toolCatalogue: CatalogueEntry[] = [
     description: scheduleDescription,
     parameters: { ...scheduleParameters },
     config_schema: noConfig,
+  },
+  {
+    type: 'memory',
+    name: 'memory',
+    description: memoryDescription,
+    parameters: { ...memoryParameters },
+    config_schema: { ...MemoryConfig },
   },
   {
     type: 'client',

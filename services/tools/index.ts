@@ -3,6 +3,7 @@ import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { MemoryOptions } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
@@ -19,6 +20,8 @@ export interface ToolsDeps {
   retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
   /** The tool with which the assistant makes schedules. */
   schedule(assistant: AssistantRecord, name: string): Tool
+  /** The tool with which the assistant keeps facts. */
+  memory(assistant: AssistantRecord, options: MemoryOptions): Tool
 }
 
 export interface ToolDescription {
@@ -46,6 +49,7 @@ export function createTools({
   fetch = (input, init) => globalThis.fetch(input, init),
   retrieval,
   schedule,
+  memory,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
@@ -67,6 +71,7 @@ export function createTools({
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
         retrieval: (name) => retrieval(assistant, name, wanted.search),
         schedule: (name) => schedule(assistant, name),
+        memory: (name, config) => memory(assistant, { name, config, endUser: wanted.endUser }),
         outbound,
         search,
         fetch,

@@ -3,6 +3,7 @@ import type { AssistantSettings, ToolSetting } from '../../domain/assistant-conf
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
+import { MemoryConfig } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { clientTool, clientToolOf } from './client-tool.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
@@ -18,6 +19,7 @@ interface ResolveDeps {
   mcp: McpTools
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
+  memory(name: string, config: MemoryConfig): Tool
   signal: AbortSignal
 }
 
@@ -37,6 +39,8 @@ export interface ToolWarning {
 
 /** What a run wants of an assistant's tools. */
 export interface WantedTools {
+  /** Who uses the assistant, if a request named somebody else than its owner: see `callerHash`. */
+  endUser?: string | undefined
   /** What the search searches instead. */
   search?: SearchOverride | undefined
   /** The types of the assistant's own tools that may be used; default: all. */
@@ -98,6 +102,9 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
     case 'schedule':
       return { tools: [deps.schedule(name)] }
+    case 'memory':
+      if (!Value.Check(MemoryConfig, config)) return { problem: mismatch(MemoryConfig, config) }
+      return { tools: [deps.memory(name, config)] }
     case 'client':
       return clientToolOf(setting)
     case 'mcp':
@@ -116,7 +123,7 @@ function nameOf(setting: ToolSetting): string {
 }
 
 /** Where a configuration is wrong. Only the position, because the value may be a secret. */
-function mismatch(schema: typeof HttpRequestConfig | typeof McpConfig, config: object): string {
+function mismatch(schema: typeof HttpRequestConfig | typeof McpConfig | typeof MemoryConfig, config: object): string {
   const [error] = Value.Errors(schema, config)
   return `config${error?.instancePath ?? ''}: ${error?.message ?? 'is not valid'}`
 }

@@ -24,6 +24,8 @@ export interface Tool {
   timeoutMs: number
   /** Returns the text that the model reads. If it throws, the model is told the failure. */
   execute(args: Record<string, unknown>, context: ToolContext): Promise<string>
+  /** What the model is told with this question without calling the tool; empty: nothing. */
+  recall?(question: string, signal: AbortSignal): Promise<string>
 }
 
 export interface ToolContext {

@@ -148,6 +148,7 @@ describe('import of an archive', () => {
     feedback: 0,
     schedules: 0,
     prompts: 0,
+    memories: 0,
     files: 0,
     vector_store_files: 0,
   }

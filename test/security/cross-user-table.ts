@@ -18,6 +18,7 @@ export interface Ids {
   session_id: string
   login_id: string
   prompt_id: string
+  memory_id: string
   schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
@@ -94,6 +95,22 @@ export const native: Record<string, Expectation> = {
   'billing.checkout.read': { foreign: 404 },
   'billing.webhook': openDoor,
   'users.picture': { takesNoIds: 'reads what other sites publish' },
+  'memory.list': secret,
+  'memory.create': {
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ text: 'mine', assistant_id: other.aid }) },
+      { status: 403, body: (_own, other) => ({ text: 'mine', project_id: other.project_id }) },
+    ],
+  },
+  'memory.update': {
+    foreign: 404,
+    body: () => ({ text: 'mine' }),
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ assistant_id: other.aid }) },
+      { status: 403, body: (_own, other) => ({ project_id: other.project_id }) },
+    ],
+  },
+  'memory.delete': { foreign: 404 },
   'prompts.list': secret,
   'prompts.create': ownBody,
   'prompts.put': { foreign: 404, body: () => ({ name: 'mine', text: 'mine' }) },

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import { type MemoryScope, memorySpace, memorySpaces } from '../../domain/memory/memory-scope.ts'
 import { chunkId, toGroups } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
+import { countVectors } from '../../services/knowledge/vector-spaces.ts'
+import { placeOf } from '../../services/memory/store-fact.ts'
 import { apiClient } from './api-client.ts'
 import type { RunningService } from './service.ts'
 import type { TestUser } from './users.ts'
@@ -53,6 +56,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     const { body: store } = await place.call('POST', '/v1/vector_stores', { name: 'S' })
     stores.push(store.id)
     projectFiles.push(await addProjectFile(service, { userId, projectId: place.projectId, storeId: store.id }))
+    await addFacts(service, { userId, projectId: place.projectId, assistantId: assistant.assistant_id })
     for (const isPublic of [false, true]) {
       const thread = await service.api.services.createThread({
         id: newId(),
@@ -116,10 +120,12 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     remove_at: later,
   })
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
+  const { body: fact } = await call('POST', '/memory/', { text: 'kept' })
   return {
     ...user,
     loginId,
     promptId: String(prompt.prompt_id),
+    memoryId: String(fact.memory_id),
     secondProjectId: String(project.project_id),
     assistants,
     stores,
@@ -151,9 +157,16 @@ export async function tracesOf(
   for (const id of assistants) {
     if ((await service.api.infra.knowledge.vectors.count(id)) > 0) traces.push(`vectors: ${id}`)
   }
+  for (const owner of ids.flatMap(memoryOwners))
+    if ((await countVectors(service.api.infra.knowledge.vectors, owner)) > 0) traces.push(`vectors: ${owner}`)
   const streams = await service.api.platform.core.stream.count(runs)
   if (streams > 0) traces.push(`redis: ${streams} keys`)
   return traces
+}
+
+/** The owners of the spaces of facts that an id may have. */
+function memoryOwners(id: string): string[] {
+  return (['user', 'project', 'assistant', 'caller'] as const).map((kind) => memorySpaces({ kind, id }))
 }
 
 /** A digest of all that a user has, to show that it did not change. */
@@ -248,6 +261,36 @@ async function addFile(
   await vectors.upsert(assistantId, [
     { id: chunk, fileId, position: 0, text: 'some text', vector: Array.from({ length: 8 }, () => 0.5) },
   ])
+}
+
+/** A fact of the project, of the assistant, and about a caller of the assistant, each with its vector. */
+async function addFacts(
+  service: RunningService,
+  { userId, projectId, assistantId }: { userId: string; projectId: string; assistantId: string },
+) {
+  const { memories } = service.collections
+  const scopes: MemoryScope[] = [
+    { kind: 'project', id: projectId },
+    { kind: 'assistant', id: assistantId },
+    { kind: 'caller', id: assistantId, caller: 'a hash' },
+  ]
+  for (const scope of scopes) {
+    const id = newId()
+    const now = new Date()
+    await memories.create({
+      _id: id,
+      user_id: userId,
+      ...placeOf(scope),
+      text: 'some fact',
+      text_hash: id,
+      made_by: 'assistant',
+      created_at: now,
+      updated_at: now,
+    })
+    const vector = Array.from({ length: 8 }, () => 0.5)
+    const record = { id: chunkId(id, 0), fileId: id, position: 0, text: 'some fact', vector }
+    await service.api.infra.knowledge.vectors.upsert(memorySpace(scope, 1), [record])
+  }
 }
 
 async function addRun(

@@ -107,6 +107,11 @@ const schedules = createRoute({
   path: '/schedules',
   component: lazyRouteComponent(() => import('./pages/schedules/list.tsx'), 'Schedules'),
 })
+const memory = createRoute({
+  getParentRoute: () => shell,
+  path: '/memory',
+  component: lazyRouteComponent(() => import('./pages/memory/list.tsx'), 'Memory'),
+})
 const connectModel = createRoute({
   getParentRoute: () => shell,
   path: '/model',
@@ -180,6 +185,7 @@ const routeTree = root.addChildren([
     assistant,
     projects,
     schedules,
+    memory,
     connectModel,
     usage,
     plans,

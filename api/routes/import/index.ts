@@ -23,6 +23,7 @@ const Counts = Type.Object(
     vector_store_files: Type.Integer(),
     schedules: Type.Integer(),
     prompts: Type.Integer(),
+    memories: Type.Integer(),
   },
   { title: 'ImportCounts' },
 )

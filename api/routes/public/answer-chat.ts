@@ -33,6 +33,8 @@ export interface AskedChat {
   model: string
   messages: RunMessageInput[]
   overrides: RunOverrides
+  /** The name of the person who asks, if the overrides do not say it. */
+  endUser?: string | undefined
   choices: number
   /** False: nothing is kept after the answer. */
   isStored: boolean
@@ -86,7 +88,7 @@ export async function answerChat(
 async function startChoices(
   request: FastifyRequest,
   host: ChatHost,
-  { model, messages, overrides, choices, isStored, completion, metadata }: AskedChat,
+  { model, messages, overrides, endUser, choices, isStored, completion, metadata }: AskedChat,
 ): Promise<[FollowedRun, ...FollowedRun[]]> {
   let received: Promise<Received> | undefined
   const inputFor = async () => copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
@@ -95,6 +97,7 @@ async function startChoices(
     assistant: host.assistant,
     inputLoc: ['body', 'messages'],
     overrides,
+    ...(endUser === undefined ? {} : { endUser }),
     strategy: 'enqueue' as const,
   }
   const first = await followOnce(request, {

@@ -3,7 +3,7 @@ import { ClientFunction, maxClientFunctions } from '../../../domain/client-tools
 import { requestLimits } from '../../../domain/limits.ts'
 import { TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { freeForm, nullable } from '../schemas.ts'
-import { chatParameters } from './model-parameters.ts'
+import { chatParameters, endUserMembers } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
@@ -86,6 +86,7 @@ export const ChatCompletionRequest = Type.Object(
     store: Type.Optional(
       nullable(Type.Boolean({ description: 'With `false`, the conversation is deleted once it is answered.' })),
     ),
+    ...endUserMembers,
     ...chatMembers,
   },
   {

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
+import { requestLimits } from '../../../domain/limits.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
@@ -44,8 +45,26 @@ export const chatParameters = {
   verbosity: Type.Optional(nullable(Type.Enum(['low', 'medium', 'high'], { title: 'Verbosity' }))),
 }
 
+/** Not passed to the model. */
+export const endUser = Type.Optional(
+  nullable(
+    Type.String({
+      maxLength: requestLimits.nameLength,
+      description:
+        'Who asks: always the same name for the same person. The tool `memory` keeps facts for each name; without one there is no memory. Whoever knows a name can use its facts.',
+    }),
+  ),
+)
+export const endUserMembers = { user: endUser, safety_identifier: endUser }
+
+/** The name that a request gives the person who asks. */
+export function endUserOf(asked: { user?: string | null; safety_identifier?: string | null }): string | undefined {
+  return asked.safety_identifier || asked.user || undefined
+}
+
 export const runParameters = {
   ...sharedParameters,
+  ...endUserMembers,
   response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
 }
 

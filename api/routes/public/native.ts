@@ -16,6 +16,7 @@ import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
+import { endUser } from './model-parameters.ts'
 
 interface Deps {
   publicFamily: PublicFamily
@@ -26,6 +27,7 @@ interface Deps {
 const PublicCreateRunPayload = Type.Object(
   {
     ...CreateRunPayload.properties,
+    user: endUser,
     token: Type.Optional(
       Type.String({ description: "The assistant's public token, if it is not in a header.", maxLength: 1000 }),
     ),
@@ -81,7 +83,8 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       requireHuman(body.input)
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
-      const asked = { thread, withThread: isNew, assistant, strategy: body.multitask_strategy ?? 'enqueue' }
+      const strategy = body.multitask_strategy ?? 'enqueue'
+      const asked = { thread, withThread: isNew, assistant, strategy, endUser: body.user ?? undefined }
       const { run, feed } = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
         start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(body.input)) }, id),

@@ -200,6 +200,7 @@ const run = new Schema<RunRecord>(
     input_json: text,
     overrides: { type: Schema.Types.Mixed, default: {} },
     completion: Schema.Types.Mixed,
+    end_user: String,
     schedule_id: String,
     metadata_json: String,
     response_json: String,

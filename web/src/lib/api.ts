@@ -87,6 +87,8 @@ export const keys = {
   audit: ['audit'],
   budget: (id: string) => ['budget', id],
   reembedding: (id: string) => ['reembedding', id],
+  /** Without `owner`: all of them. */
+  memory: (owner?: string) => (owner === undefined ? ['memory'] : ['memory', owner]),
   schedules: ['schedules'],
   scheduleRuns: (id: string) => ['schedule-runs', id],
   scheduleAnswer: (runId: string) => ['schedule-answer', runId],

@@ -94,6 +94,7 @@ function useEntries(words: string, onHelp: () => void): Entry[] {
     page(t.assistants, '/console/assistants'),
     page(t.projects, '/console/projects'),
     page(t.schedules, '/console/schedules'),
+    page(t.memory, '/console/memory'),
     page(t.usage, '/console/usage'),
     page(texts.account.settings, '/console/account'),
     page(texts.data.title, '/console/data'),

@@ -2,6 +2,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import {
   Archive,
   Bot,
+  Brain,
   CalendarClock,
   ChartColumn,
   ChevronsUpDown,
@@ -33,6 +34,7 @@ const links = [
   { to: '/console/assistants', label: t.assistants, Icon: Bot },
   { to: '/console/projects', label: t.projects, Icon: FolderKanban },
   { to: '/console/schedules', label: t.schedules, Icon: CalendarClock },
+  { to: '/console/memory', label: t.memory, Icon: Brain },
   { to: '/console/usage', label: t.usage, Icon: ChartColumn },
 ] as const
 

@@ -1,0 +1,187 @@
+import Type from 'typebox'
+import { Value } from 'typebox/value'
+import { AppError } from '../../domain/errors.ts'
+import { factsText, withinCharacters } from '../../domain/memory/facts-text.ts'
+import { type MemoryScope, scopeKey } from '../../domain/memory/memory-scope.ts'
+import { messagesFromJson } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { type MemoryRecord, memoryLimits } from '../../domain/records/memory.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import { derivedId } from '../derived-id.ts'
+import type { JsonSchema, Tool, ToolContext } from '../tools/tool.ts'
+import { type EraseFact, tombstone } from './erase-fact.ts'
+import type { FindFacts } from './find-facts.ts'
+import type { StoreFact } from './store-fact.ts'
+
+export interface MemoryToolDeps {
+  collections: Pick<Collections, 'memories' | 'runs'>
+  findFacts: FindFacts
+  storeFact: Pick<StoreFact, 'store'>
+  eraseFact: EraseFact
+  onError(error: unknown): void
+}
+
+const MemoryArguments = Type.Object(
+  {
+    operation: Type.Enum(['save', 'find', 'forget']),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: memoryLimits.textLength,
+        description:
+          'For save: one fact in one sentence that is clear without this conversation. No passwords or keys.',
+      }),
+    ),
+    query: Type.Optional(
+      Type.String({ minLength: 1, maxLength: memoryLimits.queryLength, description: 'For find: what to look for.' }),
+    ),
+    memory_id: Type.Optional(Type.String({ maxLength: 128, description: 'For forget: as find shows it.' })),
+  },
+  { additionalProperties: false },
+)
+type Arguments = Type.Static<typeof MemoryArguments>
+
+export const memoryParameters: JsonSchema = { ...MemoryArguments }
+export const memoryDescription =
+  'Facts about the user and their work that are kept across conversations: `save` what will be useful later or what the user asks you to remember, `find` facts, `forget` one that is wrong or no longer wanted.'
+
+export const MemoryConfig = Type.Object(
+  {
+    scope: Type.Optional(
+      Type.Enum(['assistant', 'project'], {
+        description:
+          'Who shares what the assistant saves: itself (the default), or all assistants of the project that have this tool.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type MemoryConfig = Type.Static<typeof MemoryConfig>
+
+/** What one run reads, and where it saves and forgets. */
+interface Reach {
+  userId: string
+  read: MemoryScope[]
+  write: MemoryScope
+}
+
+export interface MemoryOptions {
+  name: string
+  config: MemoryConfig
+  /** Who uses the assistant, if a request named somebody else than its owner: this person's facts only. */
+  endUser: string | undefined
+}
+
+/** The tool with which an assistant keeps facts, and which gives a run those that match its question. */
+export function memoryTool(deps: MemoryToolDeps, assistant: AssistantRecord, options: MemoryOptions): Tool {
+  const reach = reachOf(assistant, options)
+  return {
+    type: 'memory',
+    name: options.name,
+    description: memoryDescription,
+    parameters: memoryParameters,
+    // A repeated call finds the fact that the first has saved, by its id.
+    safeToRepeat: true,
+    timeoutMs: 30_000,
+    async execute(args, context) {
+      try {
+        return await act(deps, reach, Value.Parse(MemoryArguments, args), context)
+      } catch (error) {
+        throw error instanceof AppError ? new Error(error.message, { cause: error }) : error
+      }
+    },
+    async recall(question, signal) {
+      const query = { query: question, limit: memoryLimits.recalled, mayBeAll: true, signal }
+      try {
+        const facts = withinCharacters(await deps.findFacts(reach.read, query), memoryLimits.recalledCharacters)
+        return facts.length === 0 ? '' : factsText(facts.map(shownFact))
+      } catch (error) {
+        signal.throwIfAborted()
+        // The answer does not need them: the model can ask again.
+        deps.onError(error)
+        return ''
+      }
+    },
+  }
+}
+
+function reachOf({ _id, user_id, project_id }: AssistantRecord, { config, endUser }: MemoryOptions): Reach {
+  if (endUser !== undefined) {
+    const caller = { kind: 'caller', id: _id, caller: endUser } as const
+    return { userId: user_id, read: [caller], write: caller }
+  }
+  const [user, project, own] = [
+    { kind: 'user', id: user_id },
+    { kind: 'project', id: project_id },
+    { kind: 'assistant', id: _id },
+  ] as const
+  return { userId: user_id, read: [own, project, user], write: config.scope === 'project' ? project : own }
+}
+
+function act(deps: MemoryToolDeps, reach: Reach, args: Arguments, context: ToolContext): Promise<string> {
+  switch (args.operation) {
+    case 'save':
+      return save(deps, reach, args.text, context)
+    case 'find':
+      return find(deps, reach, args.query, context)
+    case 'forget':
+      return forget(deps, reach, args.memory_id)
+  }
+}
+
+async function save(
+  { collections: { runs }, storeFact }: MemoryToolDeps,
+  { userId, write }: Reach,
+  text: string | undefined,
+  { call }: ToolContext,
+): Promise<string> {
+  if (text === undefined) throw new Error('`text` is required')
+  const runId = call.key.split('/')[0] ?? ''
+  const run = await runs
+    .findOne({ _id: runId, user_id: userId }, { input_json: 1 })
+    .lean<Pick<RunRecord, 'input_json'>>()
+  const asked =
+    run === null ? undefined : messagesFromJson(run.input_json).findLast(({ type }) => type === 'HumanMessage')
+  const fact = await storeFact.store({
+    id: derivedId(['memory', call.key], runId),
+    userId,
+    scope: write,
+    text,
+    sourceMessageId: asked?.data.id,
+    runId,
+    madeBy: 'assistant',
+  })
+  return JSON.stringify({ saved: fact._id })
+}
+
+async function find(
+  { findFacts }: MemoryToolDeps,
+  { read }: Reach,
+  query: string | undefined,
+  { signal }: ToolContext,
+): Promise<string> {
+  if (query === undefined) throw new Error('`query` is required')
+  const facts = await findFacts(read, { query, limit: memoryLimits.found, signal })
+  return facts.length === 0 ? 'There are no such facts.' : factsText(facts.map(shownFact))
+}
+
+/** Only what this assistant can save, too: what others share is for its owner to delete. */
+async function forget(
+  { collections: { memories }, eraseFact, onError }: MemoryToolDeps,
+  { userId, write }: Reach,
+  memoryId: string | undefined,
+): Promise<string> {
+  if (memoryId === undefined) throw new Error('`memory_id` is required')
+  const own = { _id: memoryId, user_id: userId, scope: scopeKey(write), deleting: { $ne: true } } as const
+  const fact = await memories
+    .findOneAndUpdate(own, tombstone(memoryId), { returnDocument: 'after' })
+    .lean<MemoryRecord>()
+  if (fact === null) throw new Error('there is no such fact, or it is shared and its owner has to delete it')
+  await eraseFact(fact).catch(onError)
+  return JSON.stringify({ forgotten: memoryId })
+}
+
+function shownFact({ _id, text }: MemoryRecord) {
+  return { memory_id: _id, text }
+}

@@ -1,0 +1,60 @@
+import { useState } from 'react'
+import { type Schemas, api, unwrap } from '../../lib/api.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { memoryTexts as t } from '../../texts/memory.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { SelectField, TextArea } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { OwnerOptions, membersOf, ownerOf, useOwners } from './owner-options.tsx'
+
+interface DialogProps {
+  /** Undefined for a new one. */
+  fact: Schemas['Memory'] | undefined
+  onClose: () => void
+  onSaved: () => Promise<unknown>
+}
+
+/** Saves a fact, or changes its text and whom it is for. */
+export function FactDialog({ fact, onClose, onSaved }: DialogProps) {
+  const [text, setText] = useState(fact?.text ?? '')
+  const [owner, setOwner] = useState(fact ? ownerOf(fact) : '')
+  const owners = useOwners()
+  const form = useSubmit(async () => {
+    if (fact) {
+      const path = { memory_id: fact.memory_id }
+      const place = owner === ownerOf(fact) ? {} : { assistant_id: null, project_id: null, ...membersOf(owner) }
+      await unwrap(api.PATCH('/memory/{memory_id}', { params: { path }, body: { text, ...place } }))
+    } else await unwrap(api.POST('/memory/', { body: { text, ...membersOf(owner) } }))
+    await onSaved()
+    onClose()
+  })
+  return (
+    <Dialog title={fact ? t.edit : t.create} onClose={onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextArea
+          label={t.fact}
+          help={t.factHelp}
+          value={text}
+          onValue={setText}
+          error={form.fields['text']}
+          required
+          maxLength={1000}
+          rows={3}
+        />
+        <SelectField label={t.for} value={owner} onValue={setOwner}>
+          <option value="">{t.everyAssistant}</option>
+          <OwnerOptions owners={owners} />
+        </SelectField>
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

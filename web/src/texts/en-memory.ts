@@ -1,0 +1,23 @@
+/** The texts of the page of facts, which only that page loads. */
+export const enMemory = {
+  title: 'Memory',
+  text: 'Facts that your assistants keep across chats. An assistant saves and uses them if it has the tool “Memory”.',
+  create: 'New fact',
+  none: 'There are no facts yet. Give an assistant the tool “Memory”, and it saves what will be useful later.',
+  noneHere: 'There are no facts here.',
+  edit: 'Change the fact',
+  fact: 'Fact',
+  factHelp: 'One sentence that is clear by itself. Models are given it as data, not as an instruction.',
+  for: 'For',
+  show: 'Show',
+  all: 'All facts',
+  everyAssistant: 'All my assistants',
+  ofAssistant: (name: string) => `Assistant: ${name}`,
+  ofProject: (name: string) => `Project: ${name}`,
+  gone: 'an assistant or a project that is gone',
+  byAssistant: 'saved by an assistant',
+  byUser: 'saved by you',
+  fromMessage: (id: string) => `from the message ${id}`,
+  deleteTitle: 'Delete the fact?',
+  deleteText: 'No assistant is given it any more.',
+}
