@@ -129,6 +129,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'prompts of users',
     run: ({ database: { connection } }) => makeDeclared(connection, ['prompts']),
   },
+  {
+    number: 17,
+    name: 'assistants that ask assistants',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -1,3 +1,3 @@
 /** The kinds of tools that an assistant can have. */
-export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'schedule', 'client'] as const
+export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'schedule', 'assistant', 'client'] as const
 export type ToolType = (typeof toolTypes)[number]

@@ -6,6 +6,7 @@ import { type AttachmentLimits, attachmentLimits } from '../../domain/content-pa
 import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type {
+  AskedBy,
   ClientCallMode,
   CompletionFacts,
   MultitaskStrategy,
@@ -44,6 +45,10 @@ export interface NewRun {
   public?: boolean
   /** The schedule that starts it. */
   scheduleId?: string
+  /** The call of another assistant that it answers. */
+  askedBy?: AskedBy
+  /** Budgets of the asking run: they count this one, too. */
+  budgets?: string[]
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
@@ -137,6 +142,8 @@ export async function admitRun(
     responseJson,
     completion,
     scheduleId,
+    askedBy,
+    budgets: inherited = [],
     public: isPublic = false,
   }: NewRun,
   runId: string,
@@ -148,7 +155,10 @@ export async function admitRun(
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
   const bytes = (thread.log_bytes ?? 0) + inputBytes
-  const budgets = await budgetCounting.admit(runId, isPublic, { assistant, overrides, bytes })
+  // What its own public callers may cost is another matter than what those of the asking assistant may.
+  const isOfOwnPublic = isPublic && askedBy === undefined
+  const question = { assistant, overrides, bytes }
+  const budgets = await budgetCounting.admit(runId, isOfOwnPublic, question, inherited)
   const now = new Date()
   const traceparent = tracing.currentTraceparent()
   return {
@@ -163,6 +173,7 @@ export async function admitRun(
     overrides,
     ...(completion === undefined ? {} : { completion }),
     ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
+    ...(askedBy === undefined ? {} : { asked_by: askedBy }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
     ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),

@@ -8,7 +8,7 @@ import type { SecretBox } from '../secrets.ts'
 import type { WantedTools } from '../tools/resolve-tools.ts'
 
 /** What decides which tools a run has. */
-export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'public' | 'schedule_id'>
+export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'public' | 'schedule_id' | 'asked_by'>
 
 /**
  * Public callers do not know the functions of the assistant's own client, and could not answer their calls. They make no
@@ -18,12 +18,19 @@ const notForPublic: readonly ToolType[] = ['client', 'schedule']
 /** A run that a schedule started makes no schedules: they would multiply while nobody looks. */
 const notForSchedules: readonly ToolType[] = ['schedule']
 
+/** An assistant that answers another one has no client, and nobody sees what it would do later. */
+const notForAsked: readonly ToolType[] = ['client', 'schedule']
+
 /** What a run wants of its assistant's tools. */
 export function wantedTools(
   secretBox: Pick<SecretBox, 'open'>,
-  { _id, overrides, public: isPublic, schedule_id: scheduleId }: ToolsRun,
+  { _id, overrides, public: isPublic, schedule_id: scheduleId, asked_by: askedBy }: ToolsRun,
 ): WantedTools {
-  const refused = [...(isPublic ? notForPublic : []), ...(scheduleId === undefined ? [] : notForSchedules)]
+  const refused = [
+    ...(isPublic ? notForPublic : []),
+    ...(scheduleId === undefined ? [] : notForSchedules),
+    ...(askedBy === undefined ? [] : notForAsked),
+  ]
   const types = (overrides.server_tools ?? toolTypes).filter((type) => !refused.includes(type))
   const { added_tools_sealed: sealed } = overrides
   return {

@@ -5,6 +5,7 @@ import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
 import { scheduleDescription, scheduleParameters } from '../schedules/schedule-tool.ts'
+import { AssistantToolConfig, assistantToolDescription, assistantToolParameters } from './assistant-tool.ts'
 import { webSearchDescription, webSearchParameters } from './web-search.ts'
 
 interface CatalogueEntry {
@@ -53,6 +54,13 @@ export const toolCatalogue: CatalogueEntry[] = [
     description: scheduleDescription,
     parameters: { ...scheduleParameters },
     config_schema: noConfig,
+  },
+  {
+    type: 'assistant',
+    name: 'assistant',
+    description: assistantToolDescription,
+    parameters: { ...assistantToolParameters },
+    config_schema: { ...AssistantToolConfig },
   },
   {
     type: 'client',

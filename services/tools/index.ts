@@ -6,6 +6,7 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
+import type { Askable } from './assistant-tool.ts'
 import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
@@ -19,6 +20,8 @@ export interface ToolsDeps {
   retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
   /** The tool with which the assistant makes schedules. */
   schedule(assistant: AssistantRecord, name: string): Tool
+  /** Those of these assistants that the assistant can ask now. */
+  askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
 
 export interface ToolDescription {
@@ -46,6 +49,7 @@ export function createTools({
   fetch = (input, init) => globalThis.fetch(input, init),
   retrieval,
   schedule,
+  askable,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
@@ -67,6 +71,7 @@ export function createTools({
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
         retrieval: (name) => retrieval(assistant, name, wanted.search),
         schedule: (name) => schedule(assistant, name),
+        askable: (ids) => askable(assistant, ids),
         outbound,
         search,
         fetch,

@@ -34,6 +34,7 @@ describe('the tools of an assistant', () => {
       search,
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name) => retrieval(name),
+      askable: async () => [],
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal)
 
   it('are those of its configuration, and retrieval if there are files', async () => {
