@@ -2,7 +2,7 @@ import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
 import type { Deletion } from '../services/deletion/index.ts'
 import type { FeedbackActivityDeps } from './feedback/index.ts'
-import type { Steps } from '../services/runs/steps.ts'
+import type { RunSteps } from './runs/index.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
@@ -15,7 +15,7 @@ export interface ActivityDeps {
   secrets: DerivedSecrets
   /** Without a trailing slash. */
   frontendUrl: string
-  steps: Steps
+  steps: RunSteps
   feedback: FeedbackActivityDeps
   deletion: Deletion
   cleanup: CleanupActivityDeps

@@ -8,6 +8,7 @@ import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
+import { createAskable } from '../services/runs/asking/askable.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
@@ -104,6 +105,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       search: settings,
       memory: memory.tool,
       schedule: (assistant, name) => scheduleTool({ collections, schedules }, assistant, name),
+      askable: createAskable({ collections, assistantConfigs }),
       retrieval: async (assistant, name, search) =>
         embedder &&
         createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),

@@ -134,6 +134,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'facts that assistants keep',
     run: ({ database: { connection } }) => makeDeclared(connection, ['memories']),
   },
+  {
+    number: 18,
+    name: 'assistants that ask assistants',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

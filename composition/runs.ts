@@ -8,6 +8,7 @@ import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import type { StepDeps } from '../services/runs/step-deps.ts'
 import { wantedTools } from '../services/runs/wanted-tools.ts'
 import { createStepSlots } from '../services/runs/step-slots.ts'
+import { createToolCalls } from '../services/runs/tool-calls.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models/list-models.ts'
@@ -28,12 +29,13 @@ export function composeRuns(core: Core) {
   const stepDeps = composeSteps(core, schemaChecker)
   const steps = createSteps(stepDeps, createStepSlots(core, settings.modelStepsAtOnce))
   const runs = createRuns({ ...stepDeps, ...core, steps })
+  const toolCalls = createToolCalls({ ...stepDeps, ...core, runs })
   return {
     schemaChecker,
     listModels: createModelList(core),
     runs,
     stepDeps,
-    steps,
+    steps: { ...steps, ...toolCalls },
     runUpkeep: createRunUpkeep({ ...stepDeps, ...core }),
     tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant(core),

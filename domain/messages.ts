@@ -6,6 +6,9 @@ import { requestLimits } from './limits.ts'
 import { createMessageLine } from './message-line.ts'
 import { parseOwnJson } from './own-json.ts'
 
+/** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */
+const askedMembers = { run_id: Type.Optional(Type.String()), thread_id: Type.Optional(Type.String()) }
+
 /** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
 export const ToolCall = Type.Object(
   {
@@ -13,6 +16,7 @@ export const ToolCall = Type.Object(
     name: Type.String(),
     args: Type.Record(AnyKey, Type.Unknown()),
     type: Type.Literal('tool_call'),
+    ...askedMembers,
   },
   { title: 'ToolCall' },
 )
@@ -86,6 +90,13 @@ const toolMembers = {
   tool_call_id: Type.String(),
   /** A person did not allow the call. */
   rejected: Type.Optional(Type.Boolean()),
+  /** Of an answer that another assistant gave. */
+  asked: Type.Optional(
+    Type.Object(
+      { assistant_id: Type.String(), run_id: Type.String(), thread_id: Type.String() },
+      { title: 'AskedRun' },
+    ),
+  ),
 }
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
   Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
@@ -118,8 +129,9 @@ const inputMembers = {
   content: Type.String({ maxLength: requestLimits.messageLength }),
   name: Type.Optional(Type.String({ maxLength: requestLimits.nameLength })),
 }
+const { args, type } = ToolCall.properties
 const ToolCallInput = Type.Object(
-  { ...ToolCall.properties, id: foreignId, name: Type.String({ maxLength: requestLimits.nameLength }) },
+  { id: foreignId, name: Type.String({ maxLength: requestLimits.nameLength }), args, type },
   { title: 'ToolCallInput' },
 )
 const aiInputMembers = {

@@ -1,3 +1,12 @@
 /** The kinds of tools that an assistant can have. */
-export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'schedule', 'memory', 'client'] as const
+export const toolTypes = [
+  'retrieval',
+  'http_request',
+  'mcp',
+  'web_search',
+  'schedule',
+  'memory',
+  'assistant',
+  'client',
+] as const
 export type ToolType = (typeof toolTypes)[number]

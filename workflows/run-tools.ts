@@ -1,7 +1,14 @@
-import { ActivityCancellationType, isCancellation, patched, proxyActivities } from '@temporalio/workflow'
-import { type CarriedRun, type PlannedCall, type ToolInput, toolActivityPrefix } from '../domain/contracts/thread.ts'
-import { toolPolicy } from './thread-policies.ts'
-import { isTimeOver, remainingTime } from './time-limit.ts'
+import { ActivityCancellationType, condition, isCancellation, patched, proxyActivities } from '@temporalio/workflow'
+import type { createRunActivities } from '../activities/runs/index.ts'
+import {
+  type CarriedRun,
+  type PlannedCall,
+  type ToolInput,
+  type ToolOutcome,
+  toolActivityPrefix,
+} from '../domain/contracts/thread.ts'
+import { settlePolicy, toolPolicy } from './thread-policies.ts'
+import { isTimeOver, remainingMs, remainingTime } from './time-limit.ts'
 
 /**
  * The calls of a step in order, a few at a time. When the run's time is over, no further call begins. When the run
@@ -30,15 +37,37 @@ export async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCa
  */
 async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
   const activityType = `${toolActivityPrefix}${call.name}`
-  const tools = proxyActivities<Record<string, (input: ToolInput) => Promise<void>>>({
+  const tools = proxyActivities<Record<string, (input: ToolInput) => Promise<ToolOutcome>>>({
     ...toolPolicy(call),
     ...remainingTime(run),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   })
   try {
-    await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
+    const outcome = await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
+    // Activities that only store a result return nothing, in older histories null.
+    if (outcome) await untilAnswered(run, call, outcome.askedRunId)
   } catch (error) {
     if (isCancellation(error)) throw error
     // The next step finds no result in the ledger and tells the model so.
+  }
+}
+
+const { finishCall } = proxyActivities<Pick<ReturnType<typeof createRunActivities>, 'finishCall'>>(settlePolicy)
+
+/** The thread of the asked run tells of its end. Should that be lost, or should nobody be left to tell, it is looked up. */
+const firstLookMs = 15_000
+const longestPauseMs = 10 * 60_000
+
+/** Waits until the run in which another assistant answers is over, and stores its answer. */
+async function untilAnswered(run: CarriedRun, call: PlannedCall, askedRunId: string): Promise<void> {
+  for (let pauseMs = firstLookMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    await condition(
+      () => run.changedRuns?.includes(askedRunId) ?? false,
+      Math.max(1, Math.min(pauseMs, remainingMs(run))),
+    )
+    if (isTimeOver(run)) return
+    run.changedRuns = run.changedRuns?.filter((id) => id !== askedRunId) ?? []
+    const { isOver } = await finishCall({ runId: run.runId, step: run.step, index: call.index })
+    if (isOver) return
   }
 }

@@ -7,6 +7,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  getExternalWorkflowHandle,
   log,
   patched,
   proxyActivities,
@@ -103,6 +104,10 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   setHandler(signals.slotFree, ({ runId }) => {
     if (current?.run.runId === runId) current.run.isSlotFree = true
   })
+  setHandler(signals.askedRunChanged, ({ runId, askedRunId }) => {
+    if (current?.run.runId !== runId) return
+    current.run.changedRuns = [...new Set([...(current.run.changedRuns ?? []), askedRunId])]
+  })
   const refuseWhenBusy = ({ runId }: EnqueueRun) => {
     if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
   }
@@ -121,9 +126,11 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   await CancellationScope.nonCancellable(async () => {
     if (current) await execute(current)
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { runId, maxDurationMs } = next
-      if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true })
-      else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs) }))
+      const { runId, maxDurationMs, askedBy } = next
+      if (cancelled.delete(runId)) {
+        await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true })
+        await tellAsker(next)
+      } else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs), ...(askedBy && { askedBy }) }))
       if (waiting.length > 0 && !isCancelled && shouldContinueAsNew()) await goOnAsNew()
     }
   })
@@ -138,6 +145,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     const status = await executeRun(started, { localSteps, showStatus })
     if (status === 'carried') return goOnAsNew()
     showStatus(runId, status)
+    await tellAsker(started.run)
     current = undefined
     await condition(allHandlersFinished)
   }
@@ -179,6 +187,7 @@ async function executeRun(
         if (run.undecided) {
           setCurrentDetails(`Run ${runId}: waits for ${waitsFor(calls)}`)
           showStatus(runId, 'interrupted')
+          await tellAsker(run)
           const waited = await waitUntilResumed(run, run.undecided)
           if (waited !== 'resumed') return waited
           showStatus(runId, 'running')
@@ -276,6 +285,22 @@ async function settle(input: SettleInput): Promise<RunStatus> {
   } catch (error) {
     log.error('A run could not be ended.', { runId: input.runId, error })
     return input.outcome
+  }
+}
+
+/**
+ * Tells the thread of the run that waits for this one, if there is one. That thread looks by itself, too, so that nothing
+ * depends on the signal.
+ */
+async function tellAsker({ runId: askedRunId, askedBy }: Pick<EnqueueRun, 'runId' | 'askedBy'>): Promise<void> {
+  if (askedBy === undefined) return
+  const { threadId, runId } = askedBy
+  try {
+    await CancellationScope.nonCancellable(() =>
+      getExternalWorkflowHandle(threadContract.id({ threadId })).signal(signals.askedRunChanged, { runId, askedRunId }),
+    )
+  } catch {
+    // The run that asked has ended.
   }
 }
 

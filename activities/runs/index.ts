@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import {
+  type AnswerResult,
   type ClientTurnResult,
   type SettleInput,
   type SettleResult,
@@ -8,14 +9,18 @@ import {
   type StepQueued,
   type StepResult,
   type ToolInput,
+  type ToolOutcome,
   supersededType,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import type { ToolCalls } from '../../services/runs/tool-calls.ts'
 import { type Steps, RunLimitError, SupersededError } from '../../services/runs/steps.ts'
 import { durable } from '../durable.ts'
 
+export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCalls
+
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(steps: Pick<Steps, 'execute' | 'callTool' | 'clientTurn' | 'settle'>) {
+export function createRunActivities(steps: RunSteps) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
@@ -25,8 +30,9 @@ export function createRunActivities(steps: Pick<Steps, 'execute' | 'callTool' | 
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
-    default: step((input: ToolInput): Promise<void> =>
-      steps.callTool(input, { attempt: attemptName(), signal: cancellationSignal() }),
+    finishCall: step((input: ToolInput): Promise<AnswerResult> => steps.finishCall(input)),
+    default: step((input: ToolInput): Promise<ToolOutcome> =>
+      steps.callTool(input, { attempt: attemptName(), signal: cancellationSignal(), deadline: deadline() }),
     ),
   }
 }
@@ -61,4 +67,10 @@ function asFailure(error: unknown): unknown {
 function attemptName(): string {
   const { workflowExecution, activityId, attempt } = activityInfo()
   return `${workflowExecution?.runId}/${activityId}/${attempt}`
+}
+
+/** When the time of the run is over: the workflow ends the activity with it. */
+function deadline(): Date | undefined {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo()
+  return scheduleToCloseTimeoutMs > 0 ? new Date(scheduledTimestampMs + scheduleToCloseTimeoutMs) : undefined
 }

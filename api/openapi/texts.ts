@@ -297,7 +297,9 @@ export const componentTexts: Record<string, string> = {
   ThreadPutRequest: 'Members of a thread.',
   ThreadState: 'The messages of a thread at one of its checkpoints.',
   TokenUsage: 'Tokens, as the model provider counted them.',
-  ToolCall: 'A tool call that the model asks for.',
+  ToolCall:
+    'A tool call that the model asks for. If it asks another assistant, `run_id` and `thread_id` name the run that answers; a question that was refused has none.',
+  AskedRun: 'The run in which another assistant answered a call, and its thread.',
   ToolCallInput: 'A tool call as callers send it.',
   ThreadStatus: 'State of the newest run of a thread.',
   ToolDecision: 'What a person decides about a tool call.',

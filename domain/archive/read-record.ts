@@ -152,7 +152,7 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usa
 }
 
 const messageMembers = new Set(
-  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal deleted rejected'.split(
+  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal deleted rejected asked'.split(
     ' ',
   ),
 )

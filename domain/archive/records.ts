@@ -42,6 +42,7 @@ export const ArchivedThread = Type.Object({
   public: Type.Boolean(),
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
   vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
+  asked_from: Type.Optional(Type.Array(id, { minItems: 1, maxItems: 10 })),
   metadata: freeForm,
   created_at: time,
   updated_at: time,
@@ -88,6 +89,15 @@ export const ArchivedRun = Type.Object({
       details: Type.String({ maxLength: 100_000 }),
     }),
   ),
+  asked_by: Type.Optional(
+    Type.Object({
+      run_id: id,
+      thread_id: id,
+      call_id: Type.String({ maxLength: 1000 }),
+      root_run_id: id,
+      assistant_ids: Type.Array(id, { maxItems: 10 }),
+    }),
+  ),
   created_at: time,
   started_at: Type.Optional(time),
   finished_at: Type.Optional(time),
@@ -101,6 +111,7 @@ export const ArchivedToolCall = Type.Object({
   args: Type.Unknown(),
   status: Type.Enum(['waiting', 'claimed', 'done']),
   result: Type.Optional(Type.String()),
+  asked: Type.Optional(Type.Object({ assistant_id: id, run_id: id, thread_id: id })),
   decision: Type.Optional(
     Type.Object({
       action: Type.Enum(['approve', 'reject', 'edit']),

@@ -1,7 +1,7 @@
 // Before a change: docs/traps.md, Temporal.
 /**
  * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
- * because Temporal uses that name for the workflow execution.
+ * because Temporal uses that name for the workflow execution; `ParentRunId` is its own, too.
  */
 export const searchAttributeNames = [
   'UserId',
@@ -11,4 +11,5 @@ export const searchAttributeNames = [
   'AgentRunId',
   'RunStatus',
   'CleanupKind',
+  'AskingRunId',
 ] as const

@@ -12,12 +12,13 @@ export const threadContract = {
   id: ({ threadId }) => `thread/${threadId}`,
   input: ({ threadId, run }) => ({ threadId, localSteps: true, ...(run === undefined ? {} : { run }) }),
   summary: ({ threadId }) => `Thread ${threadId}`,
-  attributes: ({ userId, projectId, threadId, assistantId, runId }) => ({
+  attributes: ({ userId, projectId, threadId, assistantId, runId, run }) => ({
     UserId: userId,
     ProjectId: projectId,
     ThreadId: threadId,
     AssistantId: assistantId,
     AgentRunId: runId,
+    ...(run?.askedBy === undefined ? {} : { AskingRunId: run.askedBy.runId }),
   }),
   signals: {
     /** Adds a run to the thread's queue. Repeating it for the same run has no effect. */
@@ -28,6 +29,8 @@ export const threadContract = {
     resumeRun: defineSignal<[ResumeRun]>('resumeRun'),
     /** The process in whose line the run's step waits has a free slot for it. Other runs are ignored. */
     slotFree: defineSignal<[AboutRun]>('slotFree'),
+    /** A run that answers a call of this thread's run has ended, or waits for a person. Other runs are ignored. */
+    askedRunChanged: defineSignal<[AskedRunChanged]>('askedRunChanged'),
   },
   updates: {
     /**
@@ -81,6 +84,9 @@ export interface CarriedRun {
   timeLimit?: RunTimeLimit
   /** Whether a free slot was announced since the model step was last executed. */
   isSlotFree?: boolean
+  askedBy?: EnqueueRun['askedBy']
+  /** Runs of which a call of this step waits, and which have ended or wait for a person. */
+  changedRuns?: string[]
 }
 
 export interface RunTimeLimit {
@@ -94,10 +100,17 @@ export interface EnqueueRun {
   strategy: MultitaskStrategy
   /** Time limit of the run from its turn on; time spent waiting for a person or for other runs is not counted. */
   maxDurationMs?: number
+  /** The run, on another thread, that waits for the end of this one. */
+  askedBy?: { threadId: string; runId: string }
 }
 
 export interface AboutRun {
   runId: string
+}
+
+/** `runId` is the run that waits. */
+export interface AskedRunChanged extends AboutRun {
+  askedRunId: string
 }
 
 export interface ResumeRun {
@@ -148,6 +161,14 @@ export interface PlannedCall {
 
 export interface ToolInput extends StepInput {
   index: number
+}
+
+/** What follows a tool's activity: nothing, or the call waits for the run that answers it. */
+export type ToolOutcome = { askedRunId: string } | undefined
+
+/** Whether the call that asked another assistant has its result. */
+export interface AnswerResult {
+  isOver: boolean
 }
 
 /** What became of a run whose client is to execute calls: `interrupted` if it waits for their results. */

@@ -91,8 +91,19 @@ export function citedFilesOf(
   return new Map([...filesOfRuns].map(([runId, files]) => [runId, [...files.values()]]))
 }
 
+/** Of `retrieval`, or of another assistant, which passes on the passages that its answer names. */
 function isResult({ type, data }: Message): boolean {
-  return type === 'ToolMessage' && data.name === 'retrieval' && data.content.startsWith('{"passages"')
+  if (type !== 'ToolMessage') return false
+  if (data.asked !== undefined) return data.content.startsWith('{"answer"')
+  return data.name === 'retrieval' && data.content.startsWith('{"passages"')
+}
+
+/** The passages in the results among the messages, as they are. */
+export function rawPassagesIn(messages: Message[]): object[] {
+  return messages
+    .filter(isResult)
+    .flatMap(({ data }) => listIn(parsed(data.content), 'passages'))
+    .filter((passage) => typeof passage === 'object' && passage !== null)
 }
 
 /** The passages in a result of `retrieval`, for people who look at a run; undefined for any other text. */

@@ -130,6 +130,20 @@ export interface CompletionFacts {
   tags?: string[]
 }
 
+/** The call that a run answers. */
+export interface AskedBy {
+  run_id: string
+  thread_id: string
+  /** The id that the model gave the call. */
+  call_id: string
+  /** The outermost run, whose caller no assistant is. */
+  root_run_id: string
+  /** The assistants that wait for the answer, outermost first. */
+  assistant_ids: string[]
+  /** When the time of the asking run is over. */
+  deadline_at?: Date
+}
+
 export interface RunRecord {
   _id: string
   thread_id: string
@@ -159,6 +173,10 @@ export interface RunRecord {
   end_user?: string
   /** The schedule that started it, when it was due or triggered. */
   schedule_id?: string
+  /** Of a run in which an assistant answers another one: who asks. */
+  asked_by?: AskedBy
+  /** The calls that ask other assistants, of this run and of the runs below it; only in the outermost run. */
+  asking_calls?: string[]
   /** The budgets in which the run is counted, if there are any. */
   budgets?: string[]
   /** `usage` by the model that answered, if several did because of a fallback. */

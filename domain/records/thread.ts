@@ -15,6 +15,13 @@ export interface ThreadRecord {
    * completion or a response of a user, which neither counts nor is listed.
    */
   counted?: boolean
+  /**
+   * Of a thread in which an assistant answers another one: the threads above it, outermost first. It is not listed, does
+   * not count, and is deleted with each of them.
+   */
+  asked_from?: string[]
+  /** The assistant whose public thread is the outermost of them: it goes with that assistant. */
+  asked_for?: string
   /** How the last finished run ended; together with open runs it determines the thread's status. */
   last_outcome: 'none' | 'success' | 'error'
   created_at: Date

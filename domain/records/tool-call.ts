@@ -15,6 +15,8 @@ export interface ToolCallRecord {
   status: 'waiting' | 'claimed' | 'done'
   /** The client executes it, and sends the result. */
   client?: boolean
+  /** The run in which another assistant answers; it was started, or is about to be. */
+  asked?: AskedRun
   /** The attempt that claimed the call. */
   claimed_by?: string
   /** The result, as text for the model. */
@@ -23,6 +25,12 @@ export interface ToolCallRecord {
   decision?: { action: 'approve' | 'reject' | 'edit'; message?: string }
   created_at: Date
   finished_at?: Date
+}
+
+export interface AskedRun {
+  assistant_id: string
+  run_id: string
+  thread_id: string
 }
 
 export function toolCallKey(runId: string, step: number, index: number): string {

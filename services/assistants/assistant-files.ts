@@ -10,6 +10,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { AssistantConfigs } from './configs.ts'
+import { createAskedNames } from './asked-names.ts'
 import { createFileSources } from './file-sources.ts'
 import type { Assistants } from './index.ts'
 import type { Caller } from './write-assistants.ts'
@@ -34,6 +35,7 @@ interface Applied {
  */
 export function createAssistantFiles({ collections, assistants, assistantConfigs }: AssistantFilesDeps) {
   const { filesOf, storesOf, storeIds } = createFileSources(collections)
+  const { withNames, withIds } = createAskedNames(collections)
   const configOf = (assistant: AssistantRecord) => objectFromJsonText(assistantConfigs.textOf(assistant))
 
   return {
@@ -51,12 +53,13 @@ export function createAssistantFiles({ collections, assistants, assistantConfigs
         ...(files.length > 0 && { files: files.map(({ name, sha256, size }) => ({ name, sha256, bytes: size })) }),
         ...(stores.length > 0 && { vector_stores: stores.map(({ name }) => name) }),
       }
-      return toAssistantYaml({ name: assistant.name, config, sources })
+      return toAssistantYaml({ name: assistant.name, config: await withNames(assistant.project_id, config), sources })
     },
 
     /** Makes the assistant that the file describes, or changes it. Applying the same file again changes nothing. */
     async apply(caller: Caller, text: string): Promise<Applied> {
-      const file = readFile(text)
+      const given = readFile(text)
+      const file = { ...given, config: await withIds(caller.projectId, given.config) }
       const [known, second] = await assistants.named(caller, file.name)
       if (second !== undefined)
         throw new AppError('conflict', `Several assistants of this project are called “${file.name}”: rename one.`)

@@ -1,13 +1,14 @@
 import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
-import { objectFromJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
+import { requireAskable } from './askable-ids.ts'
 import { budgetsOfProject } from './project-of-assistant.ts'
 import { type AssistantReads, foreign, present } from './read-assistants.ts'
 
@@ -32,6 +33,7 @@ interface AssistantWritesDeps {
 
 export function createAssistantWrites({ collections, transaction, configs, readIn }: AssistantWritesDeps) {
   const { assistants } = collections
+  const checkReplacement = createReplacementCheck({ collections, configs })
   const fieldsOf = (assistantId: string, payload: AssistantPayload) => storedFields(configs, assistantId, payload)
 
   return {
@@ -39,11 +41,18 @@ export function createAssistantWrites({ collections, transaction, configs, readI
      * Creates an assistant under an id that the caller knows to be new; throws the database's duplicate key error
      * if it exists.
      */
-    createUnder: insert,
+    async createUnder(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+      await requireAskable(collections, { ...caller, assistantId, configText: configTextOf(payload) })
+      return insert(caller, assistantId, payload)
+    },
+
+    /** As `createUnder`, for an archive: the assistants that it may ask can come after it. */
+    restoreUnder: insert,
 
     /** Replaces the assistant, or creates it in the token's project under the id that the caller chose. */
     async put(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
       const fields = fieldsOf(assistantId, payload)
+      await checkReplacement(caller, assistantId, payload)
       const replaced = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
       if (replaced) return replaced
       return insert(caller, assistantId, payload).catch(async (error: unknown) => {
@@ -67,7 +76,10 @@ export function createAssistantWrites({ collections, transaction, configs, readI
       for (;;) {
         const assistant = await readIn(caller, assistantId)
         const current = { name: assistant.name, config: objectFromJsonText(configs.textOf(assistant)) }
-        const { $set, $unset } = configUpdate(fieldsOf(assistantId, { ...changed(current), public: assistant.public }))
+        const payload = { ...changed(current), public: assistant.public }
+        const { $set, $unset } = configUpdate(fieldsOf(assistantId, payload))
+        const before = configs.textOf(assistant)
+        await requireAskable(collections, { ...caller, assistantId, configText: configTextOf(payload), before })
         const written = await assistants
           .findOneAndUpdate(
             { ...configUnchanged(assistant), ...present },
@@ -118,6 +130,24 @@ export function createAssistantWrites({ collections, transaction, configs, readI
     return new AppError('conflict', 'This assistant is being deleted.')
   }
 }
+
+/** Checks which assistants a new configuration lets it ask; the assistant may exist in another project. */
+function createReplacementCheck({ collections, configs }: Pick<AssistantWritesDeps, 'collections' | 'configs'>) {
+  return async ({ userId, projectId }: Caller, assistantId: string, payload: AssistantPayload): Promise<void> => {
+    const current = await collections.assistants
+      .findOne({ _id: assistantId, user_id: userId, ...present })
+      .lean<AssistantRecord>()
+    await requireAskable(collections, {
+      userId,
+      projectId: current?.project_id ?? projectId,
+      assistantId,
+      configText: configTextOf(payload),
+      before: current === null ? undefined : configs.textOf(current),
+    })
+  }
+}
+
+const configTextOf = ({ config = {} }: AssistantPayload) => toJsonText(config)
 
 async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
   try {

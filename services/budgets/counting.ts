@@ -39,10 +39,11 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
      * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or
      * tokens are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are
      * stored with the run as `budgets`. A run that is then not stored is given back. Two attempts to start the same run
-     * count it once.
+     * count it once. `inherited` are the budgets of the run that asks.
      */
-    async admit(runId: string, isPublic: boolean, question: ExpectedQuestion): Promise<string[]> {
-      const ids = (question.assistant.budgets ?? []).filter((id) => isPublic || id.startsWith('project/'))
+    async admit(runId: string, isPublic: boolean, question: ExpectedQuestion, inherited: string[] = []) {
+      const own = (question.assistant.budgets ?? []).filter((id) => isPublic || id.startsWith('project/'))
+      const ids = [...new Set([...own, ...inherited])]
       if (ids.length === 0) return []
       const hold = { run: runId, ...estimateOf(deps, question), at: now() }
       try {

@@ -43,8 +43,13 @@ export function createSpentToday({ collections, budgetCounting, models }: SpentT
     const uncounted = {
       user_id: userId,
       _id: { $gte: firstIdAt(begin) },
-      assistant_id: { $in: members.map((assistant) => assistant._id) },
-      ...(scope === 'public' ? { public: true } : {}),
+      // What an assistant costs when another one asks it is spent by the callers of that one.
+      ...(scope === 'public'
+        ? {
+            public: true,
+            $and: [{ $or: [{ assistant_id: id, asked_by: { $exists: false } }, { 'asked_by.assistant_ids.0': id }] }],
+          }
+        : { assistant_id: { $in: members.map((assistant) => assistant._id) } }),
       created_at: { $gte: begin },
       budgets: { $ne: budgetId(scope, id) },
       imported: { $ne: true },

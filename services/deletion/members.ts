@@ -13,12 +13,16 @@ export function ownedBy({ kind, id }: DeletionTarget) {
     case 'project':
       return { projects: { _id: id }, assistants: { project_id: id }, threads: { project_id: id } }
     case 'assistant':
-      // Its public threads belong to it; private threads belong to their users and only lose the reference.
-      return { projects: nothing, assistants: { _id: id }, threads: { assistant_id: id, public: true } }
+      // Its public threads belong to it, with those below them; private threads belong to their users and only lose the reference.
+      return {
+        projects: nothing,
+        assistants: { _id: id },
+        threads: { $or: [{ assistant_id: id, public: true }, { asked_for: id }] },
+      }
     case 'vector_store':
       return { projects: nothing, assistants: { _id: id }, threads: nothing }
     case 'thread':
-      return { projects: nothing, assistants: nothing, threads: { _id: id } }
+      return { projects: nothing, assistants: nothing, threads: { $or: [{ _id: id }, { asked_from: id }] } }
   }
 }
 

@@ -21,8 +21,8 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
   const { assistants, projects, threads } = deps.collections
   const owned = ownedBy(target)
   const notRoot = { _id: { $ne: target.id } }
+  await removeThreads(deps, { $and: [owned.threads, target.kind === 'thread' ? notRoot : {}], ...marked })
   if (target.kind !== 'thread') {
-    await removeThreads(deps, { ...owned.threads, ...marked })
     const assistantIds = await assistants.find({ ...owned.assistants, ...marked }, { _id: 1 }).lean()
     const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
     await updateAll(transaction, threads, references, { $unset: { assistant_id: 1 } })

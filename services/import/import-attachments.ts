@@ -6,6 +6,7 @@ import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
 import type { Collections } from '../collections.ts'
 import { type Import, importedThread } from './import.ts'
+import { withNewAskedRuns } from './asked-ids.ts'
 import type { NewIds } from './new-ids.ts'
 import { refused, settle } from './report.ts'
 
@@ -58,10 +59,13 @@ async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Bu
   return Buffer.concat(pieces)
 }
 
-/** Stored messages with the new ids of their images, sounds and files. */
-export function withNewAttachments(messagesJson: string, idOf: NewIds): string {
-  if (!messagesJson.includes('"attachment_id"') && !messagesJson.includes('"attachments"')) return messagesJson
-  return messagesToJson(messagesFromJson(messagesJson).map(renamed))
+/** Members of stored messages that name other records. */
+const naming = ['"attachment_id"', '"attachments"', '"run_id"']
+
+/** Stored messages with the new ids of their images, sounds and files, and of the runs that their calls started. */
+export function withNewIdsIn(messagesJson: string, idOf: NewIds): string {
+  if (!naming.some((member) => messagesJson.includes(member))) return messagesJson
+  return messagesToJson(messagesFromJson(messagesJson).map((message) => renamed(withNewAskedRuns(message, idOf))))
 
   function renamed(message: Message): Message {
     if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message

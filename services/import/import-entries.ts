@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Import, importedThread } from './import.ts'
-import { withNewAttachments } from './import-attachments.ts'
+import { withNewIdsIn } from './import-attachments.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportEntriesDeps {
@@ -63,7 +63,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
       _id: idOf('message', `${oldThread}/${seq}`),
       thread_id: threadId,
       seq,
-      messages_json: withNewAttachments(archived.messages_json, idOf),
+      messages_json: withNewIdsIn(archived.messages_json, idOf),
       source: archived.source,
       ...(archived.run_id === undefined ? {} : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
       ...(archived.model === undefined ? {} : { model: archived.model }),

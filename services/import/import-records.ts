@@ -1,20 +1,22 @@
 import { Value } from 'typebox/value'
 import type { ReadRecords } from '../../domain/archive/items.ts'
-import { AssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
+import { AssistantConfig, toolsKey, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
-import { withNewAttachments } from './import-attachments.ts'
+import { withNewIdsIn } from './import-attachments.ts'
 import { type Import, importedThread } from './import.ts'
+import { withNewAskers } from './asked-ids.ts'
 import { importedRun } from './imported-run.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportRecordsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'runs'>
   projects: Pick<ReturnType<typeof createProjects>, 'create'>
-  assistants: Pick<Assistants, 'createUnder'>
+  assistants: Pick<Assistants, 'restoreUnder'>
   createThread: CreateThread
 }
 
@@ -44,9 +46,9 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
     assistant: (archived: ReadRecords['assistants']) =>
       settle(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
-        const config = withStores(
+        const config = withNewIds(
           Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey)),
-          (oldStore) => idOf('assistant', oldStore),
+          (oldId) => idOf('assistant', oldId),
         )
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
@@ -54,7 +56,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         if ((await assistants.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         if (!Value.Check(AssistantConfig, config)) throw refused('its configuration is not valid here')
         const place = { userId, projectId: idOf('project', archived.project_id) }
-        await deps.assistants.createUnder(place, id, { name: archived.name, config })
+        await deps.assistants.restoreUnder(place, id, { name: archived.name, config })
         await assistants.updateOne(
           { _id: id, user_id: userId },
           { $set: { created_at: new Date(archived.created_at) } },
@@ -83,6 +85,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
           ...(archived.public ? { counted: true } : {}),
+          askedFrom: archived.asked_from?.map((above) => idOf('thread', above)),
           earlier: {
             created_at: new Date(archived.created_at),
             updated_at: new Date(archived.updated_at),
@@ -99,7 +102,11 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         await runs.create([
           importedRun(
-            { ...archived, input_json: withNewAttachments(archived.input_json, idOf) },
+            {
+              ...archived,
+              input_json: withNewIdsIn(archived.input_json, idOf),
+              ...(archived.asked_by === undefined ? {} : { asked_by: withNewAskers(archived.asked_by, idOf) }),
+            },
             { id, assistantId: idOf('assistant', archived.assistant_id), thread },
           ),
         ])
@@ -111,11 +118,22 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
   }
 }
 
-/** The configuration, naming vector stores as they were imported. */
-function withStores(config: Record<string, unknown>, newId: (old: string) => string): Record<string, unknown> {
-  const stores = config[vectorStoresKey]
-  if (!Array.isArray(stores)) return config
-  return { ...config, [vectorStoresKey]: stores.map((id: unknown) => (typeof id === 'string' ? newId(id) : id)) }
+/** The configuration, naming vector stores, and assistants that may be asked, as they were imported. */
+function withNewIds(config: Record<string, unknown>, newId: (old: string) => string): Record<string, unknown> {
+  const renamed = (ids: unknown) =>
+    Array.isArray(ids) ? ids.map((id: unknown) => (typeof id === 'string' ? newId(id) : id)) : ids
+  const { [vectorStoresKey]: stores, [toolsKey]: tools } = config
+  return {
+    ...config,
+    ...(stores === undefined ? {} : { [vectorStoresKey]: renamed(stores) }),
+    ...(Array.isArray(tools) ? { [toolsKey]: tools.map(withAsked) } : {}),
+  }
+
+  function withAsked(tool: unknown): unknown {
+    if (!isJsonObject(tool) || tool['type'] !== 'assistant' || !isJsonObject(tool['config'])) return tool
+    const { assistant_ids: ids, ...rest } = tool['config']
+    return ids === undefined ? tool : { ...tool, config: { ...rest, assistant_ids: renamed(ids) } }
+  }
 }
 
 /** Names of projects are unique: a name that is taken gets an addition. */

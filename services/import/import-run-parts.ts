@@ -4,6 +4,7 @@ import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Import } from './import.ts'
+import { withNewAskedIds } from './asked-ids.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportRunPartsDeps {
@@ -41,6 +42,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
           status: 'done' as const,
           ...(result === undefined ? {} : { result }),
           ...(archived.decision === undefined ? {} : { decision: archived.decision }),
+          ...(archived.asked === undefined ? {} : { asked: withNewAskedIds(archived.asked, idOf) }),
           created_at: created,
           finished_at: archived.finished_at === undefined ? created : new Date(archived.finished_at),
         }

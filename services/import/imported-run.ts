@@ -23,6 +23,7 @@ export function importedRun(
     ...(archived.metadata_json === undefined ? {} : { metadata_json: archived.metadata_json }),
     fence: 1,
     imported: true,
+    ...(archived.asked_by === undefined ? {} : { asked_by: archived.asked_by }),
     ...(archived.usage === undefined ? {} : { usage: archived.usage }),
     ...(archived.usage_by_model === undefined ? {} : { usage_by_model: archived.usage_by_model }),
     ...(archived.model === undefined ? {} : { model: archived.model }),

@@ -40,7 +40,14 @@ export function createHandOver(deps: HandOverDeps) {
       assistantId: run.assistant_id,
       projectId: run.project_id,
     }
-    const message = { runId: run._id, strategy, maxDurationMs: deps.settings.runMaxMinutes * 60_000 }
+    const message = {
+      runId: run._id,
+      strategy,
+      maxDurationMs: maxDurationMsOf(run, deps.settings),
+      ...(run.asked_by === undefined
+        ? {}
+        : { askedBy: { threadId: run.asked_by.thread_id, runId: run.asked_by.run_id } }),
+    }
     const startNew = () => workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
     const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
 
@@ -112,4 +119,11 @@ export function createHandOver(deps: HandOverDeps) {
       throw new AppError('conflict', 'Another run is under way on this thread.')
     },
   }
+}
+
+/** A run that answers another one has no more time than that. */
+function maxDurationMsOf({ asked_by: askedBy }: RunRecord, { runMaxMinutes }: HandOverDeps['settings']): number {
+  const limitMs = runMaxMinutes * 60_000
+  const left = askedBy?.deadline_at === undefined ? limitMs : askedBy.deadline_at.getTime() - Date.now()
+  return Math.max(1000, Math.min(limitMs, left))
 }

@@ -84,6 +84,7 @@ export function toolMessageOf(call: ToolCallRecord): Message {
       tool_call_id: call.call_id,
       name: call.name,
       ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
+      ...(call.asked === undefined ? {} : { asked: call.asked }),
     },
   }
 }
@@ -111,7 +112,7 @@ export async function toolMessages(
   const calls = await read()
   const open = calls.filter(({ status }) => status !== 'done')
   for (const call of open) {
-    const result = call.status === 'waiting' ? notBegun : unknownOutcome
+    const result = call.status === 'waiting' ? notBegun : call.asked === undefined ? unknownOutcome : notAnsweredInTime
     await toolCalls.updateOne(
       { _id: call._id, status: { $ne: 'done' } },
       { $set: { status: 'done', result, finished_at: new Date() } },
@@ -120,5 +121,6 @@ export async function toolMessages(
   return (open.length === 0 ? calls : await read()).map(toolMessageOf)
 }
 
+const notAnsweredInTime = 'The question was not answered before the run ended.'
 const tooManyCalls = `This call was not made: one answer can make at most ${maxCallsPerStep} calls. Make the rest in your next answer.`
 const unreadableArguments = 'This call was not made: its arguments are not a JSON object.'

@@ -4,7 +4,10 @@ import { type AIMessage, type Message, asksForTools, messagesFromJson } from '..
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
+import { askedRunOf } from './asking/asked-run.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import type { Appended } from '../threads/log.ts'
 import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter } from './answer.ts'
@@ -75,6 +78,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   const keep = (added: Appended) =>
     deps.conversations.keep({ thread, conversation, message, toolResults, answer: added })
   const offered = asksForTools(message) ? await tools : []
+  if (stored === undefined) nameAskedRuns(message, { run, step, tools: offered })
   const calls =
     stored === undefined
       ? ledgerEntries(run, step, message, {
@@ -108,6 +112,16 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   writer.push({ type: 'message', message }, ...(isWaiting ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
+}
+
+/** Readers of a call that asks another assistant can follow its run. */
+function nameAskedRuns(
+  { data: { tool_calls: calls = [] } }: AIMessage,
+  { run, step, tools }: { run: RunRecord; step: number; tools: Tool[] },
+): void {
+  const asking = new Set(tools.filter(({ type }) => type === 'assistant').map(({ name }) => name))
+  for (const [index, call] of calls.entries())
+    if (asking.has(call.name)) Object.assign(call, askedRunOf(toolCallKey(run._id, step, index)))
 }
 
 function recordToolResults(deps: StepDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {

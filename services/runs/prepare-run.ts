@@ -6,6 +6,7 @@ import { type AttachmentLimits, attachmentLimits } from '../../domain/content-pa
 import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type {
+  AskedBy,
   ClientCallMode,
   CompletionFacts,
   MultitaskStrategy,
@@ -47,6 +48,10 @@ export interface NewRun {
   endUser?: string | undefined
   /** The schedule that starts it. */
   scheduleId?: string
+  /** The call of another assistant that it answers. */
+  askedBy?: AskedBy
+  /** Budgets of the asking run: they count this one, too. */
+  budgets?: string[]
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
@@ -140,6 +145,8 @@ export async function admitRun(
     responseJson,
     completion,
     scheduleId,
+    askedBy,
+    budgets: inherited = [],
     public: isPublic = false,
     endUser: endUserName = overrides.safety_identifier ?? overrides.user,
   }: NewRun,
@@ -152,7 +159,10 @@ export async function admitRun(
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
   const bytes = (thread.log_bytes ?? 0) + inputBytes
-  const budgets = await budgetCounting.admit(runId, isPublic, { assistant, overrides, bytes })
+  // What its own public callers may cost is another matter than what those of the asking assistant may.
+  const isOfOwnPublic = isPublic && askedBy === undefined
+  const question = { assistant, overrides, bytes }
+  const budgets = await budgetCounting.admit(runId, isOfOwnPublic, question, inherited)
   const now = new Date()
   const endUser = endUserOf(assistant._id, endUserName)
   const traceparent = tracing.currentTraceparent()
@@ -169,6 +179,7 @@ export async function admitRun(
     ...(completion === undefined ? {} : { completion }),
     ...(endUser === undefined ? {} : { end_user: endUser }),
     ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
+    ...(askedBy === undefined ? {} : { asked_by: askedBy }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
     ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),

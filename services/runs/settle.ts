@@ -12,6 +12,7 @@ import { isModelFailureType } from '../../domain/model-failure.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { endAskedRuns } from './asking/end-asked-runs.ts'
 import { cancelledError, endRun, notStartedError } from './end-run.ts'
 import { inputOf } from './commit.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -37,6 +38,7 @@ export async function settleRun(
     await deps.budgetCounting.settle(run).catch(deps.onError)
     return { status: run.status }
   }
+  await endAskedRuns(deps, runId)
   const shown = await shownSoFar(deps, runId)
   // The workflow does not know of a first step whose workflow task was lost with its worker.
   const hasBegun = !neverBegan || run.started_at !== undefined || shown.messages.size > 0

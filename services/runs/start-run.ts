@@ -12,7 +12,7 @@ import type { Steps } from './steps.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
-import { parentsOfRun, parentsRemain } from '../parents.ts'
+import { holdThread, parentsOfRun, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
@@ -121,6 +121,7 @@ async function store(
     if (newThread === undefined) await runs.insertMany([run], { lean: true })
     else
       await deps.transaction(async (session) => {
+        if (run.asked_by !== undefined) await holdThread(deps.collections, run.asked_by.thread_id, session)
         await threads.create([newThread], { session })
         await runs.insertMany([run], { session, lean: true })
       })

@@ -8,6 +8,7 @@ import type { ModelsNow } from '../models/live-models.ts'
 import type { RunStream } from './run-stream.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
@@ -24,6 +25,7 @@ export interface StepDeps {
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   log: ThreadLog
   conversations: Conversations
+  workflows: Pick<WorkflowClient, 'signal'>
   stream: RunStream
   model: ChatModel
   models: ModelsNow

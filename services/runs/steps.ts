@@ -5,7 +5,6 @@ import type {
   StepInput,
   StepQueued,
   StepResult,
-  ToolInput,
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -16,7 +15,6 @@ import { modelStep } from './model-step.ts'
 import { settleRun } from './settle.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
-import { toolStep } from './tool-step.ts'
 
 export { RunLimitError } from './run-limit-error.ts'
 export { SupersededError } from './live-run.ts'
@@ -125,10 +123,6 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
       }
       return slots.inSlot(runId, { signal, mayLeave }, () => execute(input, signal))
     },
-
-    /** Executes one tool call. */
-    callTool: (input: ToolInput, options: { attempt: string; signal: AbortSignal }): Promise<void> =>
-      toolStep(deps, input, options),
 
     /** Lets a run wait for results of its client, or end without them. */
     clientTurn: (input: StepInput): Promise<ClientTurnResult> => clientTurn(deps, input),

@@ -1,28 +1,38 @@
-import type { ToolInput } from '../../domain/contracts/thread.ts'
+import type { ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import type { StartAskedRun } from './asking/start-asked-run.ts'
 import { executeTool, unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepDeps } from './step-deps.ts'
 import { toolMessageOf } from './ledger.ts'
 
+export interface ToolStepDeps extends StepDeps {
+  startAskedRun: StartAskedRun
+}
+
+export interface ToolStepOptions {
+  /** Names the attempt: the same name is the same attempt. */
+  attempt: string
+  signal: AbortSignal
+  /** When the time of the run is over. */
+  deadline?: Date | undefined
+}
+
 /**
  * Executes one tool call at most once: only the attempt that changes its status from `waiting` to `claimed`
  * executes it. If an earlier attempt has claimed the call and its outcome is unknown, the call is repeated only if
- * the tool is safe to repeat. All failures of a tool become text for the model. `attempt` names the attempt: the
- * same name is the same attempt.
+ * the tool is safe to repeat. All failures of a tool become text for the model. A call that asks another assistant
+ * stays open: `asking/finish-call.ts` stores its result.
  */
-export async function toolStep(
-  deps: StepDeps,
-  input: ToolInput,
-  { attempt, signal }: { attempt: string; signal: AbortSignal },
-): Promise<void> {
+export async function toolStep(deps: ToolStepDeps, input: ToolInput, options: ToolStepOptions): Promise<ToolOutcome> {
+  const { attempt, signal } = options
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
-  if (run === null || run.status !== 'running') return
+  if (run === null || run.status !== 'running') return undefined
   const tools =
     assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, run, signal)
   const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
@@ -41,7 +51,9 @@ export async function toolStep(
   }
   const call = (await claim('waiting')) ?? (await claimAgain())
 
-  const result = call === null ? unknownOutcome : await resultOf(deps, run, toolOf(call), call, signal)
+  const result =
+    call === null ? unknownOutcome : await resultOf(deps, { run, assistant, tool: toolOf(call), call }, options)
+  if (typeof result !== 'string') return { askedRunId: result.run_id }
   signal.throwIfAborted()
   // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
@@ -55,6 +67,7 @@ export async function toolStep(
   const stored = closed ?? (await toolCalls.findById(key).lean<ToolCallRecord>())
   // Otherwise another attempt is executing the call.
   if (stored?.status === 'done') await showResult(deps, run, stored)
+  return undefined
 }
 
 async function readRun({ collections: { runs, assistants } }: StepDeps, runId: string) {
@@ -64,24 +77,28 @@ async function readRun({ collections: { runs, assistants } }: StepDeps, runId: s
 }
 
 async function resultOf(
-  deps: StepDeps,
-  run: RunRecord,
-  tool: Tool | undefined,
-  call: ToolCallRecord,
-  signal: AbortSignal,
-): Promise<string> {
+  deps: ToolStepDeps,
+  {
+    run,
+    assistant,
+    tool,
+    call,
+  }: { run: RunRecord; assistant: AssistantRecord | null; tool: Tool | undefined; call: ToolCallRecord },
+  { signal, deadline }: ToolStepOptions,
+): Promise<string | AskedRun> {
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
-  const { content } = await executeTool(tool, args, {
+  const { content, question } = await executeTool(tool, args, {
     checkForeignArguments: deps.checkForeignArguments,
     userId: run.user_id,
     call: { key: call._id, threadId: run.thread_id, isApproved: call.decision !== undefined },
     signal,
     around: (execute) => deps.tracing.tool(run, facts, execute),
   })
-  return content
+  if (question === undefined || assistant === null) return content
+  return deps.startAskedRun({ run, assistant, call, deadline }, question)
 }
 
 function rejection(message: string | undefined): string {
@@ -89,7 +106,7 @@ function rejection(message: string | undefined): string {
 }
 
 /** Readers receive the results of a step in the order of its calls. */
-async function showResult(deps: StepDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
+export async function showResult(deps: StepDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
   try {
     const turn = { group: call.step, place: call.index }
     await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])

@@ -22,7 +22,7 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
 
   return {
     /**
-     * The threads of the token's project, most recently updated first, without those of public callers and the one that
+     * The threads of the token's project, most recently updated first, without those of public callers, those in which assistants ask each other, and the one that
      * a login made and nobody has used.
      */
     async list(caller: Caller, range: PageRange) {
@@ -31,6 +31,7 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
         project_id: caller.projectId,
         public: false,
         counted: { $ne: false },
+        asked_from: { $exists: false },
         ...present,
       }
       const unused = await unusedHomeThread(caller)

@@ -6,6 +6,7 @@ import { MemoryConfig, memoryDescription, memoryParameters } from '../memory/mem
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
 import { scheduleDescription, scheduleParameters } from '../schedules/schedule-tool.ts'
+import { AssistantToolConfig, assistantToolDescription, assistantToolParameters } from './assistant-tool.ts'
 import { webSearchDescription, webSearchParameters } from './web-search.ts'
 
 interface CatalogueEntry {
@@ -61,6 +62,13 @@ export const toolCatalogue: CatalogueEntry[] = [
     description: memoryDescription,
     parameters: { ...memoryParameters },
     config_schema: { ...MemoryConfig },
+  },
+  {
+    type: 'assistant',
+    name: 'assistant',
+    description: assistantToolDescription,
+    parameters: { ...assistantToolParameters },
+    config_schema: { ...AssistantToolConfig },
   },
   {
     type: 'client',

@@ -14,7 +14,10 @@ export type CheckForeignArguments = (
 const compiled = new WeakMap<JsonSchema, ArgumentCheck>()
 
 /** What is wrong with the arguments of a call of a built-in tool, as a message for the model. */
-export function checkArguments({ parameters }: Pick<Tool, 'parameters'>, args: Record<string, unknown>) {
+export function checkArguments(
+  { parameters: shown, checkedAgainst: parameters = shown }: Pick<Tool, 'parameters' | 'checkedAgainst'>,
+  args: Record<string, unknown>,
+) {
   const check = compiled.get(parameters) ?? argumentCheck(parameters)
   if (check === undefined) throw new Error('the schema of this tool cannot be used')
   compiled.set(parameters, check)

@@ -1,6 +1,6 @@
 import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
 import { limitText } from './tool-text.ts'
-import type { CallFacts, Tool } from './tool.ts'
+import type { CallFacts, Question, Tool } from './tool.ts'
 
 /** For a call that may or may not have taken effect. */
 export const unknownOutcome =
@@ -11,6 +11,8 @@ export interface ToolResult {
   outcome: 'answered' | 'failed' | 'refused'
   /** What the model reads. */
   content: string
+  /** Another assistant answers; `content` is empty. */
+  question?: Question
 }
 
 interface ExecuteOptions {
@@ -19,7 +21,7 @@ interface ExecuteOptions {
   call: CallFacts
   signal: AbortSignal
   /** Executes the call it is given, for example within a span. */
-  around?: (execute: () => Promise<string>) => Promise<string>
+  around?: (execute: () => Promise<string | Question>) => Promise<string | Question>
 }
 
 /**
@@ -38,7 +40,10 @@ export async function executeTool(
   const limit = AbortSignal.timeout(tool.timeoutMs)
   try {
     const context = { signal: AbortSignal.any([signal, limit]), call }
-    return { outcome: 'answered', content: await around(() => tool.execute(args, context)) }
+    const answer = await around(() => (tool.ask ? tool.ask(args, context) : tool.execute(args, context)))
+    return typeof answer === 'string'
+      ? { outcome: 'answered', content: answer }
+      : { outcome: 'answered', content: '', question: answer }
   } catch (error) {
     signal.throwIfAborted()
     return { outcome: 'failed', content: failureText(tool, error, limit.aborted) }

@@ -7,6 +7,7 @@ import type { MemoryOptions } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
+import type { Askable } from './assistant-tool.ts'
 import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
@@ -22,6 +23,8 @@ export interface ToolsDeps {
   schedule(assistant: AssistantRecord, name: string): Tool
   /** The tool with which the assistant keeps facts. */
   memory(assistant: AssistantRecord, options: MemoryOptions): Tool
+  /** Those of these assistants that the assistant can ask now. */
+  askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
 
 export interface ToolDescription {
@@ -50,6 +53,7 @@ export function createTools({
   retrieval,
   schedule,
   memory,
+  askable,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
@@ -72,6 +76,7 @@ export function createTools({
         retrieval: (name) => retrieval(assistant, name, wanted.search),
         schedule: (name) => schedule(assistant, name),
         memory: (name, config) => memory(assistant, { name, config, endUser: wanted.endUser }),
+        askable: (ids) => askable(assistant, ids),
         outbound,
         search,
         fetch,

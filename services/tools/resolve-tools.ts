@@ -10,6 +10,7 @@ import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-r
 import { McpConfig, type McpTools } from './mcp.ts'
 import type { Tool } from './tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
+import { type Askable, AssistantToolConfig, assistantTool } from './assistant-tool.ts'
 import { type WebSearchSettings, canSearch, webSearchTool } from './web-search.ts'
 
 interface ResolveDeps {
@@ -20,6 +21,8 @@ interface ResolveDeps {
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
   memory(name: string, config: MemoryConfig): Tool
+  /** Those of these assistants that can be asked now. */
+  askable(ids: string[]): Promise<Askable[]>
   signal: AbortSignal
 }
 
@@ -105,6 +108,9 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     case 'memory':
       if (!Value.Check(MemoryConfig, config)) return { problem: mismatch(MemoryConfig, config) }
       return { tools: [deps.memory(name, config)] }
+    case 'assistant':
+      if (!Value.Check(AssistantToolConfig, config)) return { problem: mismatch(AssistantToolConfig, config) }
+      return askingTool(name, config, deps)
     case 'client':
       return clientToolOf(setting)
     case 'mcp':
@@ -118,12 +124,29 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
   }
 }
 
+async function askingTool(
+  name: string,
+  { assistant_ids: ids }: AssistantToolConfig,
+  { askable: find }: Pick<ResolveDeps, 'askable'>,
+): Promise<Resolved> {
+  const askable = await find(ids)
+  const missing = ids.length - askable.length
+  if (askable.length === 0) return { problem: 'None of its assistants is in this project any more.' }
+  return {
+    tools: [assistantTool(name, askable)],
+    warning: missing === 0 ? undefined : `${missing} of its assistants are not in this project any more.`,
+  }
+}
+
 function nameOf(setting: ToolSetting): string {
   return toolName(setting.name ?? setting.type)
 }
 
 /** Where a configuration is wrong. Only the position, because the value may be a secret. */
-function mismatch(schema: typeof HttpRequestConfig | typeof McpConfig | typeof MemoryConfig, config: object): string {
+function mismatch(
+  schema: typeof HttpRequestConfig | typeof McpConfig | typeof MemoryConfig | typeof AssistantToolConfig,
+  config: object,
+): string {
   const [error] = Value.Errors(schema, config)
   return `config${error?.instancePath ?? ''}: ${error?.message ?? 'is not valid'}`
 }

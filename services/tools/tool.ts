@@ -22,10 +22,20 @@ export interface Tool {
   /** Whether a second execution does no harm, so that a call with an unknown outcome may be repeated. */
   safeToRepeat: boolean
   timeoutMs: number
+  /** What arguments are checked against, if `parameters` says more than must hold. */
+  checkedAgainst?: JsonSchema
   /** Returns the text that the model reads. If it throws, the model is told the failure. */
   execute(args: Record<string, unknown>, context: ToolContext): Promise<string>
   /** What the model is told with this question without calling the tool; empty: nothing. */
   recall?(question: string, signal: AbortSignal): Promise<string>
+  /** In place of `execute`: returns a question that another assistant answers. */
+  ask?(args: Record<string, unknown>, context: ToolContext): Promise<Question>
+}
+
+/** A question to another assistant. */
+export interface Question {
+  assistantId: string
+  question: string
 }
 
 export interface ToolContext {

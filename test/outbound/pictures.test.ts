@@ -24,7 +24,8 @@ it('reads pictures of other sites, and nothing else', async () => {
   expect(shown.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
   const refused = async (url: string) => {
     const answer = await read(url)
-    const [{ loc, msg, type }] = (await answer.json()).detail
+    const body = (await answer.json()) as { detail: { loc: string[]; msg: string; type: string }[] }
+    const { loc, msg, type } = body.detail[0] ?? {}
     expect([answer.status, loc]).toEqual([422, ['query', 'url']])
     return `${type}: ${msg}`
   }

@@ -35,6 +35,7 @@ describe('the tools of an assistant', () => {
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name) => retrieval(name),
       memory: (_assistant, { name }) => retrieval(name),
+      askable: async () => [],
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal)
 
   it('are those of its configuration, and retrieval if there are files', async () => {

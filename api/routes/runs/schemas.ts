@@ -121,6 +121,10 @@ export const Run = Type.Object(
     expires_at: Type.Union([Timestamp, Type.Null()], {
       description: 'When a run that waits for its client ends with an error.',
     }),
+    parent_run_id: Type.Optional(
+      Type.String({ description: 'Of a run in which an assistant answers another one: the run that asks.' }),
+    ),
+    parent_call_id: Type.Optional(Type.String({ description: 'The call of that run which this run answers.' })),
     waited_ms: Type.Optional(
       Type.Integer({
         description:
@@ -233,6 +237,7 @@ export function runView(run: ListedRun, prices: ModelPrices): Static<typeof Run>
     finish_reason: run.finish_reason ?? null,
     expires_at: run.expires_at?.toISOString() ?? null,
     ...(run.waited_ms ? { waited_ms: run.waited_ms } : {}),
+    ...(run.asked_by ? { parent_run_id: run.asked_by.run_id, parent_call_id: run.asked_by.call_id } : {}),
   }
 }
 

@@ -150,6 +150,8 @@ const thread = new Schema<ThreadRecord>(
     metadata_json: text,
     public: { type: Boolean, required: true },
     counted: Boolean,
+    asked_from: { type: [String], default: undefined },
+    asked_for: String,
     last_outcome: text,
     created_at: date,
     updated_at: date,
@@ -170,6 +172,8 @@ thread.index({ project_id: 1 })
 thread.index({ expires_at: 1 }, { sparse: true })
 thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression: { public: true } })
 thread.index({ assistant_id: 1, public: 1 })
+thread.index({ asked_from: 1 }, { sparse: true })
+thread.index({ asked_for: 1 }, { sparse: true })
 
 const checkpoint = new Schema<CheckpointRecord>(
   {
@@ -202,6 +206,8 @@ const run = new Schema<RunRecord>(
     completion: Schema.Types.Mixed,
     end_user: String,
     schedule_id: String,
+    asked_by: Schema.Types.Mixed,
+    asking_calls: { type: [String], default: undefined },
     metadata_json: String,
     response_json: String,
     fence: { type: Number, required: true },
@@ -237,6 +243,7 @@ run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
 run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
+run.index({ 'asked_by.run_id': 1 }, { sparse: true })
 run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 
 const toolCall = new Schema<ToolCallRecord>(
@@ -251,6 +258,7 @@ const toolCall = new Schema<ToolCallRecord>(
     args_json: text,
     status: text,
     client: Boolean,
+    asked: Schema.Types.Mixed,
     claimed_by: String,
     result: String,
     decision: { type: new Schema({ action: text, message: String }, { _id: false }) },

@@ -2,6 +2,8 @@ import { texts } from '../texts/index.ts'
 
 /** A passage in the result of `retrieval`, and in the answer to a search. */
 export interface Passage {
+  /** Whose file it is, if another assistant was asked. */
+  assistant_id?: string
   file_id?: string
   file_name: string
   page?: number
@@ -12,9 +14,9 @@ export interface Passage {
   score: number
 }
 
-/** The passages in the result of a tool; none in results of other tools. */
+/** The passages in the result of a search, or of a question to another assistant; none in results of other tools. */
 export function parsePassages(content: string): Passage[] {
-  if (!content.startsWith('{"passages"')) return []
+  if (!/^\{"(?:passages|answer)"/.test(content)) return []
   try {
     const { passages } = JSON.parse(content) as { passages: Passage[] }
     return Array.isArray(passages) ? passages.filter(({ text, file_name: name }) => Boolean(text && name)) : []

@@ -232,21 +232,28 @@ export const en = {
     toolWords: {
       waiting: {
         search: (query: string) => `Wants to search the files for “${query}”`,
+        ask: (name: string) => `Wants to ask ${name}`,
         call: (name: string) => `Wants to call ${name}`,
       },
       running: {
         search: (query: string) => `Searches the files for “${query}”`,
+        ask: (name: string) => `Asks ${name}`,
         call: (name: string) => `Calls ${name}`,
       },
       done: {
         search: (query: string) => `Searched the files for “${query}”`,
+        ask: (name: string) => `Asked ${name}`,
         call: (name: string) => `Called ${name}`,
       },
       rejected: {
         search: (query: string) => `Rejected: a search of the files for “${query}”`,
+        ask: (name: string) => `Rejected: a question to ${name}`,
         call: (name: string) => `Rejected: ${name}`,
       },
     },
+    askedQuestion: 'Question',
+    askedAnswer: (name: string) => `Answer of ${name}`,
+    askedWaits: 'The question has not been answered yet.',
     approvalTitle: 'The assistant asks before it acts',
     approvalText: (calls: number) =>
       calls === 1 ? 'Check the call and decide.' : `Check the ${calls} calls and decide.`,
@@ -368,7 +375,14 @@ export const en = {
       web_search: 'Web search',
       schedule: 'Schedules',
       memory: 'Memory',
+      assistant: 'Other assistants',
       client: 'Function of the client',
+    },
+    asking: {
+      label: 'Who may be asked',
+      none: 'This project has no other assistant.',
+      gone: 'An assistant that is not in this project any more',
+      help: 'Ten at most. Each answers with its own instructions, files and tools.',
     },
     nameOf: 'Name for the model',
     nameHelp: 'Empty: the name of the tool.',

@@ -9,6 +9,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { AskableField } from './askable-field.tsx'
 import { SchemaForm } from './schema-form.tsx'
 import { ToolTrial } from './tool-trial.tsx'
 
@@ -53,11 +54,19 @@ export function ToolsTab({ assistantId, state }: { assistantId: string; state: D
                 onValue={(name) => change(place, { name })}
               />
             )}
-            <SchemaForm
-              schema={described?.config_schema ?? {}}
-              value={tool.config ?? {}}
-              onValue={(config) => change(place, { config })}
-            />
+            {tool.type === 'assistant' ? (
+              <AskableField
+                assistantId={assistantId}
+                value={tool.config ?? {}}
+                onValue={(config) => change(place, { config })}
+              />
+            ) : (
+              <SchemaForm
+                schema={described?.config_schema ?? {}}
+                value={tool.config ?? {}}
+                onValue={(config) => change(place, { config })}
+              />
+            )}
           </section>
         )
       })}

@@ -1,11 +1,14 @@
-import { ChevronRight, CircleX, Clock, FileSearch, Wrench } from 'lucide-react'
+import { ChevronRight, CircleX, Clock, FileSearch, type LucideIcon, MessagesSquare, Wrench } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
 import { pagesOf, parsePassages } from '../../lib/passages.ts'
 import { texts } from '../../texts/index.ts'
+import { Skeleton } from '../../ui/states.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
 
 const t = texts.chat
+const AskedRun = lazy(() => import('./asked-run.tsx'))
 
 interface ToolCallProps {
   call: Schemas['ToolCall']
@@ -26,34 +29,69 @@ function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>):
 export function ToolCall({ call, ...progress }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
+  const { run_id: askedRunId, thread_id: askedThreadId } = call
+  const asked = call.args['assistant']
+  const isQuestion = askedRunId !== undefined && typeof asked === 'string'
+  const [isOpen, setIsOpen] = useState(false)
   const state = stateOf(progress)
   const words = t.toolWords[state]
   return (
-    <details className="tool-call" data-state={state}>
+    <details className="tool-call" data-state={state} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        <CallIcon state={state} isSearch={isSearch} />
-        <span className="truncate">{isSearch ? words.search(query) : words.call(call.name)}</span>
+        <CallIcon state={state} icon={isSearch ? FileSearch : isQuestion ? MessagesSquare : Wrench} />
+        <span className="truncate">
+          {isSearch ? words.search(query) : isQuestion ? words.ask(asked) : words.call(call.name)}
+        </span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>
       <div className="tool-body">
-        <div className="field-label">{t.arguments}</div>
-        <pre className="code-block" role="region" tabIndex={0} aria-label={t.arguments}>
-          {JSON.stringify(call.args, undefined, 2)}
-        </pre>
-        {progress.result && (
-          <>
-            <div className="field-label">{t.result}</div>
-            <ToolResult content={progress.result.data.content} />
-          </>
+        {isQuestion && askedThreadId !== undefined && isOpen ? (
+          <Suspense fallback={<Skeleton lines={2} />}>
+            <AskedRun
+              runId={askedRunId}
+              threadId={askedThreadId}
+              name={asked}
+              question={String(call.args['question'] ?? '')}
+              result={progress.result}
+              renderCall={(inner, result, isWaiting) => (
+                <ToolCall
+                  key={inner.id}
+                  call={inner}
+                  result={result}
+                  isWaiting={isWaiting}
+                  isRunning={progress.result === undefined}
+                />
+              )}
+            />
+          </Suspense>
+        ) : (
+          <ArgumentsAndResult args={call.args} result={progress.result} />
         )}
       </div>
     </details>
   )
 }
 
-function CallIcon({ state, isSearch }: { state: CallState; isSearch: boolean }) {
+function ArgumentsAndResult({ args, result }: { args: object; result: ToolMessage | undefined }) {
+  return (
+    <>
+      <div className="field-label">{t.arguments}</div>
+      <pre className="code-block" role="region" tabIndex={0} aria-label={t.arguments}>
+        {JSON.stringify(args, undefined, 2)}
+      </pre>
+      {result && (
+        <>
+          <div className="field-label">{t.result}</div>
+          <ToolResult content={result.data.content} />
+        </>
+      )}
+    </>
+  )
+}
+
+function CallIcon({ state, icon }: { state: CallState; icon: LucideIcon }) {
   if (state === 'running') return <span className="spinner" aria-hidden="true" />
-  const Icon = state === 'waiting' ? Clock : state === 'rejected' ? CircleX : isSearch ? FileSearch : Wrench
+  const Icon = state === 'waiting' ? Clock : state === 'rejected' ? CircleX : icon
   return <Icon size={15} aria-hidden="true" />
 }
 

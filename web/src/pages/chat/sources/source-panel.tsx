@@ -22,9 +22,10 @@ interface PanelProps {
 }
 
 /** Beside the chat, or over it where there is little room: the original of a source, with the cited sentence marked. */
-export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: PanelProps) {
+export function SourcePanel({ assistantId: asking, sources, shown, onShow, onClose }: PanelProps) {
   const panel = useRef<HTMLElement>(null)
   const { passage, number } = shown
+  const assistantId = passage.assistant_id ?? asking
   const place = sources.findIndex((source) => source.number === number)
   const files = useFiles(assistantId)
   const file = files.data?.files.find(({ id }) => id === passage.file_id)

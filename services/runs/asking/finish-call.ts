@@ -1,0 +1,62 @@
+import { type AnswerResult, type ToolInput } from '../../../domain/contracts/thread.ts'
+import { passagesFor } from '../../../domain/knowledge/passed-passages.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import { type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
+import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
+import type { Collections } from '../../collections.ts'
+import type { Runs } from '../index.ts'
+import { limitText } from '../../tools/tool-text.ts'
+import { type EndAskedRunsDeps, endAskedRun } from './end-asked-runs.ts'
+
+export interface FinishCallDeps extends EndAskedRunsDeps {
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
+  runs: Pick<Runs, 'output'>
+  /** Publishes the result to the readers of the asking run. */
+  showResult(runId: string, call: ToolCallRecord): Promise<void>
+}
+
+/** Stores the answer of an asked run as the result of the call, once that run is over. Safe to repeat. */
+export function createFinishCall(deps: FinishCallDeps) {
+  const { runs, assistants, toolCalls } = deps.collections
+
+  return async ({ runId, step, index }: ToolInput): Promise<AnswerResult> => {
+    const key = toolCallKey(runId, step, index)
+    const call = await toolCalls.findById(key).lean<ToolCallRecord>()
+    if (call === null) return { isOver: true }
+    const result = call.status === 'done' ? call.result : await resultOf(call.asked)
+    if (result === undefined) return { isOver: false }
+    const closed = await toolCalls
+      .findOneAndUpdate(
+        { _id: key, status: 'claimed' },
+        { $set: { status: 'done', result, finished_at: new Date() } },
+        { returnDocument: 'after' },
+      )
+      .lean<ToolCallRecord>()
+    await deps.showResult(runId, closed ?? call)
+    return { isOver: true }
+  }
+
+  /** Undefined while the run is under way. */
+  async function resultOf(asked: AskedRun | undefined): Promise<string | undefined> {
+    const run = asked && (await runs.findById(asked.run_id).lean<RunRecord>())
+    if (!run) return 'The question was not answered: its conversation was deleted.'
+    const assistant = await assistants.findById(run.assistant_id, { name: 1 }).lean<Pick<AssistantRecord, 'name'>>()
+    const name = assistant?.name ?? 'the assistant'
+    if (run.status === 'interrupted') {
+      await endAskedRun(deps, run)
+      return `The question was not answered: ${name} waits for a person's approval, which it cannot get when another assistant asks it.`
+    }
+    if (isOpenRun(run)) return undefined
+    if (run.status === 'success') return answerOf(run)
+    const reason = run.status === 'cancelled' ? 'it was cancelled.' : (run.error?.message ?? 'it failed.')
+    return `The question was not answered by ${name}: ${reason}`
+  }
+
+  async function answerOf(run: RunRecord): Promise<string> {
+    const { messages } = await deps.runs.output(run)
+    const last = messages.findLast((message) => message.type === 'AIMessage')
+    const answer = last?.data.content || last?.data.refusal || ''
+    const passages = passagesFor(answer, messages, run.assistant_id)
+    return JSON.stringify({ answer: limitText(answer), ...(passages.length === 0 ? {} : { passages }) })
+  }
+}

@@ -1,0 +1,150 @@
+import { AppError } from '../../../domain/errors.ts'
+import { newId } from '../../../domain/ids.ts'
+import { type AssistantRecord, isAssistant } from '../../../domain/records/assistant.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { AskedRun, ToolCallRecord } from '../../../domain/records/tool-call.ts'
+import type { Collections } from '../../collections.ts'
+import { isDuplicateKey } from '../../duplicate-key.ts'
+import type { Runs } from '../index.ts'
+import { threadRecordOf } from '../../threads/create-thread.ts'
+import type { Question } from '../../tools/tool.ts'
+import { askedRunOf } from './asked-run.ts'
+import { type EndAskedRunsDeps, endAskedRun } from './end-asked-runs.ts'
+
+/** How deep assistants can ask each other. */
+export const maxAskingDepth = 3
+/** How many questions one run may cause, at all depths. */
+export const maxQuestions = { own: 50, public: 10 } as const
+
+export interface StartAskedRunDeps extends EndAskedRunsDeps {
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
+  runs: Pick<Runs, 'start'>
+}
+
+interface Call {
+  run: RunRecord
+  /** The assistant that asks. */
+  assistant: Pick<AssistantRecord, '_id' | 'project_id'>
+  call: Pick<ToolCallRecord, '_id' | 'call_id'>
+  /** When the time of the asking run is over. */
+  deadline: Date | undefined
+}
+
+export type StartAskedRun = ReturnType<typeof createStartAskedRun>
+
+/**
+ * Starts the run in which another assistant answers a call, on a thread of its own, unless an earlier attempt has started
+ * it. Returns the run, or why the question is not asked, as the model may read it.
+ */
+export function createStartAskedRun(deps: StartAskedRunDeps) {
+  const { runs, threads, assistants, toolCalls } = deps.collections
+
+  return async (asking: Call, { assistantId, question }: Question): Promise<AskedRun | string> => {
+    const { call } = asking
+    const asked = { assistant_id: assistantId, ...askedRunOf(call._id) }
+    if (await exists(asked.run_id)) return asked
+    const refused = await refusalOf(asking, assistantId)
+    if (refused !== undefined) return `The question was not asked: ${refused}`
+    await toolCalls.updateOne({ _id: call._id, status: 'claimed' }, { $set: { asked } })
+    try {
+      await start(asking, asked, question)
+    } catch (error) {
+      // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
+      if (isDuplicateKey(error) && (await exists(asked.run_id))) return asked
+      if (error instanceof AppError) return `The question was not asked: ${error.message}`
+      throw error
+    }
+    await endUnlessWanted(asking.run._id, asked)
+    return asked
+  }
+
+  async function exists(runId: string): Promise<boolean> {
+    return (await runs.exists({ _id: runId })) !== null
+  }
+
+  async function refusalOf({ run, assistant, call }: Call, assistantId: string): Promise<string | undefined> {
+    const askers = askersOf(run)
+    if (askers.includes(assistantId))
+      return 'this assistant waits for the answer itself. Answer with what you know, and do not ask it back.'
+    if (askers.length > maxAskingDepth)
+      return `assistants can ask each other ${maxAskingDepth} deep at most, and you are asked at that depth. Answer with what you know.`
+    const target = { _id: assistantId, user_id: run.user_id, project_id: assistant.project_id }
+    const usable = { deleting: { $ne: true }, suspended: { $ne: true }, ...isAssistant }
+    if ((await assistants.exists({ ...target, ...usable })) === null)
+      return 'this assistant was deleted, or is not in this project any more.'
+    const max = run.public ? maxQuestions.public : maxQuestions.own
+    // One statement, which counts a call once, however often it is executed.
+    const counted = await runs.updateOne(
+      {
+        _id: run.asked_by?.root_run_id ?? run._id,
+        $or: [{ asking_calls: call._id }, { [`asking_calls.${max - 1}`]: { $exists: false } }],
+      },
+      { $addToSet: { asking_calls: call._id } },
+    )
+    return counted.matchedCount > 0 ? undefined : `one run can ask ${max} questions at most, at all depths.`
+  }
+
+  async function start({ run, call, deadline }: Call, asked: AskedRun, question: string): Promise<void> {
+    const [assistant, above] = await Promise.all([
+      assistants.findById(asked.assistant_id).lean<AssistantRecord>(),
+      threads.findOne({ _id: run.thread_id, deleting: { $ne: true } }).lean<ThreadRecord>(),
+    ])
+    if (assistant === null) throw new AppError('not_found', 'The assistant was deleted.')
+    if (above === null) throw new AppError('not_found', 'This conversation is being deleted.')
+    await deps.runs.start(
+      {
+        thread: threadBelow(above, run, asked, assistant),
+        withThread: true,
+        assistant,
+        input: [{ type: 'HumanMessage', data: { id: newId(), content: question } }],
+        strategy: 'enqueue',
+        public: run.public,
+        budgets: run.budgets ?? [],
+        askedBy: {
+          run_id: run._id,
+          thread_id: run.thread_id,
+          call_id: call.call_id,
+          root_run_id: run.asked_by?.root_run_id ?? run._id,
+          assistant_ids: askersOf(run),
+          ...(deadline === undefined ? {} : { deadline_at: deadline }),
+        },
+      },
+      asked.run_id,
+    )
+  }
+
+  /** The asking run may have ended after it was read: then nothing ends the asked one but this. */
+  async function endUnlessWanted(askingRunId: string, { run_id, thread_id }: AskedRun): Promise<void> {
+    const isWanted = (await runs.exists({ _id: askingRunId, status: 'running' })) !== null
+    if (!isWanted) await endAskedRun(deps, { _id: run_id, thread_id })
+  }
+}
+
+/** The assistants that wait when this run asks. */
+function askersOf({ asked_by: above, assistant_id: id }: RunRecord): string[] {
+  return [...(above?.assistant_ids ?? []), id]
+}
+
+function threadBelow(
+  above: ThreadRecord,
+  run: RunRecord,
+  asked: AskedRun,
+  { _id: assistantId, name }: AssistantRecord,
+): ThreadRecord {
+  const publicOf = above.asked_for ?? (above.public ? above.assistant_id : undefined)
+  return {
+    ...threadRecordOf({
+      id: asked.thread_id,
+      userId: run.user_id,
+      projectId: run.project_id,
+      name,
+      metadataJson: '{}',
+      assistantId,
+      public: false,
+      counted: false,
+      askedFrom: [...(above.asked_from ?? []), above._id],
+    }),
+    ...(publicOf === undefined ? {} : { asked_for: publicOf }),
+  }
+}
