@@ -6,7 +6,7 @@ import { type Console, say, startConsole } from './support.ts'
 
 let site: Console
 beforeAll(async () => {
-  site = await startConsole()
+  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
 })
 afterAll(() => site.close())
 

@@ -38,7 +38,12 @@ test('an answer streams as Markdown, continues after a reload, and shows its det
   await page.getByRole('link', { name: 'Usage' }).click()
   await page.locator('section.card', { hasText: 'By model' }).getByText('scripted').waitFor()
   await page.locator('section.card', { hasText: 'By assistant' }).getByText('Harbour guide').waitFor()
-  await page.getByRole('img', { name: 'Tokens by day' }).waitFor()
+  const plot = page.getByRole('img', { name: 'Tokens by day' })
+  await plot.waitFor()
+  // On a phone it is drawn anew, not made smaller until nobody can read it.
+  await page.setViewportSize({ width: 360, height: 740 })
+  const scale = async () => (await plot.boundingBox())?.width ?? 0
+  await expect.poll(async () => (await plot.getAttribute('viewBox'))?.split(' ')[2]).toBe(String(await scale()))
 })
 
 test('a lost connection is shown, and the answer continues without repetition', async () => {
@@ -174,7 +179,7 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.keyboard.press('Escape')
   await panel.getByRole('button', { name: 'Run with these arguments' }).click()
   await answer(page, 'I asked elsewhere.').waitFor()
-  expect(await page.locator('.tool-call').last().textContent()).toContain('HEAD')
+  await expect.poll(() => page.locator('.tool-call').last().textContent()).toContain('HEAD')
 
   site.model.reply({ toolCalls: [call()] })
   site.model.reply({ text: 'The service is fine.' })

@@ -3,13 +3,15 @@ import type { ReactNode } from 'react'
 import type { Schemas } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
 import { texts } from '../../../texts/index.ts'
+import { SchemaForm } from '../../../ui/schema-form.tsx'
 
 const t = texts.tools
 
 export type ToolSetting = Schemas['ToolSetting']
 type ToolType = ToolSetting['type']
 
-export interface ToolFormProps {
+interface ToolFormProps {
+  assistantId: string
   schema: JsonObject
   value: JsonObject
   onValue: (value: JsonObject) => void
@@ -67,6 +69,13 @@ const toolKinds: Partial<Record<ToolType, ToolKind>> = {
     isElsewhere: true,
     summary: ({ description }) => (typeof description === 'string' ? description : t.cards.client),
   },
+}
+
+export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType }): ReactNode {
+  const { Form } = kindOf(type)
+  if (Form) return <Form {...props} />
+  const { schema, value, onValue } = props
+  return <SchemaForm schema={schema} value={value} onValue={onValue} isOwn />
 }
 
 const unknown: ToolKind = { Icon: Wrench }

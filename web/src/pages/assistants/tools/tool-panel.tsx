@@ -8,9 +8,8 @@ import { Button } from '../../../ui/button.tsx'
 import { ConfirmDialog } from '../../../ui/dialog.tsx'
 import { CheckField, TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
-import { SchemaForm } from '../../../ui/schema-form.tsx'
 import { ModalPanel } from '../../../ui/side-panel.tsx'
-import { type ToolSetting, kindOf, titleOf } from './kinds.tsx'
+import { ToolForm, type ToolSetting, kindOf, titleOf } from './kinds.tsx'
 import { ToolTest } from './tool-test.tsx'
 
 const t = texts.tools
@@ -34,7 +33,7 @@ export function ToolPanel(props: ToolPanelProps) {
   const [isStored, setStored] = useState(!isNew)
   const [isClosing, setClosing] = useState(false)
   const formId = useId()
-  const { Icon, Form = SchemaForm, text, isNamedInside, isElsewhere } = kindOf(draft.type)
+  const { Icon, text, isNamedInside, isElsewhere } = kindOf(draft.type)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved)
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged,
@@ -84,9 +83,10 @@ export function ToolPanel(props: ToolPanelProps) {
               />
             )}
             {hasFields ? (
-              <Form
+              <ToolForm
+                type={draft.type}
+                assistantId={assistantId}
                 schema={schema}
-                isOwn
                 value={draft.config ?? {}}
                 onValue={(config) => setDraft({ ...draft, config })}
               />
