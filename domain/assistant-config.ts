@@ -29,6 +29,12 @@ export const ToolSetting = Type.Object(
       }),
     ),
     config: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: "The tool's own settings." })),
+    ask: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether each call of this tool waits for approval, also without `interrupt_before_action`.',
+      }),
+    ),
   },
   { title: 'ToolSetting' },
 )

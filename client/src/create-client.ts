@@ -60,7 +60,8 @@ export async function refusalOf(response: Response): Promise<ApiError> {
 function messageOf(status: number, body: unknown, fields: ApiError['fields']): string {
   const detail = memberOf(body, 'detail')
   if (typeof detail === 'string') return detail
-  if (fields.length > 0) return fields.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
+  if (fields.length > 0)
+    return fields.map(({ loc, msg }) => [loc.slice(1).join('.'), msg].filter(Boolean).join(': ')).join('; ')
   return `The service answered with status ${status}.`
 }
 

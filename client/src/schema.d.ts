@@ -4087,6 +4087,8 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             };
+            /** @description Whether each call of this tool waits for approval, also without `interrupt_before_action`. Default: `false`. */
+            ask?: boolean;
         };
         /**
          * AssistantConfig

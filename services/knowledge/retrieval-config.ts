@@ -6,17 +6,29 @@ import type { ToolSetting } from '../../domain/assistant-config.ts'
 export const RetrievalConfig = Type.Object(
   {
     max_num_results: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 50, description: 'Passages that a search gives the model at most.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        title: 'Most passages',
+        description: 'Passages that a search gives the model at most.',
+      }),
     ),
     ranking_options: Type.Optional(
       Type.Object(
         {
-          ranker: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: there is one.' })),
+          ranker: Type.Optional(
+            Type.String({ maxLength: 64, title: 'Ranker', description: 'Has no effect: there is one.' }),
+          ),
           score_threshold: Type.Optional(
-            Type.Number({ minimum: 0, maximum: 1, description: 'Passages with a lower score are left out.' }),
+            Type.Number({
+              minimum: 0,
+              maximum: 1,
+              title: 'Lowest score',
+              description: 'Passages with a lower score are left out.',
+            }),
           ),
         },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'Ranking' },
       ),
     ),
   },

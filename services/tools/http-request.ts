@@ -15,6 +15,7 @@ export const HttpRequestConfig = Type.Object({
   allowed_hosts: Type.Optional(
     Type.Array(Type.String({ pattern: hostPattern, maxLength: 300 }), {
       maxItems: 100,
+      title: 'Hosts',
       description:
         'The only hosts that may be reached, such as api.example.com, api.example.com:8080 for one port, or *.example.com for all its subdomains.',
     }),
@@ -23,11 +24,14 @@ export const HttpRequestConfig = Type.Object({
     Type.Array(Type.Enum([...methods], { type: 'string' }), {
       minItems: 1,
       maxItems: methods.length,
+      title: 'Methods',
       description: 'The only methods that may be used, such as GET. Default: all.',
     }),
   ),
   headers: Type.Optional(
     Type.Record(AnyKey, Type.String(), {
+      title: 'Headers',
+      writeOnly: true,
       description:
         'Headers of every request, such as keys. The model does not see them. They are sent only to allowed_hosts, over https to its usual port unless the entry names a port, and not at all without that list.',
     }),

@@ -11,19 +11,23 @@ import { limitText, secretsHider } from './tool-text.ts'
 import { toolName } from './tool-name.ts'
 
 export const McpConfig = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 40, description: 'Prefix of the names of its tools.' }),
+  name: Type.String({ minLength: 1, maxLength: 40, title: 'Name', description: 'Prefix of the names of its tools.' }),
   url: Type.String({
     minLength: 1,
+    title: 'Address',
     description: 'The address of the Model Context Protocol server (streamable HTTP).',
   }),
   headers: Type.Optional(
     Type.Record(AnyKey, Type.String(), {
+      title: 'Headers',
+      writeOnly: true,
       description: 'Headers of every request, such as keys. The model does not see them.',
     }),
   ),
   allowed_tools: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: 1000,
+      title: 'Tools',
       description: 'The tools that are offered, by their names; default: all.',
     }),
   ),

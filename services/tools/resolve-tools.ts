@@ -77,11 +77,11 @@ export async function resolveTools(
   const clientTools = new Map(functions.map((given) => [given.name, clientTool(given)]))
   const tools: Tool[] = []
   for (const { setting, result } of resolved) {
-    const about = { type: setting.type, name: nameOf(setting) }
+    const about = { type: setting.type, name: shownName(setting) }
     if ('problem' in result) problems.push({ ...about, problem: result.problem })
     else
       for (const tool of result.tools) {
-        if (!tool.isClient) tools.push(tool)
+        if (!tool.isClient) tools.push(setting.ask === true ? { ...tool, needsApproval: () => true } : tool)
         else if (!clientTools.has(tool.name)) clientTools.set(tool.name, tool)
       }
     if ('warning' in result && result.warning !== undefined) warnings.push({ ...about, warning: result.warning })
@@ -140,6 +140,12 @@ async function askingTool(
 
 function nameOf(setting: ToolSetting): string {
   return toolName(setting.name ?? setting.type)
+}
+
+/** The tools of an MCP server begin with the name in its settings. */
+function shownName(setting: ToolSetting): string {
+  const inside = setting.type === 'mcp' ? setting.config?.['name'] : undefined
+  return setting.name === undefined && typeof inside === 'string' ? toolName(inside) : nameOf(setting)
 }
 
 /** Where a configuration is wrong. Only the position, because the value may be a secret. */

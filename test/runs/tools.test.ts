@@ -188,6 +188,18 @@ describe('tools in a run', () => {
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
     })
 
+    it('waits for a tool that asks, whatever the assistant does', async () => {
+      const talk = await conversation(service, { 'type==agent/tools': [{ type: 'http_request', ask: true }] })
+      ask('asking')
+      const run = await talk.stream('Ask first')
+      expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'interrupted' })
+      expect(asked).not.toContain('GET /asking')
+      service.model.reply({ text: 'Thanks.' })
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' })
+      expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
+      expect(asked).toContain('GET /asking')
+    })
+
     it('does not call a tool of an assistant that was suspended meanwhile', async () => {
       const talk = await conversation(service, config)
       ask('suspended')

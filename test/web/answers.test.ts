@@ -96,10 +96,10 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await next.click()
   await page.locator('.quoted-row', { hasText: 'crane' }).waitFor()
   await next.click()
-  await page.locator('.source-panel em', { hasText: 'helps' }).waitFor()
+  await page.locator('.side-panel em', { hasText: 'helps' }).waitFor()
   await expect.poll(() => marked(page)).toBe('Salt helps against ice on the pier.')
   await page.keyboard.press('Escape')
-  await page.locator('.source-panel').waitFor({ state: 'detached' })
+  await page.locator('.side-panel').waitFor({ state: 'detached' })
   expect(await focused(page, 'className')).toBe('mark')
 
   await page.evaluate(() => localStorage.setItem('assistant-platform.theme', 'dark'))

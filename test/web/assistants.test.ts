@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
-import { startMcpServer } from '../support/mcp-server.ts'
 import { noise, pdfOf, scanOf } from '../support/scans.ts'
 import { type Console, say, startConsole } from './support.ts'
 
@@ -51,70 +49,6 @@ test('an assistant is created and edited, and refusals appear beside the form', 
     'type==agent/max_steps': 5,
     'type==agent/interrupt_before_action': true,
   })
-})
-
-test('a tool gets a form from its schema, and "try it" shows the tools of the model and calls them', async () => {
-  const calls: object[] = []
-  const mcp = await startMcpServer({
-    register: (server) =>
-      void server.registerTool(
-        'tides',
-        {
-          description: 'Tells when the water is high',
-          inputSchema: {
-            harbour: z.string(),
-            basin: z.enum(['east', 'west']),
-            depths: z.array(z.number()).optional(),
-          },
-        },
-        (args) => {
-          calls.push(args)
-          if (args.harbour === 'Atlantis') throw new Error('no such harbour')
-          return { content: [{ type: 'text', text: `High water in ${args.harbour} at six.` }] }
-        },
-      ),
-  })
-  const { page } = await site.signedIn()
-  await page.getByRole('link', { name: 'Assistants' }).click()
-  await page.getByRole('link', { name: 'Harbour guide' }).click()
-  await page.getByRole('tab', { name: 'Tools' }).click()
-  await page.getByRole('button', { name: 'MCP server' }).click()
-  await page.getByLabel('name', { exact: true }).fill('harbour')
-  await page.getByLabel('url', { exact: true }).fill('http://127.0.0.1:1/mcp')
-  await page.getByRole('button', { name: 'Try it' }).click()
-  await page.getByRole('alert').waitFor()
-  await page.getByLabel('url', { exact: true }).fill(mcp.url)
-  await page.getByRole('button', { name: 'Try it' }).click()
-  await page.getByText(/The service offers \d+ tools? to the model/).waitFor()
-  await page.locator('summary', { hasText: 'harbour_tides' }).click()
-  const call = page.getByRole('button', { name: 'Call harbour_tides' })
-  await call.click()
-  expect(calls).toEqual([])
-  await page.getByLabel('harbour', { exact: true }).fill('Kiel')
-  await page.getByLabel('basin', { exact: true }).selectOption('west')
-  await page.getByLabel('depths (optional)').fill('[4.5,')
-  await call.click()
-  await page.getByText('This is not valid JSON.').waitFor()
-  expect(calls).toEqual([])
-  await page.getByLabel('depths (optional)').fill('[4.5, 6]')
-  await call.click()
-  await page.getByText('High water in Kiel at six.').waitFor()
-  await page.getByText(/^Answered after/).waitFor()
-  expect(calls).toEqual([{ harbour: 'Kiel', basin: 'west', depths: [4.5, 6] }])
-  await site.expectAccessible(page, 'tools')
-  await call.scrollIntoViewIfNeeded()
-  await site.picture(page, 'assistant-tools', { size: { width: 1280, height: 900 } })
-  await page.getByLabel('Write the arguments as JSON').check()
-  await page.getByLabel('Arguments as JSON', { exact: true }).fill('{"harbour":"Kiel"}')
-  await call.click()
-  await page.getByText('The tool was not called.').waitFor()
-  await page.getByLabel('Arguments as JSON', { exact: true }).fill('{"harbour":"Atlantis","basin":"east"}')
-  await call.click()
-  await page.getByText('no such harbour').waitFor()
-  expect(calls.length).toBe(2)
-  await page.getByRole('tab', { name: 'Debug' }).click()
-  await page.getByText('Runs use the model account of this service.').waitFor()
-  await mcp.close()
 })
 
 test('files of another embedding model are embedded anew from the page', async () => {

@@ -36,7 +36,7 @@ test('a first load takes at most 300 KB, requests nothing from other servers, an
 })
 
 test('every page fits a phone, and passes axe in both themes', async () => {
-  const { page, assistantId } = await site.signedIn()
+  const { page, user, assistantId } = await site.signedIn()
   await page.setViewportSize({ width: 360, height: 740 })
   const paths = ['chat', 'assistants', `assistants/${assistantId}`, 'projects', 'usage', 'plans', 'audit', 'account']
   for (const theme of ['light', 'dark']) {
@@ -50,6 +50,28 @@ test('every page fits a phone, and passes axe in both themes', async () => {
       await site.expectAccessible(page, `${path} (${theme})`)
     }
   }
+  // One bar with the title, all tabs in sight, and letters at which iOS does not zoom.
+  const thread = await user.post('/threads/', { name: 'Tides', assistant_id: assistantId })
+  await page.goto(`${site.url}/console/chat/${thread.thread_id}`)
+  const title = page.getByRole('heading', { name: 'Tides' })
+  await title.waitFor()
+  const bar = await page.locator('.topbar').boundingBox()
+  const box = await title.boundingBox()
+  expect((box?.y ?? 100) + (box?.height ?? 0)).toBeLessThanOrEqual(bar?.height ?? 0)
+  expect(await page.locator('.topbar .brand').isVisible()).toBe(false)
+  await page.goto(`${site.url}/console/assistants/${assistantId}`)
+  await page.getByRole('tab').last().waitFor()
+  for (const tab of await page.getByRole('tab').all()) {
+    const place = await tab.boundingBox()
+    expect((place?.x ?? 999) + (place?.width ?? 0)).toBeLessThanOrEqual(360)
+  }
+  const sizes = `[...document.querySelectorAll('input:not([type=checkbox]), textarea, select')].map((one) => parseFloat(getComputedStyle(one).fontSize))`
+  expect(Math.min(...(await page.evaluate<number[]>(sizes)))).toBeGreaterThanOrEqual(16)
+  await page.goto(`${site.url}/console/usage`)
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
+  // This service sells no plans.
+  await page.getByText('Chats', { exact: true }).last().waitFor()
+  expect(await page.getByRole('link', { name: 'Plans that allow more chats' }).count()).toBe(0)
   await page.goto(`${site.url}/console/chat`)
   await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('link', { name: 'Usage' }).click()

@@ -1,6 +1,7 @@
 import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
-import { getSession, logOut } from './session.ts'
+import { wordsOfRefusal } from './error-words.ts'
+import { expire, getSession } from './session.ts'
 
 export { ApiError, type Schemas, unwrap }
 
@@ -19,7 +20,7 @@ export const api = createClient({
   token: tokenOf,
   fetch: async (request) => {
     const response = await fetch(request)
-    if (response.status === 401 && request.headers.has('authorization')) logOut()
+    if (response.status === 401 && request.headers.has('authorization')) expire()
     return response
   },
 })
@@ -42,7 +43,7 @@ export async function forgetAnswers(): Promise<void> {
 
 /** The message of an error for people. */
 export function wordsOf(error: unknown, fallback: string): string {
-  if (error instanceof ApiError) return error.message
+  if (error instanceof ApiError) return wordsOfRefusal(error)
   if (error instanceof TypeError) return fallback
   return error instanceof Error ? error.message : fallback
 }
@@ -81,6 +82,7 @@ export const keys = {
   runs: (id: string) => ['runs', id],
   usage: ['usage'],
   tools: ['tools'],
+  prompts: ['prompts'],
   models: ['models'],
   plans: ['plans'],
   checkout: (id: string) => ['checkout', id],

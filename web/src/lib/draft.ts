@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { type Assistant, type Schemas, api, type configKey, keys, queryClient, unwrap } from './api.ts'
 
 type Config = Schemas['AssistantConfig']
+type ConfigKey = (typeof configKey)[keyof typeof configKey]
 
 export interface Draft {
   name: string
@@ -18,25 +19,27 @@ export function useDraft(assistant: Assistant) {
   const [saved, setSaved] = useState(stored)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved)
   const path = { params: { path: { aid: assistant.assistant_id } } }
+  const put = (body: Draft) => unwrap(api.PUT('/assistants/{aid}', { ...path, body }))
+  const keep = (answer: Assistant): Draft => {
+    const now = { name: answer.name, public: answer.public, config: answer.config }
+    setSaved(now)
+    queryClient.setQueryData(keys.assistant(assistant.assistant_id), answer)
+    return now
+  }
   return {
     draft,
     isChanged,
     set: (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
     /** Sets or removes a key of the configuration. */
-    setConfig: (key: (typeof configKey)[keyof typeof configKey], value: unknown) =>
-      setDraft(({ config, ...rest }) => {
-        const { [key]: _, ...others } = config
-        const next: Config = value === undefined || value === '' ? others : { ...others, [key]: value }
-        return { ...rest, config: next }
-      }),
-    async save(next: Draft = draft) {
-      const answer = await unwrap(api.PUT('/assistants/{aid}', { ...path, body: next }))
-      const now = { name: answer.name, public: answer.public, config: answer.config }
-      setDraft(now)
-      setSaved(now)
-      queryClient.setQueryData(keys.assistant(assistant.assistant_id), answer)
+    setConfig: (key: ConfigKey, value: unknown) => setDraft((current) => withKey(current, key, value)),
+    /** Saves a key of the configuration at once; other changes stay unsaved. */
+    async saveConfig(key: ConfigKey, value: unknown) {
+      setDraft((current) => withKey(current, key, value))
+      keep(await put(withKey(saved, key, value)))
+    },
+    async save() {
+      setDraft(keep(await put(draft)))
       await queryClient.invalidateQueries({ queryKey: keys.assistants })
-      return answer
     },
     /** Changes that the service made by itself. */
     adopt(part: Record<string, unknown>) {
@@ -47,3 +50,9 @@ export function useDraft(assistant: Assistant) {
 }
 
 export type DraftState = ReturnType<typeof useDraft>
+
+function withKey({ config, ...rest }: Draft, key: ConfigKey, value: unknown): Draft {
+  const { [key]: _, ...others } = config
+  const next: Config = value === undefined || value === '' ? others : { ...others, [key]: value }
+  return { ...rest, config: next }
+}

@@ -8,9 +8,9 @@ export function parseObject(json: string): JsonObject {
   try {
     value = JSON.parse(json)
   } catch {
-    throw new Error(texts.chat.notJson)
+    throw new Error(texts.form.notJson)
   }
-  if (!isObject(value)) throw new Error(texts.chat.notJson)
+  if (!isObject(value)) throw new Error(texts.form.notJson)
   return value
 }
 

@@ -10,6 +10,8 @@ export interface Session {
 }
 
 const listeners = new Set<() => void>()
+/** Whether the session ended by itself, which the login tells. */
+let isExpired = false
 let current = read()
 
 window.addEventListener('storage', (event) => {
@@ -24,13 +26,23 @@ export function getSession(): Session | undefined {
   return current
 }
 
+export const hasExpired = () => isExpired
+
 /** Stores a token of the service. Its content is only read for display: the service verifies it. */
 export function logIn(token: string): void {
+  isExpired = false
   localStorage.setItem(storageKey, token)
   update(read())
 }
 
+/** The service does not take the token any more. */
+export function expire(): void {
+  logOut()
+  isExpired = true
+}
+
 export function logOut(): void {
+  isExpired = false
   localStorage.removeItem(storageKey)
   sessionStorage.clear()
   update(undefined)
@@ -49,7 +61,10 @@ function claimsOf(token: string): { projectId: string; userId: string } | undefi
     const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
     if (typeof claims !== 'object' || claims === null) return undefined
     const exp: unknown = Reflect.get(claims, 'exp')
-    if (typeof exp === 'number' && exp * 1000 < Date.now()) return undefined
+    if (typeof exp === 'number' && exp * 1000 < Date.now()) {
+      isExpired = true
+      return undefined
+    }
     return { projectId: String(Reflect.get(claims, 'project_id')), userId: String(Reflect.get(claims, 'user_id')) }
   } catch {
     return undefined

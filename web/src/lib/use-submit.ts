@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { texts } from '../texts/index.ts'
 import { ApiError, wordsOf } from './api.ts'
+import { wordsOfReason } from './error-words.ts'
 
 /** The state of a form: whether it is being sent, and its errors, by member and as a whole. */
 export function useSubmit(send: () => Promise<void>) {
@@ -17,7 +18,7 @@ export function useSubmit(send: () => Promise<void>) {
     } catch (error) {
       setProblem(wordsOf(error, texts.offline))
       if (error instanceof ApiError)
-        setFields(Object.fromEntries(error.fields.map(({ loc, msg }) => [String(loc.at(-1)), msg])))
+        setFields(Object.fromEntries(error.fields.map(({ loc, msg }) => [String(loc.at(-1)), wordsOfReason(msg)])))
     } finally {
       setBusy(false)
     }

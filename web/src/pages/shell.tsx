@@ -15,9 +15,9 @@ import {
   UserRound,
 } from 'lucide-react'
 import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
-import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
+import { api, forgetAnswers, queryClient, unwrap, useConsoleSettings, useMe, useProjects } from '../lib/api.ts'
 import { productName } from '../lib/product.ts'
-import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
+import { getSession, hasExpired, logIn, logOut, useSession } from '../lib/session.ts'
 import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
@@ -47,7 +47,8 @@ export function Shell() {
   useEffect(() => setOpen(false), [path])
   useFirstModel()
   useEffect(() => {
-    if (!session && path !== '/console/goodbye') void navigate({ to: '/login', replace: true })
+    if (!session && path.startsWith('/console') && path !== '/console/goodbye')
+      void navigate({ to: '/login', search: hasExpired() ? { next: path } : {}, replace: true })
   }, [session, navigate, path])
   if (!session) return undefined
   return (
@@ -172,6 +173,7 @@ export async function openProject(projectId: string, name: string): Promise<void
 
 function UserMenu() {
   const me = useMe()
+  const sells = useConsoleSettings()?.billing === true
   const navigate = useNavigate()
   const name = [me.data?.first_name, me.data?.last_name].filter(Boolean).join(' ')
   const email = me.data?.email ?? ''
@@ -201,11 +203,15 @@ function UserMenu() {
           icon: <UserRound size={16} aria-hidden="true" />,
           onSelect: () => void navigate({ to: '/console/account' }),
         },
-        {
-          label: texts.plans.title,
-          icon: <CreditCard size={16} aria-hidden="true" />,
-          onSelect: () => void navigate({ to: '/console/plans' }),
-        },
+        ...(sells
+          ? [
+              {
+                label: texts.plans.title,
+                icon: <CreditCard size={16} aria-hidden="true" />,
+                onSelect: () => void navigate({ to: '/console/plans' }),
+              },
+            ]
+          : []),
         {
           label: texts.data.title,
           icon: <Archive size={16} aria-hidden="true" />,

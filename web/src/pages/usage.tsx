@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
-import { type Schemas, api, keys, unwrap, useAssistants } from '../lib/api.ts'
+import { type Schemas, api, keys, unwrap, useAssistants, useConsoleSettings } from '../lib/api.ts'
 import { formatBytes, formatCost, formatDay, formatNumber } from '../lib/format.ts'
 import { usageCsv } from '../lib/usage-csv.ts'
 import { useTitle } from '../lib/use-title.ts'
@@ -173,6 +173,7 @@ function Shares({ title, rows, currency }: { title: string; rows: Share[]; curre
 
 /** What the account has now, and what it may have. */
 function Limits({ usage }: { usage: UserUsage }) {
+  const sells = useConsoleSettings()?.billing === true
   const quotas = [
     {
       title: t.quota,
@@ -207,9 +208,11 @@ function Limits({ usage }: { usage: UserUsage }) {
         </div>
       ))}
       <p className="muted small">{has.join(' · ')}</p>
-      <p className="small">
-        <Link to="/console/plans">{t.plans}</Link>
-      </p>
+      {sells && (
+        <p className="small">
+          <Link to="/console/plans">{t.plans}</Link>
+        </p>
+      )}
     </section>
   )
 }

@@ -1,3 +1,4 @@
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 
@@ -8,22 +9,25 @@ interface ColumnChartProps {
   series: string[]
 }
 
-const width = 720
 const height = 200
 const left = 52
 const bottom = 24
+const labelWidth = 80
 
 /**
  * Stacked columns without a chart library, which would be larger than this whole page. A table contains the same
  * numbers.
  */
 export function ColumnChart({ label, entries, series }: ColumnChartProps) {
+  const figure = useRef<HTMLElement>(null)
+  const width = useWidth(figure)
+  const labels = Math.max(2, Math.min(6, Math.floor((width - left) / labelWidth)))
   const totals = entries.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
   const top = niceTop(Math.max(1, ...totals))
   const step = (width - left) / entries.length
   const y = (value: number) => (height - bottom) * (1 - value / top) + 8 * (value / top)
   return (
-    <figure className="stack-small">
+    <figure ref={figure} className="stack-small">
       <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
         {[0, top / 2, top].map((value) => (
           <g key={value}>
@@ -54,7 +58,7 @@ export function ColumnChart({ label, entries, series }: ColumnChartProps) {
           })
         })}
         {entries.map(({ name }, place) =>
-          place % Math.ceil(entries.length / 6) === 0 ? (
+          place % Math.ceil(entries.length / labels) === 0 ? (
             <text key={name} className="chart-label" x={left + place * step} y={height - 6}>
               {name}
             </text>
@@ -102,6 +106,18 @@ export function ColumnChart({ label, entries, series }: ColumnChartProps) {
       </details>
     </figure>
   )
+}
+
+/** The pixels that an element has: letters of a drawing that is scaled to fit a phone could not be read. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(720)
+  useLayoutEffect(() => {
+    if (!element.current) return
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.max(240, entry.contentRect.width)))
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [element])
+  return width
 }
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' })

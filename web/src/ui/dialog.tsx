@@ -1,9 +1,10 @@
 // Before a change: docs/traps.md, Libraries.
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { X } from 'lucide-react'
 import { texts } from '../texts/index.ts'
 import { wordsOf } from '../lib/api.ts'
 import { Button, IconButton } from './button.tsx'
+import { useModal, waysOut } from './modal.ts'
 import { Notice } from './notice.tsx'
 
 interface DialogProps {
@@ -13,8 +14,6 @@ interface DialogProps {
   children: ReactNode
 }
 
-const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], :disabled)'
-
 /**
  * The browser's own modal dialog, shown as long as it is rendered. Its first field has the focus, without a field the
  * first button of its content; when it goes, what had the focus before gets it back.
@@ -22,31 +21,13 @@ const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], 
 export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useLayoutEffect(() => {
-    const dialog = ref.current
-    if (!dialog) return
-    const opener = openerOf(document.activeElement)
-    dialog.showModal()
-    const content = dialog.querySelector('.dialog-body')
-    const first = content?.querySelector<HTMLElement>(firstField) ?? content?.querySelector<HTMLElement>('button')
-    first?.focus()
-    return () => {
-      dialog.close()
-      opener?.focus()
-    }
-  }, [])
+  useModal(ref, '.dialog-body')
   return (
     <dialog
       ref={ref}
       className={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onMouseDown={(event) => {
-        if (event.target === event.currentTarget) onClose()
-      }}
+      {...waysOut(onClose)}
     >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
@@ -55,13 +36,6 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
       <div className="dialog-body">{children}</div>
     </dialog>
   )
-}
-
-/** An entry of a menu is gone when its dialog closes: the focus returns to the button of the menu. */
-function openerOf(focused: Element | null): HTMLElement | undefined {
-  const trigger = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
-  const opener = trigger ? document.querySelector(`#${CSS.escape(trigger)}`) : focused
-  return opener instanceof HTMLElement ? opener : undefined
 }
 
 interface ConfirmProps<Result> {

@@ -131,3 +131,68 @@ export function CheckField({
     </div>
   )
 }
+
+/** A setting that is on or off. */
+export function Switch({
+  label,
+  name,
+  checked,
+  disabled,
+  onValue,
+}: {
+  label: string
+  /** The accessible name where the label alone is not enough; begins with it. */
+  name?: string
+  checked: boolean
+  disabled?: boolean
+  onValue: (value: boolean) => void
+}) {
+  return (
+    <label className="switch">
+      <input
+        type="checkbox"
+        role="switch"
+        aria-label={name}
+        aria-checked={checked}
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      {label}
+    </label>
+  )
+}
+
+interface SwitchesProps {
+  label: string
+  help: string
+  choices: string[]
+  /** Undefined: all. */
+  value: string[] | undefined
+  onValue: (value: string[] | undefined) => void
+}
+
+/** Which of some choices are allowed; at least one. */
+export function SwitchesField({ label, help, choices, value, onValue }: SwitchesProps) {
+  const id = useId()
+  const isOn = (choice: string) => value?.includes(choice) ?? true
+  const set = (choice: string, isChosen: boolean) => {
+    const next = choices.filter((other) => (other === choice ? isChosen : isOn(other)))
+    if (next.length > 0) onValue(next.length === choices.length ? undefined : next)
+  }
+  return (
+    <fieldset className="field" aria-describedby={help ? `${id}-help` : undefined}>
+      <legend className="field-label">{label}</legend>
+      <div className="switches">
+        {choices.map((choice) => (
+          <Switch key={choice} label={choice} checked={isOn(choice)} onValue={(isChosen) => set(choice, isChosen)} />
+        ))}
+      </div>
+      {help && (
+        <div className="field-help" id={`${id}-help`}>
+          {help}
+        </div>
+      )}
+    </fieldset>
+  )
+}

@@ -6,6 +6,7 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { MailboxLink } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
@@ -28,7 +29,15 @@ export function ForgotPassword() {
             {t.linkSent(sentTo)} {mailbox && <MailboxLink address={mailbox} />}
           </Notice>
         )}
-        <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
+        <TextField
+          label={t.email}
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onValue={setEmail}
+        />
         <Button type="submit" look="primary" wide busy={form.isBusy}>
           {t.sendLink}
         </Button>
@@ -56,11 +65,10 @@ export function ResetPassword() {
       {token !== '' && !isDone && (
         <form className="form" onSubmit={form.onSubmit}>
           {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-          <TextField
+          <PasswordField
             label={t.newPassword}
-            type="password"
             autoComplete="new-password"
-            required
+            autoFocus
             help={t.passwordHelp}
             value={password}
             onValue={setPassword}

@@ -2,11 +2,13 @@ import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
+import { hasExpired } from '../../lib/session.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { SocialLogIn } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
@@ -33,16 +35,21 @@ export function LogIn() {
   return (
     <Welcome title={t.logIn}>
       <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
+        {form.problem ? (
+          <Notice tone="danger">{form.problem}</Notice>
+        ) : (
+          hasExpired() && <Notice>{t.sessionEnded}</Notice>
+        )}
         <TextField
-          label={t.password}
-          type="password"
-          autoComplete="current-password"
+          label={t.email}
+          type="email"
+          autoComplete="username"
           required
-          value={password}
-          onValue={setPassword}
+          autoFocus
+          value={email}
+          onValue={setEmail}
         />
+        <PasswordField label={t.password} autoComplete="current-password" value={password} onValue={setPassword} />
         <Button type="submit" look="primary" wide busy={form.isBusy}>
           {t.logIn}
         </Button>

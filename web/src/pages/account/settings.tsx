@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
 import { logOut, tokenForReceipt } from '../../lib/session.ts'
 import { type Theme, setTheme, useTheme } from '../../lib/theme.ts'
@@ -11,9 +11,11 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { ProgramLogins } from './logins.tsx'
 
+const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
 const t = texts.account
 
 export function AccountSettings() {
@@ -21,6 +23,7 @@ export function AccountSettings() {
   const me = useMe()
   const theme = useTheme()
   const [isDeleting, setDeleting] = useState(false)
+  const [isManaging, setManaging] = useState(false)
   return (
     <div className="page">
       <header className="stack-small">
@@ -43,6 +46,18 @@ export function AccountSettings() {
               ))}
             </SelectField>
           </section>
+          <section className="card stack-small">
+            <h2>{texts.prompts.title}</h2>
+            <p className="muted">{texts.prompts.text}</p>
+            <div>
+              <Button onClick={() => setManaging(true)}>{texts.prompts.manage}</Button>
+            </div>
+          </section>
+          {isManaging && (
+            <Suspense>
+              <PromptsDialog onClose={() => setManaging(false)} />
+            </Suspense>
+          )}
           <ProgramLogins />
           <section className="card stack-small">
             <h2>{t.deleteTitle}</h2>
@@ -107,19 +122,10 @@ function ChangePassword({ email }: { email: string }) {
       <h2>{t.changePassword}</h2>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <input type="text" hidden readOnly autoComplete="username" value={email} />
-      <TextField
-        label={t.currentPassword}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={current}
-        onValue={setCurrent}
-      />
-      <TextField
+      <PasswordField label={t.currentPassword} autoComplete="current-password" value={current} onValue={setCurrent} />
+      <PasswordField
         label={t.newPassword}
-        type="password"
         autoComplete="new-password"
-        required
         help={t.passwordHelp}
         value={next}
         onValue={setNext}

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -7,11 +7,13 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { MailboxLink, SocialLogIn } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
 const shortestPassword = 8
+const isWhole = (code: string) => /^\d{6}$/.test(code)
 
 /** Kept between sign-up and verification, so that people need not log in a second time. Kept by this page only. */
 const waiting = new Map<string, string>()
@@ -33,12 +35,18 @@ export function SignUp() {
     <Welcome title={t.signUp}>
       <form className="form" onSubmit={form.onSubmit}>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
         <TextField
-          label={t.password}
-          type="password"
-          autoComplete="new-password"
+          label={t.email}
+          type="email"
+          autoComplete="username"
           required
+          autoFocus
+          value={email}
+          onValue={setEmail}
+        />
+        <PasswordField
+          label={t.password}
+          autoComplete="new-password"
           help={t.passwordHelp}
           value={password}
           onValue={setPassword}
@@ -73,11 +81,12 @@ export function Verify() {
   const { email = '' } = useSearch({ from: '/verify' })
   const [address, setAddress] = useState(email)
   const [code, setCode] = useState('')
+  const sender = useRef<HTMLFormElement>(null)
   const [isResent, setResent] = useState(false)
   const navigate = useNavigate()
   const mailbox = useConsoleSettings()?.mailbox_url
   const form = useSubmit(async () => {
-    await unwrap(api.POST('/auth/verify-email', { body: { email: address, code: code.trim() } }))
+    await unwrap(api.POST('/auth/verify-email', { body: { email: address, code } }))
     const password = waiting.get(address)
     if (password === undefined) return navigate({ to: '/login' })
     waiting.delete(address)
@@ -85,6 +94,12 @@ export function Verify() {
     enter(token)
     await navigate({ to: '/console/chat' })
   })
+  // The sixth digit sends the code.
+  const write = (next: string) => {
+    const digits = next.replaceAll(/\s/g, '')
+    setCode(digits)
+    if (isWhole(digits) && address !== '' && !form.isBusy) requestAnimationFrame(() => sender.current?.requestSubmit())
+  }
   const resend = useSubmit(async () => {
     await unwrap(api.POST('/auth/resend-verification', { body: { email: address } }))
     setResent(true)
@@ -92,7 +107,7 @@ export function Verify() {
   const problem = form.problem ?? resend.problem
   return (
     <Welcome title={t.verifyTitle} text={email ? t.verifyText(email) : undefined}>
-      <form className="form" onSubmit={form.onSubmit}>
+      <form ref={sender} className="form" onSubmit={form.onSubmit}>
         {problem && <Notice tone="danger">{problem}</Notice>}
         {isResent && !problem && <Notice tone="ok">{t.resent}</Notice>}
         {!email && <TextField label={t.email} type="email" required value={address} onValue={setAddress} />}
@@ -104,7 +119,7 @@ export function Verify() {
           required
           autoFocus
           value={code}
-          onValue={setCode}
+          onValue={write}
         />
         <Button type="submit" look="primary" wide busy={form.isBusy}>
           {t.verify}

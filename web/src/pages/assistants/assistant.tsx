@@ -21,7 +21,7 @@ import { KnowledgeTab } from './knowledge-tab.tsx'
 import { ModelAccountTab } from './model-account-tab.tsx'
 import { PublishTab } from './publish-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
-import { ToolsTab } from './tools-tab.tsx'
+import { ToolsTab } from './tools/tools-tab.tsx'
 
 const t = texts.assistants
 const tabNames = Object.keys(t.tabs)

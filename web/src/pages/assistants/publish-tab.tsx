@@ -9,8 +9,8 @@ import { Button } from '../../ui/button.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { LinesField } from '../../ui/lines-field.tsx'
 import { BudgetSettings } from '../budget.tsx'
-import { LinesField } from './schema-form.tsx'
 
 const t = texts.publish
 const modes = ['authenticated', 'public_token', 'public_no_auth'] as const

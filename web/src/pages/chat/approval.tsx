@@ -1,8 +1,7 @@
 import { Check, Pencil, X } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { type Run, type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { follow } from '../../lib/run-followers.ts'
-import { parseObject } from '../../lib/json.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
+const ChangePanel = lazy(async () => ({ default: (await import('./change-panel.tsx')).ChangePanel }))
 const t = texts.chat
 
 type Call = Schemas['ToolCall']
@@ -69,7 +69,16 @@ function WaitingCall({ run, call }: { run: Run; call: Call }) {
           {t.reject}
         </Button>
       </div>
-      {open === 'change' && <ChangeDialog call={call} decide={decide} onClose={() => setOpen(undefined)} />}
+      {open === 'change' && (
+        <Suspense>
+          <ChangePanel
+            assistantId={run.assistant_id}
+            call={call}
+            onRun={(args) => decide({ action: 'edit', args })}
+            onClose={() => setOpen(undefined)}
+          />
+        </Suspense>
+      )}
       {open === 'reject' && <RejectDialog decide={decide} onClose={() => setOpen(undefined)} />}
     </div>
   )
@@ -78,28 +87,6 @@ function WaitingCall({ run, call }: { run: Run; call: Call }) {
 interface DecisionProps {
   decide: (decision: Omit<Decision, 'tool_call_id'>) => Promise<void>
   onClose: () => void
-}
-
-function ChangeDialog({ call, decide, onClose }: DecisionProps & { call: Call }) {
-  const [json, setJson] = useState(() => JSON.stringify(call.args, undefined, 2))
-  const form = useSubmit(async () => {
-    await decide({ action: 'edit', args: parseObject(json) })
-    onClose()
-  })
-  return (
-    <Dialog title={t.changeTitle(call.name)} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea label={t.argumentsJson} mono rows={10} value={json} onValue={setJson} spellCheck={false} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {t.runChanged}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
 }
 
 function RejectDialog({ decide, onClose }: DecisionProps) {

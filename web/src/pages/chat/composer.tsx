@@ -5,11 +5,14 @@ import { shortName } from '../../lib/names.ts'
 import { addPictures, isPicture, putPictures, usePictures } from '../../lib/pictures.ts'
 import { say } from '../../lib/toasts.ts'
 import { upload, useUploads } from '../../lib/uploads.ts'
+import { usePrompts } from '../../lib/use-prompts.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Attachments } from './attachments.tsx'
+import { PromptList } from './prompt-list.tsx'
 
+const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
 const AddedPictures = lazy(() => import('./added-pictures.tsx'))
 const t = texts.chat
 
@@ -74,7 +77,10 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
       setSending((count) => count - 1)
     })
   }
+  const [isManaging, setManaging] = useState(false)
+  const prompts = usePrompts({ text, onInsert: write, onManage: () => setManaging(true) })
   const onKeyDown = (event: KeyboardEvent) => {
+    if (prompts.onKeyDown(event)) return
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
@@ -102,14 +108,19 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
           </Suspense>
         )}
         {uploads.length > 0 && <Attachments uploads={uploads} />}
+        <PromptList {...prompts} />
         <textarea
+          {...prompts.field}
           aria-label={t.message}
           title={t.keysHelp}
           placeholder={isBusy ? t.placeholderBusy : t.placeholder}
           rows={1}
           value={text}
           autoFocus
-          onChange={(event) => write(event.target.value)}
+          onChange={(event) => {
+            write(event.target.value)
+            prompts.restart()
+          }}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
@@ -149,6 +160,16 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
           </Button>
         </div>
       </form>
+      {isManaging && (
+        <Suspense>
+          <PromptsDialog
+            onClose={() => {
+              setManaging(false)
+              prompts.restart()
+            }}
+          />
+        </Suspense>
+      )}
     </div>
   )
 }

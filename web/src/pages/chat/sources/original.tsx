@@ -27,7 +27,7 @@ export function Original({ assistantId, source, files }: OriginalProps) {
   const original = useOriginal(assistantId ?? '', file?.id ?? '', kind !== 'none' && assistantId !== undefined)
   if (files.isPending || (kind !== 'none' && original.isPending))
     return (
-      <div className="source-body">
+      <div className="side-body source-body">
         <Skeleton lines={8} />
       </div>
     )
@@ -45,7 +45,7 @@ export function Original({ assistantId, source, files }: OriginalProps) {
     return (
       <Suspense
         fallback={
-          <div className="source-body">
+          <div className="side-body source-body">
             <Skeleton lines={8} />
           </div>
         }
@@ -71,7 +71,7 @@ function Marked({ quote, children }: { quote: string; children: React.ReactNode 
     return unmarkQuote
   }, [quote])
   return (
-    <div className="source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
+    <div className="side-body source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
       {children}
     </div>
   )

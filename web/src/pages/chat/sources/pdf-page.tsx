@@ -34,7 +34,7 @@ export default function PdfPage({ bytes, page: first, quote }: PdfPageProps) {
   const pages = document?.numPages ?? 0
   return (
     <>
-      <div className="source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
+      <div className="side-body source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
         {problem && <Notice tone="warn">{t.notLoaded}</Notice>}
         {!document && !problem && <Skeleton lines={8} />}
         {document && fitting > 0 && (

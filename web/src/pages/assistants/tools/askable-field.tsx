@@ -1,9 +1,9 @@
-import { useAssistants } from '../../lib/api.ts'
-import { type JsonObject, asList } from '../../lib/json.ts'
-import { texts } from '../../texts/index.ts'
-import { CheckField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { useAssistants } from '../../../lib/api.ts'
+import { type JsonObject, asList } from '../../../lib/json.ts'
+import { texts } from '../../../texts/index.ts'
+import { CheckField } from '../../../ui/field.tsx'
+import { Notice } from '../../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../../ui/states.tsx'
 
 const t = texts.tools.asking
 

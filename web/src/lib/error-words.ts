@@ -1,0 +1,46 @@
+import type { ApiError } from '../../../client/src/index.ts'
+import { texts } from '../texts/index.ts'
+import { labelOf } from './schema.ts'
+
+const t = texts.errors
+
+/** The words of the console for a refusal. Those of the service stay where they are a sentence for people. */
+export function wordsOfRefusal({ status, fields, message }: Pick<ApiError, 'status' | 'fields' | 'message'>): string {
+  if (fields.length > 0) return [...new Set(fields.map(wordsOfField))].join(' ')
+  if (/^The service answered with status \d+\.$/.test(message)) return t.status(status)
+  return message
+}
+
+/** Why one member of a request is wrong, for people who see the member. */
+export const wordsOfReason = (msg: string) => sentence(reasonOf(msg))
+
+function wordsOfField({ loc, msg }: ApiError['fields'][number]): string {
+  const reason = reasonOf(msg)
+  const name = loc.slice(1).findLast((part) => typeof part === 'string')
+  if (name === undefined) return sentence(reason)
+  const known = Object.hasOwn(t.members, name) ? t.members[name as keyof typeof t.members] : undefined
+  return t.member(known ?? labelOf(String(name).replace(/^type==agent\//, ''), {}), reason)
+}
+
+/** In place of the words that checks of schemas use. */
+const reasons: [RegExp, (amount: number) => string][] = [
+  [/must be (?:<=|at most) (-?[\d.]+)/i, t.atMost],
+  [/must be (?:>=|at least) (-?[\d.]+)/i, t.atLeast],
+  [/(?:not have|must have) more than (\d+) characters|longer than (\d+)/i, t.tooLong],
+  [/fewer than (\d+) characters|shorter than (\d+)/i, t.tooShort],
+  [/not have more than (\d+) items/i, t.tooMany],
+  [/must match (?:format|pattern)|must be equal to (?:one of|constant)|must match a schema/i, () => t.notValid],
+  [/required|must have required/i, () => t.missing],
+]
+
+function reasonOf(msg: string): string {
+  for (const [words, reason] of reasons) {
+    const found = words.exec(msg)
+    if (found) return reason(Number(found[1] ?? found[2]))
+  }
+  return msg
+}
+
+function sentence(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
+}

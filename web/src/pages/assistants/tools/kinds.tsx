@@ -1,0 +1,138 @@
+import {
+  Brain,
+  CalendarClock,
+  Code,
+  FileSearch,
+  Globe,
+  type LucideIcon,
+  Plug,
+  Search,
+  Users,
+  Wrench,
+} from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { Schemas } from '../../../lib/api.ts'
+import { type JsonObject, asList } from '../../../lib/json.ts'
+import { texts } from '../../../texts/index.ts'
+import { SchemaForm } from '../../../ui/schema-form.tsx'
+import { AskableField } from './askable-field.tsx'
+
+const t = texts.tools
+
+export type ToolSetting = Schemas['ToolSetting']
+type ToolType = ToolSetting['type']
+
+interface ToolFormProps {
+  assistantId: string
+  schema: JsonObject
+  value: JsonObject
+  onValue: (value: JsonObject) => void
+}
+
+/** How the console shows the tools of a type. Everything but the icon has a default. */
+interface ToolKind {
+  Icon: LucideIcon
+  /** What its card says; default: the description by the service. */
+  text?: string
+  /** Why it may not be available. */
+  notSetUp?: string
+  /** One line about the settings of a tool. */
+  summary?: (config: JsonObject) => string
+  /** Fields for the settings; default: those of the schema. */
+  Form?: (props: ToolFormProps) => ReactNode
+  /** Whether an assistant has it once at most. */
+  isSingle?: boolean
+  /** Whether its settings have its name. */
+  isNamedInside?: boolean
+  /** Whether the service never calls it: nothing to ask, nothing to try. */
+  isElsewhere?: boolean
+}
+
+/** A type without an entry is shown with its title in `texts.tools.names` and a form for its schema. */
+const toolKinds: Partial<Record<ToolType, ToolKind>> = {
+  http_request: {
+    Icon: Globe,
+    text: t.cards.http_request,
+    summary: ({ allowed_hosts: hosts, methods }) =>
+      dotted(some(hosts) || t.summary.anyHost, some(methods) || t.summary.allMethods),
+  },
+  mcp: {
+    Icon: Plug,
+    text: t.cards.mcp,
+    isNamedInside: true,
+    summary: ({ url, allowed_tools: tools }) =>
+      dotted(
+        hostOf(url) ?? t.summary.noAddress,
+        tools === undefined ? t.summary.allTools : t.summary.someTools(asList(tools).length),
+      ),
+  },
+  web_search: { Icon: Search, text: t.cards.web_search, isSingle: true, notSetUp: t.notSetUpWhy.web_search },
+  schedule: { Icon: CalendarClock, text: t.cards.schedule, isSingle: true },
+  retrieval: {
+    Icon: FileSearch,
+    text: t.cards.retrieval,
+    isSingle: true,
+    summary: ({ max_num_results: most }) => (typeof most === 'number' ? t.summary.retrieval(most) : t.cards.retrieval),
+  },
+  memory: { Icon: Brain, text: t.cards.memory, isSingle: true },
+  assistant: { Icon: Users, text: t.cards.assistant, isSingle: true, Form: AskableField, summary: askedOf },
+  client: {
+    Icon: Code,
+    text: t.cards.client,
+    isNamedInside: true,
+    isElsewhere: true,
+    summary: ({ description }) => (typeof description === 'string' ? description : t.cards.client),
+  },
+}
+
+export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType }): ReactNode {
+  const { Form } = kindOf(type)
+  if (Form) return <Form {...props} />
+  const { schema, value, onValue } = props
+  return <SchemaForm schema={schema} value={value} onValue={onValue} isOwn />
+}
+
+const unknown: ToolKind = { Icon: Wrench }
+
+export const kindOf = (type: ToolType): ToolKind => toolKinds[type] ?? unknown
+
+/** What people call a tool: its own name, or that of its type. */
+export function titleOf({ type, name, config }: ToolSetting): string {
+  const inside = kindOf(type).isNamedInside ? config?.['name'] : undefined
+  return (typeof inside === 'string' && inside) || name || t.names[type]
+}
+
+export function summaryOf({ type, config }: ToolSetting): string {
+  const { summary, text } = kindOf(type)
+  return summary?.(config ?? {}) ?? text ?? ''
+}
+
+/** Whether a tool of the model, or a problem, is one of that entry of the assistant's tools. */
+export function isToolOf({ type, name, config }: ToolSetting, offered: { type: string; name: string }): boolean {
+  if (offered.type !== type) return false
+  const names = [name, config?.['name']].filter((one) => typeof one === 'string' && one !== '')
+  // The service makes names that models can call: it replaces other letters, and cuts what is long.
+  const begin = (one: unknown) =>
+    String(one)
+      .replaceAll(/[^\w-]/g, '_')
+      .slice(0, 40)
+  return (names.length === 0 ? [type] : names).some((one) => offered.name.startsWith(begin(one)))
+}
+
+function askedOf({ assistant_ids: ids }: JsonObject): string {
+  return t.summary.assistants(asList(ids).length)
+}
+
+const dotted = (...parts: string[]) => parts.join(' · ')
+
+const shownEntries = 2
+
+function some(list: unknown): string {
+  const entries = asList(list).map(String)
+  const shown = entries.slice(0, shownEntries).join(', ')
+  return entries.length > shownEntries ? t.summary.more(shown, entries.length - shownEntries) : shown
+}
+
+function hostOf(url: unknown): string | undefined {
+  return typeof url === 'string' ? URL.parse(url)?.host : undefined
+}

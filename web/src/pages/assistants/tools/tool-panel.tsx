@@ -1,0 +1,143 @@
+import { useBlocker } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import type { JsonObject } from '../../../lib/json.ts'
+import { say } from '../../../lib/toasts.ts'
+import { useSubmit } from '../../../lib/use-submit.ts'
+import { texts } from '../../../texts/index.ts'
+import { Button } from '../../../ui/button.tsx'
+import { ConfirmDialog } from '../../../ui/dialog.tsx'
+import { CheckField, TextField } from '../../../ui/field.tsx'
+import { Notice } from '../../../ui/notice.tsx'
+import { ModalPanel } from '../../../ui/side-panel.tsx'
+import { ToolForm, type ToolSetting, kindOf, titleOf } from './kinds.tsx'
+import { ToolTest } from './tool-test.tsx'
+
+const t = texts.tools
+
+interface ToolPanelProps {
+  assistantId: string
+  setting: ToolSetting
+  isNew: boolean
+  /** JSON Schema of its settings. */
+  schema: JsonObject
+  testsAtOnce: boolean
+  onSave: (setting: ToolSetting) => Promise<unknown>
+  onClose: () => void
+}
+
+/** The settings of one tool, and its test. Changes that are not saved are asked about. */
+export function ToolPanel(props: ToolPanelProps) {
+  const { assistantId, setting, isNew, schema, testsAtOnce, onSave, onClose } = props
+  const [draft, setDraft] = useState(setting)
+  const [saved, setSaved] = useState(setting)
+  const [isStored, setStored] = useState(!isNew)
+  const [isClosing, setClosing] = useState(false)
+  const formId = useId()
+  const { Icon, text, isNamedInside, isElsewhere } = kindOf(draft.type)
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved)
+  const leaving = useBlocker({
+    shouldBlockFn: () => isChanged,
+    enableBeforeUnload: () => isChanged,
+    withResolver: true,
+  })
+  const save = async () => {
+    if (isStored && !isChanged) return
+    await onSave(draft)
+    setStored(true)
+    setSaved(draft)
+  }
+  const form = useSubmit(async () => {
+    await save()
+    onClose()
+    say(texts.saved)
+  })
+  const title = isNew && titleOf(draft) === t.names[draft.type] ? t.newTitle(t.names[draft.type]) : titleOf(draft)
+  const hasFields = Object.keys(schema['properties'] ?? {}).length > 0
+  return (
+    <ModalPanel
+      label={title}
+      head={
+        <>
+          <Icon size={18} aria-hidden="true" />
+          <div className="grow">
+            <h2 className="side-title truncate" title={title}>
+              {title}
+            </h2>
+            <div className="muted small truncate">{t.names[draft.type]}</div>
+          </div>
+        </>
+      }
+      onClose={() => (isChanged ? setClosing(true) : onClose())}
+    >
+      <div className="side-body">
+        <div className="stack">
+          {text !== undefined && <p className="muted small">{text}</p>}
+          <form id={formId} className="form" onSubmit={form.onSubmit}>
+            {!isNamedInside && (
+              <TextField
+                label={`${t.nameOf} (${texts.optional})`}
+                help={t.nameHelp}
+                value={draft.name ?? ''}
+                placeholder={draft.type}
+                onValue={(name) => setDraft({ ...draft, name })}
+              />
+            )}
+            {hasFields ? (
+              <ToolForm
+                type={draft.type}
+                assistantId={assistantId}
+                schema={schema}
+                value={draft.config ?? {}}
+                onValue={(config) => setDraft({ ...draft, config })}
+              />
+            ) : (
+              <p className="muted small">{t.noSettings}</p>
+            )}
+            {!isElsewhere && (
+              <CheckField
+                label={t.ask}
+                help={t.askHelp}
+                checked={draft.ask === true}
+                onValue={(ask) => setDraft({ ...draft, ask })}
+              />
+            )}
+          </form>
+          <ToolTest
+            assistantId={assistantId}
+            setting={draft}
+            isAtOnce={testsAtOnce}
+            needsSaving={isChanged || !isStored}
+            formId={formId}
+            save={save}
+          />
+        </div>
+      </div>
+      <footer className="side-foot">
+        {form.problem && (
+          <div className="grow">
+            <Notice tone="danger">{form.problem}</Notice>
+          </div>
+        )}
+        <Button onClick={() => (isChanged ? setClosing(true) : onClose())}>{texts.cancel}</Button>
+        <Button type="submit" form={formId} look="primary" busy={form.isBusy}>
+          {texts.save}
+        </Button>
+      </footer>
+      {(isClosing || leaving.status === 'blocked') && (
+        <ConfirmDialog
+          title={texts.discardTitle}
+          text={t.discardText(titleOf(draft))}
+          action={texts.discard}
+          onConfirm={async () => {
+            if (leaving.status === 'blocked') leaving.proceed()
+            else onClose()
+          }}
+          onClose={() => {
+            setClosing(false)
+            leaving.reset?.()
+          }}
+        />
+      )}
+    </ModalPanel>
+  )
+}

@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import { type JsonObject, parseObject } from '../lib/json.ts'
+import { withUnknown } from '../lib/schema.ts'
+import { texts } from '../texts/index.ts'
+import { CheckField, TextArea } from './field.tsx'
+import { SchemaForm } from './schema-form.tsx'
+
+const t = texts.form
+
+/** The arguments of a call while they are written, in a form or as JSON. */
+export function useArguments(first: JsonObject) {
+  const [args, setArgs] = useState(first)
+  /** As JSON while they are written so. */
+  const [json, setJson] = useState<string>()
+  return {
+    first,
+    args,
+    json,
+    setArgs,
+    setJson,
+    /** Throws with words for people. */
+    read: () => (json === undefined ? args : parseObject(json)),
+    /** Throws with words for people. */
+    switchTo(asJson: boolean) {
+      if (!asJson) setArgs(parseObject(json ?? ''))
+      setJson(asJson ? JSON.stringify(args, undefined, 2) : undefined)
+    },
+  }
+}
+
+interface ArgumentsProps {
+  /** JSON Schema of the arguments. */
+  schema: JsonObject
+  state: ReturnType<typeof useArguments>
+  onProblem: (problem: string) => void
+}
+
+/** Fields for the arguments of a call. */
+export function ArgumentsForm({ schema, state, onProblem }: ArgumentsProps) {
+  const { args, json, setArgs, setJson } = state
+  const switchTo = (asJson: boolean) => {
+    try {
+      state.switchTo(asJson)
+    } catch {
+      onProblem(t.notJson)
+    }
+  }
+  return (
+    <>
+      {json === undefined ? (
+        <SchemaForm schema={withUnknown(schema, { ...state.first, ...args })} value={args} onValue={setArgs} />
+      ) : (
+        <TextArea label={t.argumentsJson} mono rows={8} value={json} onValue={setJson} spellCheck={false} />
+      )}
+      <CheckField label={t.asJson} checked={json !== undefined} onValue={switchTo} />
+    </>
+  )
+}

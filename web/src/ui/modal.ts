@@ -1,0 +1,51 @@
+import { type KeyboardEvent, type RefObject, type SyntheticEvent, useLayoutEffect } from 'react'
+
+const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], :disabled)'
+
+/** The first field, without a field the first button. */
+export function focusFirstField(content: Element | null): void {
+  const first = content?.querySelector<HTMLElement>(firstField) ?? content?.querySelector<HTMLElement>('button')
+  first?.focus()
+}
+
+/** Shows a dialog as long as it is rendered; when it goes, what had the focus before gets it back. */
+export function useModal(ref: RefObject<HTMLDialogElement | null>, content: string): void {
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    if (!dialog) return
+    const opener = openerOf(document.activeElement)
+    dialog.showModal()
+    focusFirstField(dialog.querySelector(content))
+    return () => {
+      dialog.close()
+      opener?.focus()
+    }
+  }, [ref, content])
+}
+
+/** How a dialog is left: by Escape, and by a click beside it. */
+export function waysOut(onClose: () => void) {
+  return {
+    onCancel: (event: SyntheticEvent) => {
+      event.preventDefault()
+      if (event.target === event.currentTarget) onClose()
+    },
+    // The browser would close a dialog at the second time, whatever is said to `cancel`, and all that are open at once.
+    onKeyDown: (event: KeyboardEvent) => {
+      const isOwn = event.target instanceof Element && event.target.closest('dialog') === event.currentTarget
+      if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing || !isOwn) return
+      event.preventDefault()
+      onClose()
+    },
+    onMouseDown: (event: SyntheticEvent) => {
+      if (event.target === event.currentTarget) onClose()
+    },
+  }
+}
+
+/** An entry of a menu is gone when its dialog closes: the focus returns to the button of the menu. */
+function openerOf(focused: Element | null): HTMLElement | undefined {
+  const trigger = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
+  const opener = trigger ? document.querySelector(`#${CSS.escape(trigger)}`) : focused
+  return opener instanceof HTMLElement ? opener : undefined
+}
