@@ -61,7 +61,7 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
 }
 
 function entries(): string[] {
-  return globSync(['index.html', 'admin/index.html'], { cwd: web })
+  return globSync(['index.html', 'admin/index.html', 'preview/index.html'], { cwd: web })
 }
 
 /** What the reader of PDFs loads when a file needs it: maps of characters, and fonts that files may leave out. */

@@ -227,6 +227,7 @@ export const componentTexts: Record<string, string> = {
   Prompt: 'A prompt of the user.',
   PromptRequest: 'A prompt to keep.',
   PublicCreateRunPayload: 'A run of a public assistant.',
+  PublicRunStatus: 'How far a run of a public assistant is.',
   PublicToken: 'The new public token of an assistant, shown to its owner only.',
   QueueStatuses: 'The backlog and the workers of the task queues.',
   Receipt: 'The proof of a deletion: what was found, and what is left, by store.',

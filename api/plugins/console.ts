@@ -45,9 +45,21 @@ const contentSecurityPolicy = [
   "font-src 'self'",
   "connect-src 'self'",
   "manifest-src 'self'",
+  "frame-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
+].join('; ')
+
+/** The page inside the console that shows the chat bubble as it will be. */
+const previewPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
 ].join('; ')
 
 /** What the worker that reads PDFs may do: load its own code. It is told everything by the page. */
@@ -89,12 +101,13 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
         .header('cache-control', 'no-cache')
         .send(brand.logo.bytes)
     })
-    const sendPage = async (reply: FastifyReply, name: string) =>
-      withPolicy(reply)
+    const sendPage = async (reply: FastifyReply, name: string, policy?: string) =>
+      withPolicy(reply, policy)
         .type('text/html; charset=utf-8')
         .header('cache-control', 'no-cache')
         .send(brand.page(await readFile(join(builtFiles, name), 'utf8')))
     for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
+    scope.get('/embed-preview', (_request, reply) => sendPage(reply, 'preview/index.html', previewPolicy))
     if (existsSync(join(builtFiles, 'admin/index.html')))
       scope.get('/admin/', (_request, reply) => sendPage(reply, 'admin/index.html'))
   })

@@ -154,4 +154,6 @@ export const configKey = {
   origins: 'type==agent/allowed_origins',
   description: 'type==agent/description',
   starters: 'type==agent/starters',
+  publicPage: 'type==agent/public_page',
+  chatLook: 'type==agent/chat_look',
 } as const

@@ -455,6 +455,13 @@ export const en = {
     snippets: 'Use it',
     snippetsText: 'Save first; then these work as they are.',
     snippetNames: { curl: 'curl', node: 'Node', python: 'Python', embed: 'Web page' },
+    look: 'Chat for visitors',
+    page: 'Public page',
+    pageHelp: 'A page with the chat, for everybody who has its address.',
+    pageTokenHelp: 'A page with the chat. Its title and greeting are open; only who has the whole link can ask.',
+    preview: 'Preview of the chat bubble',
+    previewText: 'Answers in the preview are runs like those of visitors.',
+    previewUnsaved: 'The preview shows what is not saved yet; it answers with the saved settings.',
     bubble: {
       title: 'Title of the chat',
       greeting: 'Greeting',

@@ -1,7 +1,8 @@
 import { ChevronRight, CircleX, Clock, FileSearch, Wrench } from 'lucide-react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
-import { pagesOf, parsePassages } from '../../lib/passages.ts'
+import { parsePassages } from '../../lib/passages.ts'
+import { pagesOf } from '../../lib/places.ts'
 import { texts } from '../../texts/index.ts'
 import { PassageText } from '../../ui/passage-text.tsx'
 
