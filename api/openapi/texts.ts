@@ -288,6 +288,7 @@ export const componentTexts: Record<string, string> = {
   ThreadInfo: 'Number of threads in use, and the quota.',
   ThreadListResponse: 'A page of threads.',
   ThreadPostRequest: 'Messages for the state of a thread: one whose id exists is replaced, others are appended.',
+  ThreadCreateRequest: 'A new thread.',
   ThreadPutRequest: 'Members of a thread.',
   ThreadState: 'The messages of a thread at one of its checkpoints.',
   TokenUsage: 'Tokens, as the model provider counted them.',

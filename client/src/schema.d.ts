@@ -4463,6 +4463,28 @@ export interface components {
             offset: number;
         };
         /**
+         * ThreadCreateRequest
+         * @description A new thread.
+         * @example {
+         *       "name": "Opening hours",
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
+         */
+        ThreadCreateRequest: {
+            name?: string;
+            /** @description Your own assistant or a public one; null for none. */
+            assistant_id?: string | null;
+            /** @description Returned unchanged. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description The thread is in no list and no archive, and is deleted after a day. It counts against the quota. Default: `false`. */
+            temporary?: boolean;
+        };
+        /**
          * ThreadPutRequest
          * @description Members of a thread.
          * @example {
@@ -15019,7 +15041,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ThreadPutRequest"];
+                "application/json": components["schemas"]["ThreadCreateRequest"];
             };
         };
         responses: {

@@ -22,8 +22,8 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
 
   return {
     /**
-     * The threads of the token's project, most recently updated first, without those of public callers and the one that
-     * a login made and nobody has used.
+     * The threads of the token's project, most recently updated first, without those of public callers, temporary ones and the
+     * one that a login made and nobody has used.
      */
     async list(caller: Caller, range: PageRange) {
       const own = {
@@ -31,6 +31,7 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
         project_id: caller.projectId,
         public: false,
         counted: { $ne: false },
+        expires_at: { $exists: false },
         ...present,
       }
       const unused = await unusedHomeThread(caller)

@@ -75,6 +75,7 @@ export const keys = {
   assistants: ['assistants'],
   assistant: (id: string) => ['assistant', id],
   files: (id: string) => ['files', id],
+  chatFiles: (threadId: string) => ['chat-files', threadId],
   threads: ['threads'],
   thread: (id: string) => ['thread', id],
   state: (id: string) => ['state', id],
