@@ -54,6 +54,7 @@ import { healthRoutes } from './routes/health/index.ts'
 import { projectRoutes } from './routes/projects/index.ts'
 import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
+import { publicPageRoutes } from './routes/public/page.ts'
 import { publicRoutes } from './routes/public/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { scheduleMailRoutes } from './routes/schedules/mails.ts'
@@ -189,6 +190,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(scheduleRunRoutes, deps.services)
   await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
+  await app.register(publicPageRoutes, { ...deps.services, settings })
   await app.register(v1Routes, { ...deps.services, openStreams, errors })
   await app.register(mcpRoutes, { ...deps.services, openStreams, baseUrl: settings.baseUrl })
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from './any-key.ts'
+import { ChatLook } from './chat-look.ts'
 import { requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
 import { parseOwnJson } from './own-json.ts'
@@ -51,6 +52,7 @@ export const assistantConfigDefaults = {
     'Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.',
   maxSteps: 25,
   interruptBeforeAction: false,
+  publicPage: false,
   description: '',
 } as const
 
@@ -125,6 +127,13 @@ export const AssistantConfig = Type.Object(
         description: 'Origins whose pages may call the public endpoints of this assistant.',
       }),
     ),
+    [`${prefix}public_page`]: Type.Optional(
+      Type.Boolean({
+        default: assistantConfigDefaults.publicPage,
+        description: 'Whether `/a/{aid}` is a page with a chat, for those who may use the public endpoints.',
+      }),
+    ),
+    [`${prefix}chat_look`]: Type.Optional(ChatLook),
     [`${prefix}vector_stores`]: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
         maxItems: maxVectorStores,
@@ -166,6 +175,8 @@ export interface AssistantSettings {
   allowedOrigins: string[]
   description: string
   starters: string[]
+  publicPage: boolean
+  chatLook: ChatLook
   vectorStores: string[]
   metadata: Metadata
 }
@@ -194,6 +205,8 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     allowedOrigins: known['type==agent/allowed_origins'] ?? [],
     description: known['type==agent/description'] ?? defaults.description,
     starters: known['type==agent/starters'] ?? [],
+    publicPage: known['type==agent/public_page'] ?? defaults.publicPage,
+    chatLook: known['type==agent/chat_look'] ?? {},
     vectorStores: known['type==agent/vector_stores'] ?? [],
     metadata: known['type==agent/metadata'] ?? {},
   }

@@ -63,7 +63,7 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
 }
 
 function entries(): string[] {
-  return globSync(['index.html', 'admin/index.html', 'diagram/index.html'], { cwd: web })
+  return globSync(['index.html', 'admin/index.html', 'diagram/index.html', 'preview/index.html'], { cwd: web })
 }
 
 /** What the reader of PDFs loads when a file needs it: maps of characters, and fonts that files may leave out. */

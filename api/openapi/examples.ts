@@ -140,6 +140,7 @@ export const componentExamples: Record<string, unknown> = {
   SuspendUserRequest: { reason: 'Sends spam through a public assistant.' },
   ThreadMaxRequest: { thread_max: 500 },
   ThreadPostRequest: { values: { messages: [{ type: 'human', content: question }] } },
+  ThreadCreateRequest: { name: 'Opening hours', assistant_id: assistantId, metadata: { ticket: '4711' } },
   ThreadPutRequest: { name: 'Opening hours', assistant_id: assistantId, metadata: { ticket: '4711' } },
   ToolTrialRequest: { name: 'retrieval', args: { query: question } },
   UploadFilesRequest: { files: ['opening-hours.pdf'] },

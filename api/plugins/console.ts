@@ -55,6 +55,16 @@ const contentSecurityPolicy = [
 const diagramPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'self'"
+/** The page inside the console that shows the chat bubble as it will be. */
+const previewPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+].join('; ')
 
 /** What the worker that reads PDFs may do: load its own code. It is told everything by the page. */
 const workerPolicy = "default-src 'none'; script-src 'self'"
@@ -106,6 +116,7 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
         .send(brand.page(await readFile(join(builtFiles, name), 'utf8')))
     for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
     scope.get('/diagram', (_request, reply) => sendPage(reply, 'diagram/index.html', diagramPolicy))
+    scope.get('/embed-preview', (_request, reply) => sendPage(reply, 'preview/index.html', previewPolicy))
     if (existsSync(join(builtFiles, 'admin/index.html')))
       scope.get('/admin/', (_request, reply) => sendPage(reply, 'admin/index.html'))
   })

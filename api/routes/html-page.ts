@@ -9,8 +9,10 @@ export function htmlPage(title: string, paragraphs: string[]): string {
     <style>body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem }</style>
   </head>
   <body>
-    <h1>${title}</h1>
-${paragraphs.map((text) => `    <p>${text}</p>`).join('\n')}
+    <main>
+      <h1>${title}</h1>
+${paragraphs.map((text) => `      <p>${text}</p>`).join('\n')}
+    </main>
   </body>
 </html>
 `

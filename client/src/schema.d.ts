@@ -1978,6 +1978,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a public run; a run that has ended does not change */
+        post: operations["public.runs.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/compat/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -4123,6 +4140,26 @@ export interface components {
             "type==agent/interrupt_before_action"?: boolean;
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
+            /** @description Whether `/a/{aid}` is a page with a chat, for those who may use the public endpoints. Default: `false`. */
+            "type==agent/public_page"?: boolean;
+            /** @description How the chat bubble and the public page look and speak. */
+            "type==agent/chat_look"?: {
+                /** @description Default of the page: the assistant's name. */
+                title?: string;
+                greeting?: string;
+                /** @description `#rrggbb` */
+                color?: string;
+                /**
+                 * @description Default: as the page, or as the reader has it.
+                 * @enum {unknown}
+                 */
+                theme?: "light" | "dark";
+                /**
+                 * @description Default: the page's, or the reader's.
+                 * @enum {unknown}
+                 */
+                language?: "en" | "de";
+            };
             /** @description Ids of vector stores of the same project, which the tool `retrieval` searches too. */
             "type==agent/vector_stores"?: string[];
             /** @description Up to 16 texts of 512 characters, under keys of 64 characters. */
@@ -4541,6 +4578,28 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        /**
+         * ThreadCreateRequest
+         * @description A new thread.
+         * @example {
+         *       "name": "Opening hours",
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
+         */
+        ThreadCreateRequest: {
+            name?: string;
+            /** @description Your own assistant or a public one; null for none. */
+            assistant_id?: string | null;
+            /** @description Returned unchanged. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description The thread is in no list and no archive, and is deleted after a day. It counts against the quota. Default: `false`. */
+            temporary?: boolean;
         };
         /**
          * ThreadPutRequest
@@ -6227,6 +6286,15 @@ export interface components {
             user?: string | null;
             /** @description The assistant's public token, if it is not in a header. */
             token?: string;
+        };
+        /**
+         * PublicRunStatus
+         * @description How far a run of a public assistant is.
+         */
+        PublicRunStatus: {
+            run_id: string;
+            thread_id: string;
+            status: components["schemas"]["RunStatus"];
         };
         /**
          * CompatChatRole
@@ -15579,7 +15647,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ThreadPutRequest"];
+                "application/json": components["schemas"]["ThreadCreateRequest"];
             };
         };
         responses: {
@@ -21893,6 +21961,95 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "public.runs.cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicRunStatus"];
                 };
             };
             /** @description Default Response */

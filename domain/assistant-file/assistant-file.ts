@@ -12,7 +12,9 @@ const prefix = 'type==agent/'
  * Not in a file: who may use an assistant is decided where it is, never by a file that may come from somebody else;
  * and ids of vector stores mean nothing elsewhere, so that a file has their names among the sources.
  */
-const leftOut = ['access_mode', 'public_token', 'allowed_origins', 'vector_stores'].map((name) => prefix + name)
+const leftOut = ['access_mode', 'public_token', 'public_page', 'allowed_origins', 'vector_stores'].map(
+  (name) => prefix + name,
+)
 const { properties } = AssistantConfig
 /** The members of a configuration that a file has, in its order, by their names in the file. */
 const settings = Object.fromEntries(

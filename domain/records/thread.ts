@@ -42,10 +42,10 @@ export interface ThreadRecord {
   has_system?: boolean
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
-  /** When the retention deletes the thread. Only threads of completions that are not to be stored have it. */
+  /** When the retention deletes the thread: one of a completion that is not to be stored, or a temporary one. */
   expires_at?: Date
   deleting?: boolean
-  /** Vector stores that the runs on `/v1` search beside those of their assistant. */
+  /** Vector stores that the runs of the thread search beside those of their assistant. */
   vector_stores?: string[]
 }
 

@@ -11,9 +11,16 @@ const present = { deleting: { $ne: true }, ...isAssistant } as const
  */
 export function createPublicAccess(
   { assistants }: Pick<Collections, 'assistants'>,
-  configs: Pick<AssistantConfigs, 'holdsToken' | 'tokenHashes'>,
+  configs: Pick<AssistantConfigs, 'holdsToken' | 'settingsOf' | 'tokenHashes'>,
 ) {
   return {
+    /** The assistant with that id if it has a public page; undefined in every other case. */
+    async withPage(assistantId: string): Promise<AssistantRecord | undefined> {
+      const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
+      if (assistant === null || assistant.suspended || assistant.access_mode === 'authenticated') return undefined
+      return configs.settingsOf(assistant).publicPage ? assistant : undefined
+    },
+
     /**
      * The assistant with that id. Throws `not_found`, `forbidden` while it is not public, `unauthenticated` without
      * its token.

@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
+import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
@@ -46,6 +47,7 @@ export interface PublicAssistant {
   name: string
   description: string
   starters: string[]
+  look: ChatLook
   model: string
   temperature: number | undefined
   createdAt: Date
@@ -70,12 +72,13 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     threads: createPublicThreads(deps),
 
     about(assistant: AssistantRecord): PublicAssistant {
-      const { description, starters, model, temperature } = assistantConfigs.settingsOf(assistant)
+      const { description, starters, chatLook: look, model, temperature } = assistantConfigs.settingsOf(assistant)
       return {
         id: assistant._id,
         name: assistant.name,
         description,
         starters,
+        look,
         model: model ?? deps.models.current().defaultModel,
         temperature,
         createdAt: assistant.created_at,

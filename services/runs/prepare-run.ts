@@ -14,6 +14,7 @@ import type {
   RunRecord,
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { searchOf } from '../../domain/search-override.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import {
   type LocOf,
@@ -97,7 +98,7 @@ export function createPrepareRun({ threads, assistants, partSources }: PrepareRu
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
     const received = await inputMessages(partSources, request.input)
-    const overrides = overridesOf(request)
+    const overrides = { ...overridesOf(request), ...searchOf(thread) }
     return { thread, assistant, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
   }
 }

@@ -20,6 +20,7 @@ export interface NewThread {
   askedFrom?: string[] | undefined
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
+  expiresAt?: Date | undefined
   /** Of a thread that comes with an archive; default: those of a new one. */
   earlier?: Pick<ThreadRecord, 'created_at' | 'updated_at' | 'last_outcome'>
 }
@@ -76,6 +77,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     metadata_json: thread.metadataJson,
     public: thread.public,
     ...(thread.counted === undefined ? {} : { counted: thread.counted }),
+    ...(thread.expiresAt === undefined ? {} : { expires_at: thread.expiresAt }),
     last_outcome: 'none',
     has_system: false,
     created_at: now,

@@ -22,8 +22,8 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
 
   return {
     /**
-     * The threads of the token's project, most recently updated first, without those of public callers, those in which assistants ask each other, and the one that
-     * a login made and nobody has used.
+     * The threads of the token's project, most recently updated first, without those of public callers, temporary ones,
+     * those in which assistants ask each other, and the one that a login made and nobody has used.
      */
     async list(caller: Caller, range: PageRange) {
       const own = {
@@ -32,6 +32,7 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
         public: false,
         counted: { $ne: false },
         asked_from: { $exists: false },
+        expires_at: { $exists: false },
         ...present,
       }
       const unused = await unusedHomeThread(caller)

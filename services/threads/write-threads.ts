@@ -15,6 +15,11 @@ export interface ThreadChanges {
   metadata?: Record<string, unknown>
 }
 
+interface NewThread extends ThreadChanges {
+  /** In no list, and deleted after a day. */
+  temporary?: boolean
+}
+
 interface ThreadWritesDeps {
   collections: Pick<Collections, 'threads' | 'assistants'>
   createThread: CreateThread
@@ -22,6 +27,7 @@ interface ThreadWritesDeps {
 }
 
 const defaultName = 'New thread'
+const temporaryMs = 24 * 3600_000
 
 export function createThreadWrites({ collections, createThread, withStatus }: ThreadWritesDeps) {
   const { threads, assistants } = collections
@@ -43,7 +49,11 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     },
   }
 
-  async function insert(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+  async function insert(
+    caller: Caller,
+    threadId: string,
+    { temporary = false, ...changes }: NewThread,
+  ): Promise<ThreadWithStatus> {
     const { assistant_id: assistantId, ...fields } = await fieldsOf(caller.userId, changes)
     const thread = await createThread({
       id: threadId,
@@ -52,6 +62,7 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
       metadataJson: fields.metadata_json ?? '{}',
       assistantId: assistantId ?? undefined,
       public: false,
+      expiresAt: temporary ? new Date(Date.now() + temporaryMs) : undefined,
     })
     return { ...thread, status: 'idle' }
   }

@@ -241,6 +241,7 @@ export const access: Record<string, Access> = {
   'mcp.metadata': 'none',
   'public.runs.stream': 'public',
   'public.runs.join': 'public',
+  'public.runs.cancel': 'public',
   ...Object.fromEntries(
     compat.flatMap((name) => [`compat.${name}`, `public.${name}`]).map((name) => [name, 'public' as const]),
   ),

@@ -331,6 +331,7 @@ export const publicNative: Record<string, Expectation> = {
     ],
   },
   'public.runs.join': { foreign: 404 },
+  'public.runs.cancel': { foreign: 404, body: () => ({}) },
 }
 
 function runBodies() {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { citationsIn, placeOf, withoutHalfCitation } from '../../web/src/lib/citations.ts'
+import { citationsIn, withoutHalfCitation } from '../../web/src/lib/citations.ts'
 import { rowsOf } from '../../web/src/lib/delimited.ts'
 import { shortName } from '../../web/src/lib/names.ts'
-import { type Passage, pagesOf, parsePassages } from '../../web/src/lib/passages.ts'
+import { type Passage, parsePassages } from '../../web/src/lib/passages.ts'
+import { pagesOf, placeOf } from '../../web/src/lib/places.ts'
 import { flowing } from '../../web/src/lib/sentences.ts'
 
 const passage = (more: Partial<Passage>): Passage => ({ file_name: 'guide.pdf', text: 'Words.', score: 1, ...more })

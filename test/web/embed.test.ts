@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startHttpServer } from '../support/http-server.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
 import { insertUser } from '../support/users.ts'
 import { type Console, startConsole } from './support.ts'
 
@@ -109,6 +110,8 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   const snippet = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
   expect(snippet).toContain('data-title="Pilot &amp; Sons"')
 
+  const preview = page.frameLocator('iframe[title="Preview of the chat bubble"]')
+  await preview.getByRole('dialog', { name: 'Pilot & Sons' }).waitFor()
   await page.getByLabel('Title of the chat').fill('Ask "us"')
   await page.getByLabel('Light or dark').selectOption('dark')
   await page.getByLabel('Language').selectOption('de')
@@ -116,7 +119,29 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   expect(own).toContain(
     'data-title="Ask &quot;us&quot;"\n  data-color="#0f766e"\n  data-theme="dark"\n  data-language="de"',
   )
+  await page.getByLabel('Colour').fill('#aa33')
+  await page.getByLabel('Greeting').fill('Moin!')
+  await preview.getByText('Moin!').waitFor()
+  await preview.locator('assistant-chat[data-theme="dark"]').waitFor()
+  expect(await preview.locator('assistant-chat').count()).toBe(1)
+  await page.getByText('The preview shows what is not saved yet').waitFor()
+  await page.getByLabel('Colour').fill('')
   await site.expectAccessible(page, 'the settings of the bubble')
+  site.model.reply({ text: 'From the preview.' })
+  await preview.getByRole('textbox', { name: 'Nachricht' }).fill('Hello?')
+  await preview.getByRole('textbox', { name: 'Nachricht' }).press('Enter')
+  await preview.getByText('From the preview.').waitFor()
+
+  await page.getByLabel('Public page').check()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Answers in the preview are runs').waitFor()
+  const address = await page.getByRole('link', { name: `/a/${assistantId}` }).getAttribute('href')
+  expect(address).toBe(`${site.url}/a/${assistantId}`)
+  const guest = await site.newPage()
+  await guest.goto(address ?? '')
+  await guest.getByRole('heading', { name: 'Ask "us"' }).waitFor()
+  await guest.getByText('Moin!').waitFor()
+  expect(await guest.evaluate('document.documentElement.lang')).toBe('de')
 
   const elsewhere = await startHttpServer(async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>Elsewhere</h1>${snippet}`)
@@ -156,6 +181,9 @@ test('the bubble follows the page, offers starters, stops, begins anew, speaks G
   expect(await page.getByRole('button', { name: 'What does a berth cost?' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Stop the answer' }).click()
   await page.getByRole('button', { name: 'Send' }).waitFor()
+  const openRuns = () => site.service.collections.runs.countDocuments({ assistant_id: assistantId, status: 'running' })
+  await expect.poll(openRuns).toBe(0)
+  expect(await site.service.collections.runs.countDocuments({ assistant_id: assistantId, status: 'cancelled' })).toBe(1)
   never.resolve()
   expect(await page.locator('.ai').last().textContent()).toContain('At four,')
   await page.getByRole('button', { name: 'Begin a new chat' }).click()
@@ -174,4 +202,65 @@ test('the bubble follows the page, offers starters, stops, begins anew, speaks G
   await page.keyboard.press('Enter')
   await page.getByText(/^No more answers can be given for now\. Please try again after .*\d/).waitFor()
   await elsewhere.close()
+})
+
+test('a public page, on a phone too: light and dark, starters, sources that open, and what a link without token says', async () => {
+  const owner = await knowledgeClient(await insertUser(site.service))
+  const { assistantId } = owner
+  const text = '# Fees\n\nA berth costs 48 marks a night. Light is included.\n'
+  const uploaded = await owner.upload([{ name: 'notes.md', content: text }])
+  expect(uploaded.status).toBe(200)
+  const config = {
+    'type==agent/access_mode': 'public_no_auth',
+    'type==agent/public_page': true,
+    'type==agent/starters': ['What does a berth cost?'],
+  }
+  const put = (change: object) =>
+    owner.call('PUT', `/assistants/${assistantId}`, { name: 'Harbour guide', config: { ...config, ...change } })
+  await put({})
+  const page = await site.newPage()
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.goto(`${site.url}/a/${assistantId}`)
+    await page.locator(`assistant-chat[data-theme="${theme}"]`).waitFor()
+    await page.getByRole('heading', { name: 'Harbour guide' }).waitFor()
+    await site.expectAccessible(page, `the public page (${theme})`)
+  }
+  await page.setViewportSize({ width: 360, height: 740 })
+  site.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'berth' } }] })
+  site.model.reply({ text: 'A berth costs 48 marks (notes.md, Fees).' })
+  await page.getByRole('button', { name: 'What does a berth cost?' }).click()
+  const mark = page.getByRole('button', { name: 'Source 1: notes.md' })
+  await mark.click()
+  const source = page.getByRole('region', { name: 'Source 1: notes.md' })
+  await source.getByText('Light is included.').waitFor()
+  expect(await source.locator('mark').textContent()).toBe('A berth costs 48 marks a night.')
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+  await site.expectAccessible(page, 'a source on a phone')
+  await page.keyboard.press('Escape')
+  await source.waitFor({ state: 'hidden' })
+  await site.picture(page, 'public-page', { size: { width: 1280, height: 720 } })
+  await page.reload()
+  await mark.click()
+  await source.getByText('Light is included.').waitFor()
+
+  const token = `token-${crypto.randomUUID()}`
+  await put({ 'type==agent/access_mode': 'public_token', 'type==agent/public_token': token })
+  const guest = await site.newPage()
+  await guest.goto(`${site.url}/a/${assistantId}`)
+  const ask = async (text: string) => {
+    await guest.getByRole('textbox', { name: 'Message' }).fill(text)
+    await guest.keyboard.press('Enter')
+  }
+  await ask('Hello?')
+  await guest.getByText('This link is not complete.').waitFor()
+  await guest.goto(`${site.url}/a/${assistantId}#${token}`)
+  await guest.reload()
+  site.model.reply({ text: 'With the token.' })
+  await ask('Hello again?')
+  await guest.getByText('With the token.').waitFor()
+  await put({ 'type==agent/public_page': false })
+  await guest.reload()
+  await guest.getByRole('heading', { name: 'No such page' }).waitFor()
+  await site.expectAccessible(guest, 'a page that is not there')
 })

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../../domain/errors.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
+import { runStatuses } from '../../../domain/records/run.ts'
 import { type RunRequest, agreedId, locOf } from '../../../services/runs/index.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
@@ -33,6 +34,11 @@ const PublicCreateRunPayload = Type.Object(
     ),
   },
   { title: 'PublicCreateRunPayload' },
+)
+
+const PublicRunStatus = Type.Object(
+  { run_id: Type.String(), thread_id: Type.String(), status: Type.Enum([...runStatuses], { title: 'RunStatus' }) },
+  { title: 'PublicRunStatus' },
 )
 
 /** The members of the body that decide about access, with the same schemas as in the whole payload. */
@@ -131,6 +137,28 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       })
       openStreams.track(finished, stop)
       return reply
+    },
+  )
+
+  app.post(
+    '/public/runs/:run_id/cancel',
+    {
+      config: compatConfig,
+      schema: {
+        operationId: 'public.runs.cancel',
+        summary: 'Cancel a public run; a run that has ended does not change',
+        tags: ['public'],
+        params: RunParams,
+        headers: TokenHeader,
+        response: { 200: PublicRunStatus, ...refusals(401, 403, 404, 503) },
+      },
+    },
+    async (request, reply) => {
+      const run = await publicFamily.findRun(request.params.run_id)
+      await cors.admit(request, reply, () => access.byId(run.assistant_id, tokensOf(request)))
+      logRun(reply, run)
+      const { _id, thread_id: threadId, status } = await publicFamily.cancel(run)
+      return { run_id: _id, thread_id: threadId, status }
     },
   )
 }

@@ -5,7 +5,7 @@ import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Thread, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
+import { Thread, ThreadCreateRequest, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
 
 const params = Type.Object({ tid: PathId })
 const config = { auth: 'project' } as const
@@ -40,7 +40,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         operationId: 'threads.create',
         summary: 'Create a thread',
         tags,
-        body: ThreadPutRequest,
+        body: ThreadCreateRequest,
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },

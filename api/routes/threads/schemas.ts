@@ -41,6 +41,20 @@ export const ThreadPutRequest = Type.Object(
   { title: 'ThreadPutRequest' },
 )
 
+export const ThreadCreateRequest = Type.Object(
+  {
+    ...ThreadPutRequest.properties,
+    temporary: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'The thread is in no list and no archive, and is deleted after a day. It counts against the quota.',
+      }),
+    ),
+  },
+  { title: 'ThreadCreateRequest' },
+)
+
 const messageList = Type.Array(MessageInput, { maxItems: requestLimits.messages })
 export const ThreadPostRequest = Type.Object(
   {

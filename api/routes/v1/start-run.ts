@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import type { RunOverrides, RunRecord } from '../../../domain/records/run.ts'
-import type { SearchOverride } from '../../../domain/search-override.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import { searchOf } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
@@ -107,18 +107,4 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
   }
 
   return { start, stream }
-}
-
-/** What a run searches beside or in place of the vector stores of its assistant. */
-function searchOf(
-  { vector_stores: ofThread = [] }: ThreadRecord,
-  stores: string[] | undefined,
-): Pick<RunOverrides, 'search_json'> {
-  if (ofThread.length === 0 && stores === undefined) return {}
-  const search: SearchOverride = {
-    vectorStores: [...(stores ?? []), ...ofThread],
-    awaited: ofThread,
-    ...(stores === undefined ? {} : { inPlaceOfStores: true }),
-  }
-  return { search_json: JSON.stringify(search) }
 }

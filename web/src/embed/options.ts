@@ -4,6 +4,10 @@ export interface Options {
   baseUrl: string
   assistantId: string
   token: string | undefined
+  /** A bubble in the corner; over the whole page; or a bubble that stands open and keeps nothing. */
+  layout: 'bubble' | 'page' | 'preview'
+  /** The name whose face is shown. */
+  face: string | undefined
   title: string
   greeting: string
   /** `#rrggbb`; without it the bubble has a colour of its own. */
@@ -18,12 +22,16 @@ const mostStarters = 4
 
 /** What the attributes of the script tag say. */
 export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
-  const { assistant, token, title, greeting, color, theme, starters = '', language } = dataset
+  const { assistant, title, greeting, color, theme, starters = '', language, face } = dataset
+  const layout = dataset['layout'] === 'page' || dataset['layout'] === 'preview' ? dataset['layout'] : 'bubble'
   const spoken = languageOf([language, document.documentElement.lang, ...navigator.languages])
   return {
     baseUrl: new URL(src).origin,
     assistantId: assistant ?? '',
-    token,
+    // Links to a page have the token after `#`, so that it stands in no log.
+    token: dataset['token'] ?? (layout === 'page' ? window.location.hash.slice(1) || undefined : undefined),
+    layout,
+    face,
     title: title ?? languages[spoken].title,
     greeting: greeting ?? languages[spoken].greeting,
     color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,

@@ -44,6 +44,7 @@ button { font: inherit; cursor: pointer; border: 0; }
 }
 .opener svg { width: 26px; fill: var(--on-accent); }
 .panel {
+  position: relative;
   display: flex;
   flex-direction: column;
   width: min(380px, calc(100vw - 40px));
@@ -56,13 +57,14 @@ button { font: inherit; cursor: pointer; border: 0; }
 }
 header {
   display: flex;
-  gap: 4px;
+  gap: 8px;
   align-items: center;
   padding: 12px 16px;
   background: var(--accent);
   color: var(--on-accent);
 }
-header strong { flex: 1; }
+header .title { flex: 1; margin: 0; font: inherit; font-weight: 700; overflow-wrap: anywhere; }
+.face { width: 28px; height: 28px; flex: none; }
 header button { background: none; color: inherit; font-size: 22px; line-height: 1; padding: 4px 8px; }
 .log { flex: 1; overflow-y: auto; padding: 16px; display: flex; flex-direction: column; gap: 10px; }
 .line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
@@ -71,6 +73,36 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .ai > * { margin: 0 0 8px; }
 .ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }
 .ai a { color: var(--accent); }
+button.mark, span.mark {
+  min-width: 24px;
+  height: 24px;
+  padding: 0 6px;
+  margin: 0 2px;
+  border-radius: 12px;
+  background: var(--soft);
+  color: var(--text);
+  font-size: 12px;
+  font-weight: 600;
+  line-height: 24px;
+  text-align: center;
+}
+.source {
+  position: absolute;
+  inset: auto 0 0;
+  display: flex;
+  flex-direction: column;
+  max-height: 75%;
+  border-top: 1px solid var(--border);
+  border-radius: 16px 16px 0 0;
+  background: var(--surface);
+  box-shadow: 0 -6px 24px rgb(0 0 0 / 20%);
+}
+.source-head { display: flex; gap: 8px; align-items: center; padding: 10px 10px 10px 16px; }
+.source-head button { padding: 4px 8px; background: none; color: inherit; font-size: 22px; line-height: 1; }
+.names { flex: 1; display: flex; flex-direction: column; min-width: 0; overflow-wrap: anywhere; }
+.names span { font-size: 13px; }
+.passage { overflow-y: auto; padding: 0 16px 16px; white-space: pre-line; overflow-wrap: anywhere; }
+mark { background: #ffe27a; color: #1d1f1c; }
 .busy::after { content: '…'; }
 .problem { color: var(--problem); }
 .starters { display: flex; flex-wrap: wrap; gap: 8px; padding: 0 16px 12px; }
@@ -96,4 +128,22 @@ textarea {
   field-sizing: content;
 }
 form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 18px; }
+:host([data-layout='page']) { inset: 0; z-index: auto; }
+:host([data-layout='page']) .panel { width: 100%; height: 100%; border: 0; border-radius: 0; box-shadow: none; }
+:host([data-layout='page']) header .face { width: 36px; height: 36px; }
+:host([data-layout='page']) header .title { font-size: 18px; }
+:host([data-layout='page']) .log,
+:host([data-layout='page']) .starters,
+:host([data-layout='page']) form { padding-inline: max(16px, calc(50% - 380px)); }
+@media (min-width: 1100px) {
+  :host([data-layout='page']) .source {
+    inset: 64px 0 0 auto;
+    width: 340px;
+    max-height: none;
+    border: solid var(--border);
+    border-width: 0 0 0 1px;
+    border-radius: 0;
+    box-shadow: none;
+  }
+}
 `)

@@ -76,6 +76,7 @@ export const keys = {
   assistants: ['assistants'],
   assistant: (id: string) => ['assistant', id],
   files: (id: string) => ['files', id],
+  chatFiles: (threadId: string) => ['chat-files', threadId],
   threads: ['threads'],
   thread: (id: string) => ['thread', id],
   state: (id: string) => ['state', id],
@@ -158,4 +159,6 @@ export const configKey = {
   origins: 'type==agent/allowed_origins',
   description: 'type==agent/description',
   starters: 'type==agent/starters',
+  publicPage: 'type==agent/public_page',
+  chatLook: 'type==agent/chat_look',
 } as const

@@ -1,4 +1,4 @@
-import { type Passage, pagesOf } from './passages.ts'
+import type { Passage } from './passages.ts'
 import { bestSentence } from './sentences.ts'
 
 /** A place that an answer cites: a page or a section of a file. Cited several times, it has one number. */
@@ -114,10 +114,4 @@ function labelsOf(passages: Passage[]): Label[] {
     add(name, passage, page)
   }
   return [...labels.values()].toSorted((a, b) => b.label.length - a.label.length)
-}
-
-/** `guide.pdf, p. 3`: what a source is called in a line. */
-export function placeOf({ passage, page }: Pick<Source, 'passage' | 'page'>): string | undefined {
-  if (page !== undefined) return pagesOf({ page, last_page: page })
-  return passage.heading
 }

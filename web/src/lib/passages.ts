@@ -1,5 +1,3 @@
-import { texts } from '../texts/index.ts'
-
 /** A passage in the result of `retrieval`, and in the answer to a search. */
 export interface Passage {
   /** Whose file it is, if another assistant was asked. */
@@ -23,10 +21,4 @@ export function parsePassages(content: string): Passage[] {
   } catch {
     return []
   }
-}
-
-/** `page 3` or `pages 3–4`. */
-export function pagesOf({ page, last_page: last = page }: Pick<Passage, 'page' | 'last_page'>): string | undefined {
-  if (page === undefined || last === undefined) return undefined
-  return page === last ? texts.chat.page(page) : texts.chat.pages(page, last)
 }

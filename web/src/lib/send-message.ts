@@ -63,6 +63,18 @@ export function nameOf(content: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), longestName / 2))}…`
 }
 
+/** Creates a chat that no list shows. */
+export async function newTestThread(name: string, assistantId: string): Promise<string> {
+  const body = { name, assistant_id: assistantId, temporary: true }
+  return (await unwrap(api.POST('/threads/', { body }))).thread_id
+}
+
+/** Also when the page is being left; what is not deleted now, the service deletes within a day. */
+export function removeTestThread(threadId: string): void {
+  const path = { params: { path: { tid: threadId } } }
+  void api.DELETE('/threads/{tid}', { ...path, keepalive: true }).catch(() => undefined)
+}
+
 /** Creates a chat, optionally with these messages. */
 export async function newThread(name: string, assistantId: string, messages: Message[] = []): Promise<string> {
   const { thread_id: threadId } = await unwrap(api.POST('/threads/', { body: { name, assistant_id: assistantId } }))

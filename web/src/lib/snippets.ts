@@ -1,3 +1,5 @@
+import type { Schemas } from './api.ts'
+
 interface Target {
   baseUrl: string
   assistantId: string
@@ -9,12 +11,23 @@ interface Target {
 
 /** How the chat bubble looks and speaks; what is empty is as the bubble has it by itself. */
 export interface Bubble {
-  title: string
-  greeting: string
-  color: string
-  theme: '' | 'light' | 'dark'
-  language: '' | 'en' | 'de'
+  look: NonNullable<Schemas['AssistantConfig']['type==agent/chat_look']>
   starters: string[]
+}
+
+/** The attributes of the bubble's script tag, without `data-`. */
+export function bubbleAttributes({ assistantId, token, product, bubble }: Omit<Target, 'baseUrl'>) {
+  const { title, greeting, color, theme, language } = bubble?.look ?? {}
+  return {
+    assistant: assistantId,
+    token,
+    title: title || product?.name,
+    greeting,
+    color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : product?.color,
+    theme,
+    language,
+    starters: bubble?.starters.map((starter) => starter.replaceAll('|', '/')).join('|'),
+  }
 }
 
 interface Snippet {
@@ -26,19 +39,10 @@ interface Snippet {
  * Programs that call a public assistant, ready to run. Without a token they use the native stream, because only it
  * selects assistants by id.
  */
-export function snippetsOf({ baseUrl, assistantId, token, product, bubble }: Target): Snippet[] {
+export function snippetsOf({ baseUrl, ...bubble }: Target): Snippet[] {
+  const { assistantId, token } = bubble
   const native = JSON.stringify({ assistant_id: assistantId, input: [{ type: 'human', content: 'Hello!' }] })
-  const attributes = {
-    assistant: assistantId,
-    token,
-    title: bubble?.title || product?.name,
-    greeting: bubble?.greeting,
-    color: bubble?.color || product?.color,
-    theme: bubble?.theme,
-    language: bubble?.language,
-    starters: bubble?.starters.map((starter) => starter.replaceAll('|', '/')).join('|'),
-  }
-  const lines = Object.entries(attributes).flatMap(([name, value]) =>
+  const lines = Object.entries(bubbleAttributes(bubble)).flatMap(([name, value]) =>
     value ? [`  data-${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`] : [],
   )
   const embed = `${[`<script src="${baseUrl}/embed.js" async`, ...lines].join('\n')}></script>`

@@ -4,13 +4,14 @@ import { useEffect, useRef, useState } from 'react'
  * Takes files that are dropped anywhere on the page, which the browser would open otherwise. Returns whether files are
  * being dragged over the page.
  */
-export function useFileDrop(onFiles: (files: FileList) => void): boolean {
+export function useFileDrop(onFiles: (files: FileList) => void, isOn = true): boolean {
   const [isDragging, setDragging] = useState(false)
   const take = useRef(onFiles)
   useEffect(() => {
     take.current = onFiles
   }, [onFiles])
   useEffect(() => {
+    if (!isOn) return
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
     const onOver = (event: DragEvent) => {
       if (!hasFiles(event)) return
@@ -32,6 +33,6 @@ export function useFileDrop(onFiles: (files: FileList) => void): boolean {
     window.addEventListener('dragleave', onLeave, stop)
     window.addEventListener('drop', onDrop, stop)
     return () => stop.abort()
-  }, [])
+  }, [isOn])
   return isDragging
 }

@@ -12,6 +12,12 @@ const en = {
   starters: 'Questions to begin with',
   failed: 'This did not work. Please try again.',
   limited: (until: string) => `No more answers can be given for now. Please try again after ${until}.`,
+  needsLink: 'This link is not complete. Please ask for the whole link.',
+  closed: 'This chat is not open at the moment.',
+  source: (number: number, file: string) => `Source ${number}: ${file}`,
+  passage: 'The passage',
+  page: (page: number) => `page ${page}`,
+  closeSource: 'Close the source',
   limitedForNow: 'No more answers can be given for now. Please try again later.',
 }
 
@@ -30,6 +36,12 @@ const de: typeof en = {
   failed: 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.',
   limited: (until) =>
     `Im Augenblick sind keine weiteren Antworten möglich. Bitte versuchen Sie es nach ${until} wieder.`,
+  needsLink: 'Dieser Link ist nicht vollständig. Bitte lassen Sie sich den ganzen Link geben.',
+  closed: 'Dieser Chat ist zurzeit nicht geöffnet.',
+  source: (number, file) => `Quelle ${number}: ${file}`,
+  passage: 'Die Textstelle',
+  page: (page) => `Seite ${page}`,
+  closeSource: 'Quelle schließen',
   limitedForNow: 'Im Augenblick sind keine weiteren Antworten möglich. Bitte versuchen Sie es später wieder.',
 }
 

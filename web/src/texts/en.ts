@@ -552,6 +552,28 @@ export const en = {
     progress: (done: number, all: number) => `${done} of ${count(all, 'passage', 'passages')} embedded`,
   },
 
+  chatFiles: {
+    title: 'Files of this chat',
+    own: 'Only in this chat',
+    ownText: 'Other chats are not answered from them. They are deleted with the chat, and after 30 days.',
+    add: 'Add files',
+    none: 'No files yet.',
+    remove: (name: string) => `Remove from the chat: ${name}`,
+    ofAssistant: (name: string) => `Of ${name}, in all its chats`,
+    change: 'Change',
+    noneOfAssistant: 'The assistant has no files.',
+  },
+
+  testChat: {
+    open: 'Test',
+    title: 'Test chat',
+    text: 'Ask what your users will ask. This chat is in no list, and deleted when you leave it; its answers count in your usage.',
+    unsaved: 'Changes are not saved yet: the assistant answers with the saved settings.',
+    restart: 'Begin a new test',
+    close: 'Close the test chat',
+    name: (assistant: string) => `Test of ${assistant}`,
+  },
+
   publish: {
     access: 'Who may use it',
     modes: {
@@ -575,6 +597,13 @@ export const en = {
     snippets: 'Use it',
     snippetsText: 'Save first; then these work as they are.',
     snippetNames: { curl: 'curl', node: 'Node', python: 'Python', embed: 'Web page' },
+    look: 'Chat for visitors',
+    page: 'Public page',
+    pageHelp: 'A page with the chat, for everybody who has its address.',
+    pageTokenHelp: 'A page with the chat. Its title and greeting are open; only who has the whole link can ask.',
+    preview: 'Preview of the chat bubble',
+    previewText: 'Answers in the preview are runs like those of visitors.',
+    previewUnsaved: 'The preview shows what is not saved yet; it answers with the saved settings.',
     bubble: {
       title: 'Title of the chat',
       greeting: 'Greeting',

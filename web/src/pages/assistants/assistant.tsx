@@ -1,8 +1,8 @@
 import '../../styles/chat.css'
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Ellipsis, FileDown, MessageSquare, Trash2 } from 'lucide-react'
+import { Ellipsis, FileDown, FlaskConical, MessageSquare, Trash2 } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { useRef, useState } from 'react'
+import { Suspense, lazy, useRef, useState } from 'react'
 import { type Assistant, api, keys, queryClient, unwrap, useAssistant, wordsOf } from '../../lib/api.ts'
 import { saveAssistantFile } from '../../lib/assistant-file.ts'
 import { useDraft } from '../../lib/draft.ts'
@@ -23,6 +23,7 @@ import { PublishTab } from './publish-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { ToolsTab } from './tools/tools-tab.tsx'
 
+const TestChat = lazy(() => import('./test-chat.tsx'))
 const t = texts.assistants
 const tabNames = Object.keys(t.tabs)
 
@@ -30,11 +31,16 @@ export function AssistantPage() {
   const { assistantId } = useParams({ from: '/console/assistants/$assistantId' })
   const assistant = useAssistant(assistantId)
   return (
-    <div className="page">
-      {assistant.isPending && <Skeleton lines={6} />}
-      {assistant.isError && <Problem error={assistant.error} onRetry={() => void assistant.refetch()} />}
-      {assistant.data && <Editor key={assistantId} assistant={assistant.data} />}
-    </div>
+    <>
+      {assistant.data ? (
+        <Editor key={assistantId} assistant={assistant.data} />
+      ) : (
+        <div className="page">
+          {assistant.isPending && <Skeleton lines={6} />}
+          {assistant.isError && <Problem error={assistant.error} onRetry={() => void assistant.refetch()} />}
+        </div>
+      )}
+    </>
   )
 }
 
@@ -44,6 +50,7 @@ function Editor({ assistant }: { assistant: Assistant }) {
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
   const aid = assistant.assistant_id
+  const test = useTestChat()
   useTitle(state.draft.name)
   const form = useSubmit(async () => {
     await state.save()
@@ -63,81 +70,92 @@ function Editor({ assistant }: { assistant: Assistant }) {
     await queryClient.invalidateQueries({ queryKey: keys.assistants })
   }
   return (
-    <>
-      <header className="page-head">
-        <div className="page-name">
-          <Face name={state.draft.name} size={36} />
-          <h1 className="grow truncate" title={state.draft.name}>
-            {state.draft.name}
-          </h1>
-        </div>
-        <div className="row">
-          <Link to="/console/chat" search={{ assistant: aid }} className="button">
-            <MessageSquare size={16} aria-hidden="true" />
-            {t.chat}
-          </Link>
-          <Menu
-            trigger={<IconButton label={texts.more(assistant.name)} icon={<Ellipsis size={18} />} />}
-            entries={[
-              {
-                label: texts.assistantFiles.export,
-                icon: <FileDown size={15} aria-hidden="true" />,
-                onSelect: () =>
-                  void saveAssistantFile(aid, assistant.name).catch((error: unknown) =>
-                    say(wordsOf(error, texts.offline)),
-                  ),
-              },
-              {
-                label: texts.delete,
-                danger: true,
-                icon: <Trash2 size={15} aria-hidden="true" />,
-                onSelect: () => setDeleting(true),
-              },
-            ]}
-          />
-        </div>
-      </header>
-      <Tabs.Root
-        value={tabNames.includes(tab) ? tab : 'settings'}
-        onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, replace: true, resetScroll: false })}
-      >
-        <Tabs.List className="tabs" aria-label={state.draft.name}>
-          {Object.entries(t.tabs).map(([name, label]) => (
-            <Tabs.Trigger key={name} value={name} className="tab">
-              {label}
-            </Tabs.Trigger>
-          ))}
-        </Tabs.List>
-        <Tabs.Content value="settings" className="tab-panel">
-          <SettingsTab assistant={assistant} state={state} />
-        </Tabs.Content>
-        <Tabs.Content value="tools" className="tab-panel">
-          <ToolsTab assistantId={aid} state={state} />
-        </Tabs.Content>
-        <Tabs.Content value="knowledge" className="tab-panel">
-          <KnowledgeTab assistantId={aid} />
-        </Tabs.Content>
-        <Tabs.Content value="publish" className="tab-panel">
-          <PublishTab assistantId={aid} state={state} />
-        </Tabs.Content>
-        <Tabs.Content value="account" className="tab-panel">
-          <ModelAccountTab assistantId={aid} />
-        </Tabs.Content>
-        <Tabs.Content value="debug" className="tab-panel">
-          <DebugTab assistantId={aid} />
-        </Tabs.Content>
-      </Tabs.Root>
-      {(state.isChanged || form.problem) && (
-        <form className="save-bar" onSubmit={form.onSubmit}>
-          {form.problem ? (
-            <Notice tone="danger">{form.problem}</Notice>
-          ) : (
-            <span className="muted">{texts.unsaved}</span>
-          )}
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {texts.saveChanges}
-          </Button>
-        </form>
+    <div className="assistant-page">
+      <div className="page">
+        <header className="page-head">
+          <div className="page-name">
+            <Face name={state.draft.name} size={36} />
+            <h1 className="grow truncate" title={state.draft.name}>
+              {state.draft.name}
+            </h1>
+          </div>
+          <div className="row">
+            <Link to="/console/chat" search={{ assistant: aid }} className="button">
+              <MessageSquare size={16} aria-hidden="true" />
+              {t.chat}
+            </Link>
+            <Button aria-pressed={test.isOpen} onClick={test.toggle}>
+              <FlaskConical size={16} aria-hidden="true" />
+              {texts.testChat.open}
+            </Button>
+            <Menu
+              trigger={<IconButton label={texts.more(assistant.name)} icon={<Ellipsis size={18} />} />}
+              entries={[
+                {
+                  label: texts.assistantFiles.export,
+                  icon: <FileDown size={15} aria-hidden="true" />,
+                  onSelect: () =>
+                    void saveAssistantFile(aid, assistant.name).catch((error: unknown) =>
+                      say(wordsOf(error, texts.offline)),
+                    ),
+                },
+                {
+                  label: texts.delete,
+                  danger: true,
+                  icon: <Trash2 size={15} aria-hidden="true" />,
+                  onSelect: () => setDeleting(true),
+                },
+              ]}
+            />
+          </div>
+        </header>
+        <Tabs.Root
+          value={tabNames.includes(tab) ? tab : 'settings'}
+          onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, replace: true, resetScroll: false })}
+        >
+          <Tabs.List className="tabs" aria-label={state.draft.name}>
+            {Object.entries(t.tabs).map(([name, label]) => (
+              <Tabs.Trigger key={name} value={name} className="tab">
+                {label}
+              </Tabs.Trigger>
+            ))}
+          </Tabs.List>
+          <Tabs.Content value="settings" className="tab-panel">
+            <SettingsTab assistant={assistant} state={state} />
+          </Tabs.Content>
+          <Tabs.Content value="tools" className="tab-panel">
+            <ToolsTab assistantId={aid} state={state} />
+          </Tabs.Content>
+          <Tabs.Content value="knowledge" className="tab-panel">
+            <KnowledgeTab assistantId={aid} />
+          </Tabs.Content>
+          <Tabs.Content value="publish" className="tab-panel">
+            <PublishTab assistantId={aid} state={state} />
+          </Tabs.Content>
+          <Tabs.Content value="account" className="tab-panel">
+            <ModelAccountTab assistantId={aid} />
+          </Tabs.Content>
+          <Tabs.Content value="debug" className="tab-panel">
+            <DebugTab assistantId={aid} />
+          </Tabs.Content>
+        </Tabs.Root>
+        {(state.isChanged || form.problem) && (
+          <form className="save-bar" onSubmit={form.onSubmit}>
+            {form.problem ? (
+              <Notice tone="danger">{form.problem}</Notice>
+            ) : (
+              <span className="muted">{texts.unsaved}</span>
+            )}
+            <Button type="submit" look="primary" busy={form.isBusy}>
+              {texts.saveChanges}
+            </Button>
+          </form>
+        )}
+      </div>
+      {test.isOpen && (
+        <Suspense>
+          <TestChat assistant={assistant} isChanged={state.isChanged} onClose={test.toggle} />
+        </Suspense>
       )}
       {leaving.status === 'blocked' && (
         <ConfirmDialog
@@ -157,6 +175,20 @@ function Editor({ assistant }: { assistant: Assistant }) {
           onClose={() => setDeleting(false)}
         />
       )}
-    </>
+    </div>
   )
+}
+
+const testChatKey = 'assistant-platform.test-chat'
+/** As in the style sheet: narrower, the chat lies over the settings. */
+const isWide = () => window.matchMedia('(min-width: 1100px)').matches
+
+/** Whether the test chat is open; beside the settings it stays as it was left. */
+function useTestChat() {
+  const [isOpen, setOpen] = useState(() => isWide() && localStorage.getItem(testChatKey) === 'open')
+  const toggle = () => {
+    setOpen(!isOpen)
+    localStorage.setItem(testChatKey, isOpen ? 'closed' : 'open')
+  }
+  return { isOpen, toggle }
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type KnowledgeFile, api, unwrap } from '../../lib/api.ts'
-import { pagesOf } from '../../lib/passages.ts'
+import { pagesOf } from '../../lib/places.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

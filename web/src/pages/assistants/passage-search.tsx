@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, unwrap } from '../../lib/api.ts'
-import { pagesOf } from '../../lib/passages.ts'
+import { pagesOf } from '../../lib/places.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'

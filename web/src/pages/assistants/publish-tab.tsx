@@ -8,9 +8,10 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { CheckField } from '../../ui/field.tsx'
 import { LinesField } from '../../ui/lines-field.tsx'
 import { BudgetSettings } from '../budget.tsx'
+import { ChatLook } from './chat-look.tsx'
 
 const t = texts.publish
 const modes = ['authenticated', 'public_token', 'public_no_auth'] as const
@@ -22,6 +23,7 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
   const id = useId()
   const mode = draft.config[configKey.accessMode] ?? 'authenticated'
   const token = draft.config[configKey.publicToken]
+  const usedToken = mode === 'public_token' ? token : undefined
   const makeToken = async () => {
     const path = { params: { path: { aid: assistantId } } }
     const { public_token: fresh } = await unwrap(api.POST('/assistants/{aid}/public-token', path))
@@ -101,10 +103,14 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
             <p className="muted">{texts.budget.publicText}</p>
             <BudgetSettings owner={{ assistantId }} />
           </section>
+          <ChatLook assistantId={assistantId} state={state} token={usedToken} />
           <Snippets
             assistantId={assistantId}
-            token={mode === 'public_token' ? token : undefined}
-            starters={draft.config[configKey.starters] ?? []}
+            token={usedToken}
+            bubble={{
+              look: draft.config[configKey.chatLook] ?? {},
+              starters: draft.config[configKey.starters] ?? [],
+            }}
           />
         </>
       )}
@@ -124,25 +130,12 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
 interface SnippetsProps {
   assistantId: string
   token: string | undefined
-  starters: string[]
+  bubble: Bubble
 }
 
-function Snippets({ assistantId, token, starters }: SnippetsProps) {
-  const [look, setLook] = useState<Omit<Bubble, 'starters'>>({
-    title: '',
-    greeting: '',
-    color: '',
-    theme: '',
-    language: '',
-  })
+function Snippets({ assistantId, token, bubble }: SnippetsProps) {
   const product = useConsoleSettings()?.product
-  const snippets = snippetsOf({
-    baseUrl: window.location.origin,
-    assistantId,
-    token,
-    product,
-    bubble: { ...look, starters },
-  })
+  const snippets = snippetsOf({ baseUrl: window.location.origin, assistantId, token, product, bubble })
   return (
     <section className="card stack-small">
       <h2>{t.snippets}</h2>
@@ -157,7 +150,6 @@ function Snippets({ assistantId, token, starters }: SnippetsProps) {
         </Tabs.List>
         {snippets.map(({ name, text }) => (
           <Tabs.Content key={name} value={name} className="snippet">
-            {name === 'embed' && <BubbleFields look={look} onLook={(part) => setLook({ ...look, ...part })} />}
             <CodeBlock text={text} label={t.snippetNames[name]} />
           </Tabs.Content>
         ))}
@@ -165,48 +157,3 @@ function Snippets({ assistantId, token, starters }: SnippetsProps) {
     </section>
   )
 }
-
-type Look = Omit<Bubble, 'starters'>
-
-/** How the bubble of the snippet looks and speaks. */
-function BubbleFields({ look, onLook }: { look: Look; onLook: (part: Partial<Look>) => void }) {
-  return (
-    <div className="form">
-      <TextField label={t.bubble.title} value={look.title} maxLength={80} onValue={(title) => onLook({ title })} />
-      <TextField
-        label={t.bubble.greeting}
-        value={look.greeting}
-        maxLength={300}
-        onValue={(greeting) => onLook({ greeting })}
-      />
-      <TextField
-        label={t.bubble.color}
-        help={t.bubble.colorHelp}
-        value={look.color}
-        pattern="#[0-9a-fA-F]{6}"
-        onValue={(color) => onLook({ color })}
-      />
-      <SelectField
-        label={t.bubble.theme}
-        value={look.theme}
-        onValue={(theme) => onLook({ theme: theme === 'light' || theme === 'dark' ? theme : '' })}
-      >
-        <Options of={t.bubble.themes} />
-      </SelectField>
-      <SelectField
-        label={t.bubble.language}
-        value={look.language}
-        onValue={(language) => onLook({ language: language === 'en' || language === 'de' ? language : '' })}
-      >
-        <Options of={t.bubble.languages} />
-      </SelectField>
-    </div>
-  )
-}
-
-const Options = ({ of }: { of: Record<string, string> }) =>
-  Object.entries(of).map(([value, label]) => (
-    <option key={value} value={value}>
-      {label}
-    </option>
-  ))

@@ -26,6 +26,8 @@ interface ComposerProps {
   onStop: () => void
   /** Whether a message is kept back while another one is being sent, instead of being sent after it. */
   isOneAtATime?: boolean
+  /** Beside something else, which keeps the focus and the files that are dropped. */
+  isAside?: boolean
   children?: React.ReactNode
 }
 
@@ -33,7 +35,16 @@ interface ComposerProps {
  * The field for messages. Pictures that are pasted, or dropped anywhere on the page, go with the next message; other
  * files are added to the assistant's knowledge.
  */
-export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATime = false, children }: ComposerProps) {
+export function Composer({
+  chat,
+  assistantId,
+  isBusy,
+  onSend,
+  onStop,
+  isOneAtATime = false,
+  isAside = false,
+  children,
+}: ComposerProps) {
   const [text, setText] = useState(() => readDraft(chat))
   const [sending, setSending] = useState(0)
   /** Messages are sent in the order in which they were written. */
@@ -53,7 +64,7 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
     event.preventDefault()
     add(event.clipboardData.files)
   }
-  const isDragging = useFileDrop(add)
+  const isDragging = useFileDrop(add, !isAside)
   const write = (next: string) => {
     setText(next)
     keepDraft(chat, next)
@@ -116,7 +127,7 @@ export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATi
           placeholder={isBusy ? t.placeholderBusy : t.placeholder}
           rows={1}
           value={text}
-          autoFocus
+          autoFocus={!isAside}
           onChange={(event) => {
             write(event.target.value)
             prompts.restart()

@@ -1,11 +1,11 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { MessageCircleOff } from 'lucide-react'
-import { Suspense, lazy, useCallback, useRef, useState } from 'react'
+import { Files, MessageCircleOff } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
-import type { Source } from '../../lib/citations.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
@@ -17,8 +17,10 @@ import { Hello, Starters } from './hello.tsx'
 import { ScrollToEnd } from './scroll-to-end.tsx'
 import { Turn } from './turn.tsx'
 import { useChat } from './use-chat.ts'
+import { useSourcePanel } from './use-source-panel.ts'
 
 const SourcePanel = lazy(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
+const ChatFiles = lazy(() => import('./chat-files.tsx'))
 const t = texts.chat
 
 export function Chat() {
@@ -31,6 +33,7 @@ function Conversation({ threadId }: { threadId: string }) {
   const { thread, state, runs, turns, assistant, assistantId, current } = chat
   const [edited, setEdited] = useState<TurnData>()
   const panel = useSourcePanel()
+  const [hasFilesOpen, setFilesOpen] = useState(false)
   useTitle(thread.data?.name || t.untitled)
   const problem = thread.error ?? state.error ?? runs.error
   if (problem instanceof ApiError && problem.status === 404) return <GoneChat />
@@ -43,6 +46,7 @@ function Conversation({ threadId }: { threadId: string }) {
           <h1 className="grow truncate" title={thread.data?.name}>
             {thread.data ? thread.data.name || t.untitled : texts.loading}
           </h1>
+          <IconButton label={texts.chatFiles.title} icon={<Files size={17} />} onClick={() => setFilesOpen(true)} />
           {assistant && (
             <Link
               to="/console/assistants/$assistantId"
@@ -108,6 +112,11 @@ function Conversation({ threadId }: { threadId: string }) {
           />
         </Suspense>
       )}
+      {hasFilesOpen && (
+        <Suspense>
+          <ChatFiles threadId={threadId} assistant={assistant} onClose={() => setFilesOpen(false)} />
+        </Suspense>
+      )}
       {edited && (
         <EditDialog
           text={edited.human?.data.content ?? ''}
@@ -118,23 +127,6 @@ function Conversation({ threadId }: { threadId: string }) {
       )}
     </div>
   )
-}
-
-/** The source that is shown beside the chat. Gives the focus back when it is closed. */
-function useSourcePanel() {
-  const [shown, show] = useState<Source>()
-  const [sources, setSources] = useState<Source[]>([])
-  const opener = useRef<Element>(null)
-  const open = useCallback((source: Source, all: Source[]) => {
-    opener.current = document.activeElement
-    setSources(all)
-    show(source)
-  }, [])
-  const close = () => {
-    show(undefined)
-    if (opener.current instanceof HTMLElement) opener.current.focus()
-  }
-  return { shown, sources, open, show, close }
 }
 
 function GoneChat() {

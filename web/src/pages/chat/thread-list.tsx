@@ -96,6 +96,9 @@ function ThreadItem({ thread, isCurrent }: { thread: Thread; isCurrent: boolean 
   const navigate = useNavigate()
   const name = thread.name || texts.chat.untitled
   const remove = async () => {
+    const { removeChatFiles } = await import('../../lib/chat-files.ts')
+    // What is not deleted now expires; the chat can go.
+    await removeChatFiles(thread.thread_id).catch(() => undefined)
     await unwrap(api.DELETE('/threads/{tid}', { params: { path: { tid: thread.thread_id } } }))
     if (isCurrent) await navigate({ to: '/console/chat' })
     await queryClient.invalidateQueries({ queryKey: keys.threads })

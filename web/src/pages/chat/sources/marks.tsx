@@ -1,6 +1,7 @@
 import { Tooltip } from 'radix-ui'
 import { createContext, use } from 'react'
-import { type Source, placeOf } from '../../../lib/citations.ts'
+import type { Source } from '../../../lib/citations.ts'
+import { placeOf } from '../../../lib/places.ts'
 import { flowing } from '../../../lib/sentences.ts'
 import { texts } from '../../../texts/index.ts'
 

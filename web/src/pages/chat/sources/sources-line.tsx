@@ -1,4 +1,5 @@
-import { type Source, placeOf } from '../../../lib/citations.ts'
+import type { Source } from '../../../lib/citations.ts'
+import { placeOf } from '../../../lib/places.ts'
 import { shortName } from '../../../lib/names.ts'
 import { texts } from '../../../texts/index.ts'
 

@@ -1,0 +1,119 @@
+import { useEffect, useRef } from 'react'
+import { configKey, useConsoleSettings } from '../../lib/api.ts'
+import type { DraftState } from '../../lib/draft.ts'
+import { type Bubble, bubbleAttributes } from '../../lib/snippets.ts'
+import { texts } from '../../texts/index.ts'
+import { CopyButton } from '../../ui/code-block.tsx'
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+
+const t = texts.publish
+type Look = Bubble['look']
+
+interface ChatLookProps {
+  assistantId: string
+  state: DraftState
+  token: string | undefined
+}
+
+/** The public page, and how it and the chat bubble look and speak, with a preview of what is not saved yet. */
+export function ChatLook({ assistantId, state: { draft, isChanged, setConfig }, token }: ChatLookProps) {
+  const { [configKey.chatLook]: look = {}, [configKey.starters]: starters = [] } = draft.config
+  const change = (part: { [Key in keyof Look]: Look[Key] | '' }) => {
+    const filled = Object.entries({ ...look, ...part }).filter(([, value]) => value !== '')
+    setConfig(configKey.chatLook, filled.length === 0 ? undefined : Object.fromEntries(filled))
+  }
+  const isPageOn = draft.config[configKey.publicPage] ?? false
+  const address = `${window.location.origin}/a/${assistantId}${token === undefined ? '' : `#${token}`}`
+  return (
+    <section className="card stack-small">
+      <h2>{t.look}</h2>
+      <CheckField
+        label={t.page}
+        help={token === undefined ? t.pageHelp : t.pageTokenHelp}
+        checked={isPageOn}
+        onValue={(value) => setConfig(configKey.publicPage, value || undefined)}
+      />
+      {isPageOn && (
+        <div className="row">
+          <a href={address} target="_blank" rel="noreferrer" className="truncate">
+            {address}
+          </a>
+          <CopyButton text={address} />
+        </div>
+      )}
+      <div className="look">
+        <LookFields look={look} onLook={change} />
+        <Preview assistantId={assistantId} token={token} bubble={{ look, starters }} />
+      </div>
+      <p className="muted small">{isChanged ? t.previewUnsaved : t.previewText}</p>
+    </section>
+  )
+}
+
+function LookFields({ look, onLook }: { look: Look; onLook: (part: { [Key in keyof Look]: Look[Key] | '' }) => void }) {
+  return (
+    <div className="form">
+      <TextField
+        label={t.bubble.title}
+        value={look.title ?? ''}
+        maxLength={80}
+        onValue={(title) => onLook({ title })}
+      />
+      <TextField
+        label={t.bubble.greeting}
+        value={look.greeting ?? ''}
+        maxLength={300}
+        onValue={(greeting) => onLook({ greeting })}
+      />
+      <TextField
+        label={t.bubble.color}
+        help={t.bubble.colorHelp}
+        value={look.color ?? ''}
+        pattern="#[0-9a-fA-F]{6}"
+        onValue={(color) => onLook({ color })}
+      />
+      <SelectField
+        label={t.bubble.theme}
+        value={look.theme ?? ''}
+        onValue={(theme) => onLook({ theme: theme === 'light' || theme === 'dark' ? theme : '' })}
+      >
+        <Options of={t.bubble.themes} />
+      </SelectField>
+      <SelectField
+        label={t.bubble.language}
+        value={look.language ?? ''}
+        onValue={(language) => onLook({ language: language === 'en' || language === 'de' ? language : '' })}
+      >
+        <Options of={t.bubble.languages} />
+      </SelectField>
+    </div>
+  )
+}
+
+const Options = ({ of }: { of: Record<string, string> }) =>
+  Object.entries(of).map(([value, label]) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ))
+
+/** Somebody who types sees the bubble again when the hands rest. */
+const restMs = 300
+
+/** The chat bubble itself, on a page of its own. */
+function Preview({ assistantId, token, bubble }: { assistantId: string; token: string | undefined; bubble: Bubble }) {
+  const frame = useRef<HTMLIFrameElement>(null)
+  const product = useConsoleSettings()?.product
+  const attributes = JSON.stringify({
+    ...bubbleAttributes({ assistantId, token, product, bubble }),
+    layout: 'preview',
+  })
+  const send = () => frame.current?.contentWindow?.postMessage(JSON.parse(attributes), window.location.origin)
+  useEffect(() => {
+    const timer = setTimeout(send, restMs)
+    return () => clearTimeout(timer)
+    // What is sent depends on nothing else.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [attributes])
+  return <iframe ref={frame} className="look-preview" src="/embed-preview" title={t.preview} onLoad={send} />
+}
