@@ -8,6 +8,7 @@ import { dropIndexes, makeDeclared } from '../infra/mongo/declared-collections.t
 import { type MigrationStep, runMigrations } from '../infra/mongo/run-migrations.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
+import { storeMissingWords } from '../services/threads/missing-words.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 
 interface MigrationContext {
@@ -128,6 +129,19 @@ const steps: MigrationStep<MigrationContext>[] = [
     number: 16,
     name: 'prompts of users',
     run: ({ database: { connection } }) => makeDeclared(connection, ['prompts']),
+  },
+  {
+    number: 17,
+    name: 'words of messages, pinned and tagged threads, shared threads',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'checkpoints', 'shares']),
+  },
+  {
+    number: 18,
+    name: 'words of the messages that are there',
+    async run({ database: { collections }, logger }, signal) {
+      const stored = await storeMissingWords(collections, signal)
+      if (stored > 0) logger.info({ stored }, 'stored the words of messages')
+    },
   },
 ]
 

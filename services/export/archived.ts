@@ -87,6 +87,8 @@ export const archived = {
     public: thread.public,
     last_outcome: thread.last_outcome,
     vector_stores: thread.vector_stores,
+    pinned: thread.pinned,
+    tags: thread.tags,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,
     updated_at: thread.updated_at,

@@ -16,6 +16,8 @@ export interface NewThread {
   public: boolean
   kind?: ThreadRecord['kind']
   vectorStores?: string[] | undefined
+  pinned?: boolean
+  tags?: string[]
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
   /** Of a thread that comes with an archive; default: those of a new one. */
@@ -69,6 +71,8 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
     ...(thread.kind === undefined ? {} : { kind: thread.kind }),
     ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
+    ...(thread.pinned ? { pinned: true } : {}),
+    ...(thread.tags?.length ? { tags: thread.tags } : {}),
     name: thread.name,
     metadata_json: thread.metadataJson,
     public: thread.public,

@@ -148,6 +148,14 @@ export const native: Record<string, Expectation> = {
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
   'threads.attachments.content': { foreign: 404 },
+  'threads.findMessages': secret,
+  'threads.tags': secret,
+  'threads.share.create': { foreign: 404 },
+  'threads.share.update': { foreign: 404 },
+  'threads.share.read': { foreign: 404 },
+  'threads.share.delete': { foreign: 404 },
+  'threads.share.list': secret,
+  'threads.share.open': openDoor,
   'threads.runs': { foreign: 404 },
   'schedules.create': {
     foreignBody: [

@@ -115,6 +115,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     last_used_at: new Date(),
     remove_at: later,
   })
+  await call('POST', `/threads/${threads[0]}/share`)
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
   return {
     ...user,
