@@ -1007,7 +1007,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/shared/{token}": {
+    "/shared/{share_token}": {
         parameters: {
             query?: never;
             header?: never;
@@ -15585,9 +15585,9 @@ export interface operations {
     };
     "threads.findMessages": {
         parameters: {
-            query: {
+            query?: {
                 /** @description Words that one message has, in any order. The last may be the beginning of a word, from three letters on. */
-                q: string;
+                q?: string;
                 /** @description Maximum number of entries. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -16160,8 +16160,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The token of the codec endpoint, or of the link. */
-                token: string;
+                /** @description The token of the link. */
+                share_token: string;
             };
             cookie?: never;
         };
@@ -17810,7 +17810,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The token of the codec endpoint, or of the link. */
+                /** @description The token of the codec endpoint. */
                 token: string;
             };
             cookie?: never;
@@ -18023,7 +18023,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The token of the codec endpoint, or of the link. */
+                /** @description The token of the codec endpoint. */
                 token: string;
             };
             cookie?: never;

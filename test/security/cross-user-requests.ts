@@ -232,6 +232,7 @@ export async function createSide(
       project_id: estate.secondProjectId,
       login_id: estate.loginId,
       prompt_id: estate.promptId,
+      share_token: estate.shareToken,
       aid,
       assistant_id: aid,
       model: aid,

@@ -18,6 +18,7 @@ export interface Ids {
   session_id: string
   login_id: string
   prompt_id: string
+  share_token: string
   schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */

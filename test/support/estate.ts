@@ -115,12 +115,13 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     last_used_at: new Date(),
     remove_at: later,
   })
-  await call('POST', `/threads/${threads[0]}/share`)
+  const { body: share } = await call('POST', `/threads/${threads[0]}/share`)
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
   return {
     ...user,
     loginId,
     promptId: String(prompt.prompt_id),
+    shareToken: String(share.token),
     secondProjectId: String(project.project_id),
     assistants,
     stores,

@@ -9,7 +9,7 @@ const tags = ['threads']
 
 const MessageSearch = Type.Object({
   q: Type.String({
-    minLength: 1,
+    default: '',
     maxLength: 200,
     description:
       'Words that one message has, in any order. The last may be the beginning of a word, from three letters on.',

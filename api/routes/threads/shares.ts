@@ -56,8 +56,14 @@ const tags = ['threads']
 /** Read-only links to threads, which their owner makes and revokes. */
 export const shareRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'> & { frontendUrl: string }> = async (
   app,
-  { threads: { shares }, frontendUrl },
+  deps,
 ) => {
+  await app.register(ownShareRoutes, deps)
+  await app.register(sharedRoutes, deps)
+}
+
+/** The link to one thread. */
+const ownShareRoutes: typeof shareRoutes = async (app, { threads: { shares }, frontendUrl }) => {
   app.post(
     '/threads/:tid/share',
     {
@@ -123,7 +129,10 @@ export const shareRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'> & 
       return { message: 'The link no longer works.' }
     },
   )
+}
 
+/** All links of a project, and what a link shows. */
+const sharedRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads: { shares } }) => {
   app.get(
     '/shared/',
     {
@@ -144,21 +153,21 @@ export const shareRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'> & 
   )
 
   app.get(
-    '/shared/:token',
+    '/shared/:share_token',
     {
       config: { auth: 'none', limits: ['shared_client'] },
       schema: {
         operationId: 'threads.share.open',
         summary: 'What a link shows: texts of messages and names of files, the newest that fit into one answer',
         tags,
-        params: Type.Object({ token: PathId }),
+        params: Type.Object({ share_token: PathId }),
         querystring: Type.Object({ before: BeforeMessage }),
         response: { 200: SharedThreadView, ...refusals(404) },
       },
     },
     async (request, reply) => {
       reply.header('x-robots-tag', 'noindex, nofollow')
-      const { shared_at: time, before, ...rest } = await shares.open(request.params.token, request.query.before)
+      const { shared_at: time, before, ...rest } = await shares.open(request.params.share_token, request.query.before)
       return { ...rest, shared_at: time.toISOString(), before: before ?? null }
     },
   )

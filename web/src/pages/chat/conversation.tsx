@@ -1,6 +1,6 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { MessageCircleOff } from 'lucide-react'
-import { Suspense, lazy, useCallback, useRef, useState } from 'react'
+import { Suspense, lazy, useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import type { Source } from '../../lib/citations.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
@@ -31,6 +31,7 @@ function Conversation({ threadId }: { threadId: string }) {
   const { thread, state, runs, turns, assistant, assistantId, current } = chat
   const [edited, setEdited] = useState<TurnData>()
   const panel = useSourcePanel()
+  useFoundMessage(turns.length > 0)
   useTitle(thread.data?.name || t.untitled)
   const problem = thread.error ?? state.error ?? runs.error
   if (problem instanceof ApiError && problem.status === 404) return <GoneChat />
@@ -118,6 +119,18 @@ function Conversation({ threadId }: { threadId: string }) {
       )}
     </div>
   )
+}
+
+/** Goes to the message that the address names, once it is there. It may be in another version. */
+function useFoundMessage(isThere: boolean): void {
+  const { message } = useSearch({ from: '/console/chat/$threadId' })
+  useEffect(() => {
+    if (message === undefined || !isThere) return
+    const found = document.querySelector(`[data-message="${CSS.escape(message)}"]`)
+    if (!(found instanceof HTMLElement)) return
+    found.scrollIntoView({ block: 'center' })
+    found.focus({ preventScroll: true })
+  }, [message, isThere])
 }
 
 /** The source that is shown beside the chat. Gives the focus back when it is closed. */
