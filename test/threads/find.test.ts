@@ -85,6 +85,12 @@ describe('a search in messages', () => {
     expect(await storeMissingWords(service.collections, never)).toBeGreaterThan(0)
     expect(namesOf(await find(source, 'quetzal'))).toEqual(['kept'])
     expect(await storeMissingWords(service.collections, never)).toBe(0)
+
+    const { message_id: messageId } = (await find(source, 'quetzal')).found[0] ?? {}
+    expect((await source.call('DELETE', `/v1/threads/${threadId}/messages/${messageId}`)).status).toBe(200)
+    expect((await find(source, 'quetzal')).found).toEqual([])
+    const entries = await checkpoints.find({ thread_id: threadId }).select('+search').lean()
+    expect(JSON.stringify(entries)).not.toContain('quetzal')
   })
 })
 

@@ -87,6 +87,7 @@ export function ShareDialog({ thread: { thread_id: tid }, onClose }: DialogProps
   const share = useQuery({
     queryKey: keys.share(tid),
     retry: false,
+    staleTime: 0,
     queryFn: async () => {
       try {
         return await unwrap(api.GET('/threads/{tid}/share', path))
