@@ -13,6 +13,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { ProgramLogins } from './logins.tsx'
+import { SharedChats } from './shared-chats.tsx'
 
 const t = texts.account
 
@@ -44,6 +45,7 @@ export function AccountSettings() {
             </SelectField>
           </section>
           <ProgramLogins />
+          <SharedChats />
           <section className="card stack-small">
             <h2>{t.deleteTitle}</h2>
             <p className="muted">{t.deleteText}</p>
