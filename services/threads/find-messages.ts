@@ -1,5 +1,4 @@
-import type { Message } from '../../domain/messages.ts'
-import { messagesFromJson } from '../../domain/messages.ts'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { type FoundText, findWords, storedWords, wantedWords } from '../../domain/search/message-words.ts'
 import type { Caller } from '../assistants/write-assistants.ts'

@@ -21,7 +21,6 @@ export async function storeMissingWords(
       signal.throwIfAborted()
       const entries = await checkpoints
         .find({ thread_id: thread._id, seq: { $gt: last }, search: { $exists: false }, source: { $ne: 'tools' } })
-        .select('-search')
         .sort({ seq: 1 })
         .limit(largeRecordsAtOnce)
         .lean<CheckpointRecord[]>()
