@@ -62,7 +62,9 @@ import { scheduleChangeRoutes } from './routes/schedules/changes.ts'
 import { scheduleRoutes } from './routes/schedules/index.ts'
 import { scheduleRunRoutes } from './routes/schedules/runs.ts'
 import { threadAttachmentRoutes } from './routes/threads/attachments.ts'
+import { findRoutes } from './routes/threads/find.ts'
 import { threadRoutes } from './routes/threads/index.ts'
+import { shareRoutes } from './routes/threads/shares.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
 import { exportRoutes } from './routes/export/index.ts'
@@ -75,6 +77,7 @@ import { installOpenStreams } from './sse/open-streams.ts'
 export interface AppDeps {
   settings: {
     baseUrl: string
+    frontendUrl: string
     stagingUrl: string
     corsOrigins: string[]
     shutdownGraceSeconds: number
@@ -169,6 +172,8 @@ export async function buildApp(deps: AppDeps) {
   await app.register(reembeddingRoutes, deps.services)
   await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
+  await app.register(findRoutes, deps.services)
+  await app.register(shareRoutes, { ...deps.services, frontendUrl: settings.frontendUrl })
   await app.register(threadStateRoutes, deps.services)
   await app.register(threadAttachmentRoutes, deps.services)
   await app.register(billingRoutes, deps.services)

@@ -51,7 +51,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const states = createThreadStates({ collections, scan: scanLog, pendingInput })
   const createThread = createThreadCreation({ collections, transaction })
   const timetable = createTimetable(infra.temporal.client, settings)
-  const threads = createThreads({ collections, createThread, log, states, pendingInput })
+  const threads = createThreads({ collections, transaction, createThread, log, states, pendingInput })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Where the images, sounds and files of messages come from. */
   const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }

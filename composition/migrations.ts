@@ -8,6 +8,7 @@ import { dropIndexes, makeDeclared } from '../infra/mongo/declared-collections.t
 import { type MigrationStep, runMigrations } from '../infra/mongo/run-migrations.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
+import { storeMissingWords } from '../services/threads/missing-words.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 
 interface MigrationContext {
@@ -138,6 +139,19 @@ const steps: MigrationStep<MigrationContext>[] = [
     number: 18,
     name: 'assistants that ask assistants',
     run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'runs']),
+  },
+  {
+    number: 19,
+    name: 'words of messages, pinned and tagged threads, shared threads',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'checkpoints', 'shares']),
+  },
+  {
+    number: 20,
+    name: 'words of the messages that are there',
+    async run({ database: { collections }, logger }, signal) {
+      const stored = await storeMissingWords(collections, signal)
+      if (stored > 0) logger.info({ stored }, 'stored the words of messages')
+    },
   },
 ]
 

@@ -62,6 +62,8 @@ export const rateLimits = {
     rates: '120/1m',
     counts: 'runs, searches in files, calls of `tools/try`, pictures, facts that are saved',
   },
+  shared_client: { rates: '120/1m', counts: 'shared chats' },
+  searches_user: { rates: '240/1m', counts: 'searches in messages' },
   checkout_user: { rates: '20/1h', counts: 'checkouts that are opened' },
   checkout_reads_user: { rates: '60/1m', counts: 'checkouts that are looked up' },
 } satisfies Record<string, RateLimit>

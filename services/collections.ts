@@ -17,6 +17,7 @@ import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { PromptRecord } from '../domain/records/prompt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
+import type { ShareRecord } from '../domain/records/share.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
@@ -29,6 +30,7 @@ export interface Collections extends KnowledgeCollections {
   assistants: Model<AssistantRecord>
   threads: Model<ThreadRecord>
   checkpoints: Model<CheckpointRecord>
+  shares: Model<ShareRecord>
   runs: Model<RunRecord>
   toolCalls: Model<ToolCallRecord>
   feedback: Model<FeedbackRecord>

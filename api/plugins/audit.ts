@@ -84,7 +84,9 @@ function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | '
 function subjectsOf({ params }: FastifyRequest): string[] {
   if (!isJsonObject(params)) return []
   return Object.entries(params).flatMap(([name, value]) =>
-    typeof value === 'string' && !['email', 'user_id', 'token'].includes(name) ? [value.slice(0, 255)] : [],
+    typeof value === 'string' && !['email', 'user_id', 'token', 'share_token'].includes(name)
+      ? [value.slice(0, 255)]
+      : [],
   )
 }
 

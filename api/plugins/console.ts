@@ -117,6 +117,10 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
     for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
     scope.get('/diagram', (_request, reply) => sendPage(reply, 'diagram/index.html', diagramPolicy))
     scope.get('/embed-preview', (_request, reply) => sendPage(reply, 'preview/index.html', previewPolicy))
+    // Nobody finds a shared chat without its address.
+    scope.get('/s/:token', (_request, reply) =>
+      sendPage(reply.header('x-robots-tag', 'noindex, nofollow'), 'index.html'),
+    )
     if (existsSync(join(builtFiles, 'admin/index.html')))
       scope.get('/admin/', (_request, reply) => sendPage(reply, 'admin/index.html'))
   })

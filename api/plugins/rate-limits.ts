@@ -42,6 +42,8 @@ const limits: Record<RateLimitName, ReturnType<typeof early | typeof late>> = {
   public_runs_assistant: late((request) => request.publicAssistant?._id),
   imports_user: late(userOf),
   runs_user: late(userOf),
+  shared_client: early(clientOf),
+  searches_user: late(userOf),
   checkout_user: late(userOf),
   checkout_reads_user: late(userOf),
 }

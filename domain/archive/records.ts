@@ -10,6 +10,7 @@ import { memoryLimits } from '../records/memory.ts'
 import { promptLimits } from '../records/prompt.ts'
 import { runStatuses } from '../records/run.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
+import { threadLimits } from '../records/thread.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
 const id = Type.String({ minLength: 1, maxLength: 128 })
@@ -43,6 +44,8 @@ export const ArchivedThread = Type.Object({
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
   vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
   asked_from: Type.Optional(Type.Array(id, { minItems: 1, maxItems: 10 })),
+  pinned: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: threadLimits.tagLength }), { maxItems: threadLimits.tags })),
   metadata: freeForm,
   created_at: time,
   updated_at: time,

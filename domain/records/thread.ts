@@ -1,3 +1,7 @@
+import type { MessageWords } from '../search/message-words.ts'
+
+export const threadLimits = { tags: 10, tagLength: 40 } as const
+
 export interface ThreadRecord {
   _id: string
   /** The owner; for a public thread, the owner of its assistant. */
@@ -24,6 +28,10 @@ export interface ThreadRecord {
   asked_for?: string
   /** How the last finished run ended; together with open runs it determines the thread's status. */
   last_outcome: 'none' | 'success' | 'error'
+  /** Shown before the others. */
+  pinned?: boolean
+  /** Absent: none. */
+  tags?: string[]
   created_at: Date
   updated_at: Date
   /** Number of the newest entry of the log; absent while the log is empty. */
@@ -70,4 +78,6 @@ export interface CheckpointRecord {
   /** The model of an answer with tool calls. That of the last answer of a run is in the run's record. */
   model?: string
   created_at: Date
+  /** Read only where it is asked for. Absent if nothing can be found, and in threads that are not listed. */
+  search?: MessageWords
 }

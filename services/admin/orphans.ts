@@ -19,9 +19,27 @@ export type Orphans = ReturnType<typeof createOrphans>
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback, attachments, memories } =
-    collections
-  const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback, attachments }
+  const {
+    users,
+    projects,
+    assistants,
+    threads,
+    checkpoints,
+    runs,
+    toolCalls,
+    feedback,
+    attachments,
+    shares,
+    memories,
+  } = collections
+  const histories: Record<string, OfThread> = {
+    checkpoints,
+    runs,
+    tool_calls: toolCalls,
+    feedback,
+    attachments,
+    shares,
+  }
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },

@@ -39,6 +39,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
+    ofThreads(transaction, 'shares', collections.shares),
     ofThreads(transaction, 'feedback', collections.feedback),
     ofThreads(transaction, 'attachments', collections.attachments),
     loginFailures(collections),

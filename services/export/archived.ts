@@ -89,6 +89,8 @@ export const archived = {
     last_outcome: thread.last_outcome,
     vector_stores: thread.vector_stores,
     asked_from: thread.asked_from,
+    pinned: thread.pinned,
+    tags: thread.tags,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,
     updated_at: thread.updated_at,

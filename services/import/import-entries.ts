@@ -1,7 +1,8 @@
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AppError } from '../../domain/errors.ts'
-import { systemMessageInJson } from '../../domain/messages.ts'
+import { messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import { messageWords } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { threadMaxBytes } from '../threads/room.ts'
@@ -93,6 +94,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
     const bytes = Buffer.byteLength(entry.messages_json)
     if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
+    const search = messageWords(thread, entry, messagesFromJson(entry.messages_json))
     const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
     await transaction(async (session) => {
       const { matchedCount } = await threads.updateOne(
@@ -106,7 +108,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
         { session, timestamps: false },
       )
       if (matchedCount === 0) throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
-      await checkpoints.insertMany([entry], { session, lean: true })
+      await checkpoints.insertMany([search === undefined ? entry : { ...entry, search }], { session, lean: true })
     }).catch((error: unknown) => {
       throw isDuplicateKey(error) ? refused('two entries have the same step of a run') : error
     })

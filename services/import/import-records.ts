@@ -7,6 +7,7 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
+import { normalisedTags } from '../threads/write-threads.ts'
 import { withNewIdsIn } from './import-attachments.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewAskers } from './asked-ids.ts'
@@ -82,6 +83,8 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
           vectorStores: archived.vector_stores?.map((store) => idOf('assistant', store)),
+          ...(archived.pinned === undefined ? {} : { pinned: archived.pinned }),
+          ...(archived.tags === undefined ? {} : { tags: normalisedTags(archived.tags) }),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
           ...(archived.public ? { counted: true } : {}),

@@ -18,6 +18,8 @@ export interface NewThread {
   vectorStores?: string[] | undefined
   /** The threads above it, if an assistant answers another one in it. */
   askedFrom?: string[] | undefined
+  pinned?: boolean
+  tags?: string[]
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
   expiresAt?: Date | undefined
@@ -73,6 +75,8 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     ...(thread.kind === undefined ? {} : { kind: thread.kind }),
     ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
     ...(thread.askedFrom === undefined ? {} : { asked_from: thread.askedFrom }),
+    ...(thread.pinned ? { pinned: true } : {}),
+    ...(thread.tags?.length ? { tags: thread.tags } : {}),
     name: thread.name,
     metadata_json: thread.metadataJson,
     public: thread.public,

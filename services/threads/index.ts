@@ -1,15 +1,22 @@
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import type { CreateThread } from './create-thread.ts'
+import { createFindMessages } from './find-messages.ts'
 import type { ThreadLog } from './log.ts'
 import type { ThreadStates } from './log-states.ts'
 import type { PendingInput } from './pending-input.ts'
 import { createThreadReads } from './read-threads.ts'
+import { createShares } from './shares.ts'
 import { createThreadState } from './thread-state.ts'
 import { createThreadWrites } from './write-threads.ts'
 
 interface ThreadsDeps {
-  collections: Pick<Collections, 'projects' | 'threads' | 'assistants' | 'runs' | 'attachments'>
+  collections: Pick<
+    Collections,
+    'projects' | 'threads' | 'assistants' | 'runs' | 'attachments' | 'checkpoints' | 'shares' | 'users'
+  >
+  transaction: RunInTransaction
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
@@ -17,11 +24,14 @@ interface ThreadsDeps {
 }
 
 /** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */
-export function createThreads({ collections, createThread, log, states, pendingInput }: ThreadsDeps) {
+export function createThreads({ collections, transaction, createThread, log, states, pendingInput }: ThreadsDeps) {
   const reads = createThreadReads(collections)
-  const { list, read, readOwn, withStatus } = reads
+  const { list, tags, read, readOwn, withStatus } = reads
   return {
     list,
+    tags,
+    shares: createShares({ collections, transaction, states, readOwn }),
+    findMessages: createFindMessages(collections),
     read,
     readOwn,
     ...createThreadWrites({ collections, createThread, withStatus }),

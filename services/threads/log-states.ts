@@ -30,6 +30,8 @@ export interface StatePart {
   before?: string | undefined
   /** All versions of the conversation, in the order in which they came, instead of the newest. */
   allVersions?: boolean | undefined
+  /** Only entries whose number is smaller. */
+  until?: number | undefined
 }
 
 type Thread = Pick<ThreadRecord, '_id' | 'user_id' | 'last_seq'>
@@ -90,7 +92,7 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
     async state(thread: Thread, part: StatePart = {}): Promise<ThreadState | null> {
       const window = createMessageWindow(answerBytes, part)
       let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
-      await scan(partOf(thread), (checkpoint, added) => {
+      await scan(partOf(thread, part.until), (checkpoint, added) => {
         for (const { message, bytes } of added) window.add(message, bytes)
         newest = { checkpoint, parentId: newest?.checkpoint._id, asksForTools: asksForTools(added.at(-1)?.message) }
       })

@@ -1,8 +1,9 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type Message, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'
+import { type Message, messagesFromJson, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import { messageWords } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -84,7 +85,11 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
             $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes },
             $set: { ...changes, ...systemFlag, last_entry_id: id, updated_at: now },
           },
-          { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
+          {
+            session,
+            returnDocument: 'after',
+            projection: { last_seq: 1, log_bytes: 1, project_id: 1, public: 1, counted: 1 },
+          },
         )
         .lean()
       if (thread === null) throw new AppError('not_found', 'There is no such thread.')
@@ -102,7 +107,11 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
         created_at: now,
       }
       const records = input === undefined ? [record] : [{ ...input, seq: seq - 1 }, record]
-      await checkpoints.insertMany(records, { session, lean: true })
+      const stored = records.map((each) => {
+        const search = messageWords(thread, each, each === record ? messages : messagesFromJson(each.messages_json))
+        return search === undefined ? each : { ...each, search }
+      })
+      await checkpoints.insertMany(stored, { session, lean: true })
       return { record, isNew: true, firstSeq: seq - records.length + 1 }
     })
   }

@@ -8,12 +8,33 @@ import { createUnusedHomeThread } from './unused-home-thread.ts'
 
 export type ThreadReads = ReturnType<typeof createThreadReads>
 
+/** With `pinned` only those, with `tag` only those that have it. */
+export interface ThreadRange extends PageRange {
+  pinned?: boolean | undefined
+  tag?: string | undefined
+}
+
 export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
 
 /** Selects threads that are not being deleted. */
 export const present = { deleting: { $ne: true } } as const
+/**
+ * Selects the threads of a project that are its user's own: not those of public callers and completions, temporary ones,
+ * and those in which assistants ask each other.
+ */
+export const listed = ({ userId, projectId }: Caller) =>
+  ({
+    user_id: userId,
+    project_id: projectId,
+    public: false,
+    counted: { $ne: false },
+    asked_from: { $exists: false },
+    expires_at: { $exists: false },
+    ...present,
+  }) as const
 /** A thread without its metadata; a name has at most 1,000 characters. */
 const restBytes = 5000
+const maxTags = 1000
 
 /** Another user's thread is answered like a missing one: `not_found`. */
 export function createThreadReads(collections: Pick<Collections, 'projects' | 'threads' | 'runs'>) {
@@ -25,16 +46,8 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
      * The threads of the token's project, most recently updated first, without those of public callers, temporary ones,
      * those in which assistants ask each other, and the one that a login made and nobody has used.
      */
-    async list(caller: Caller, range: PageRange) {
-      const own = {
-        user_id: caller.userId,
-        project_id: caller.projectId,
-        public: false,
-        counted: { $ne: false },
-        asked_from: { $exists: false },
-        expires_at: { $exists: false },
-        ...present,
-      }
+    async list(caller: Caller, { pinned, tag, ...range }: ThreadRange) {
+      const own = { ...listed(caller), ...(pinned ? { pinned } : {}), ...(tag === undefined ? {} : { tags: tag }) }
       const unused = await unusedHomeThread(caller)
       const filter = unused === undefined ? own : { ...own, _id: { $ne: unused } }
       const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
@@ -43,6 +56,12 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
         threads.countDocuments(filter),
       ])
       return { entries: await withStatuses(entries), hasMore, total }
+    },
+
+    /** The tags of the threads in `list`. */
+    async tags(caller: Caller): Promise<string[]> {
+      const tags = await threads.distinct('tags', { ...listed(caller), tags: { $exists: true } })
+      return tags.toSorted((a, b) => a.localeCompare(b)).slice(0, maxTags)
     },
 
     async read(userId: string, threadId: string): Promise<ThreadWithStatus> {

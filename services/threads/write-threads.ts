@@ -13,6 +13,8 @@ export interface ThreadChanges {
   /** Null removes the assistant. */
   assistant_id?: string | null
   metadata?: Record<string, unknown>
+  pinned?: boolean
+  tags?: string[]
 }
 
 interface NewThread extends ThreadChanges {
@@ -63,6 +65,7 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
       assistantId: assistantId ?? undefined,
       public: false,
       expiresAt: temporary ? new Date(Date.now() + temporaryMs) : undefined,
+      ...markOf(changes),
     })
     return { ...thread, status: 'idle' }
   }
@@ -71,9 +74,21 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     const own = { _id: threadId, user_id: userId, ...present }
     if ((await threads.exists(own)) === null) return null
     const { assistant_id: assistantId, ...fields } = await fieldsOf(userId, changes)
-    const $set = { ...fields, ...(assistantId ? { assistant_id: assistantId } : {}), updated_at: new Date() }
-    const $unset = assistantId === null ? { $unset: { assistant_id: 1 } } : {}
-    return threads.findOneAndUpdate(own, { $set, ...$unset }, { returnDocument: 'after' }).lean<ThreadRecord>()
+    const { pinned, tags } = markOf(changes)
+    const isUse = Object.keys(fields).length > 0 || assistantId !== undefined || Object.keys(changes).length === 0
+    const $set = {
+      ...fields,
+      ...(assistantId ? { assistant_id: assistantId } : {}),
+      ...(pinned ? { pinned } : {}),
+      ...(tags?.length ? { tags } : {}),
+      ...(isUse ? { updated_at: new Date() } : {}),
+    }
+    const $unset = {
+      ...(assistantId === null ? { assistant_id: 1 as const } : {}),
+      ...(pinned === false ? { pinned: 1 as const } : {}),
+      ...(tags?.length === 0 ? { tags: 1 as const } : {}),
+    }
+    return threads.findOneAndUpdate(own, { $set, $unset }, { returnDocument: 'after' }).lean<ThreadRecord>()
   }
 
   async function fieldsOf(userId: string, { name, assistant_id: assistantId, metadata }: ThreadChanges) {
@@ -94,4 +109,23 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
       throw new AppError('forbidden', 'This assistant belongs to another user.')
     }
   }
+}
+
+/** Pinning and tagging is no use of a thread: it keeps its place in the list. */
+function markOf({ pinned, tags }: ThreadChanges): Pick<ThreadRecord, 'pinned' | 'tags'> {
+  return {
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(tags === undefined ? {} : { tags: normalisedTags(tags) }),
+  }
+}
+
+/** Without blanks around them, empty ones, and those that differ from an earlier one only in case. */
+export function normalisedTags(tags: readonly string[]): string[] {
+  const known = new Map<string, string>()
+  for (const tag of tags) {
+    const text = tag.normalize('NFC').trim().replaceAll(/\s+/g, ' ')
+    const key = text.toLowerCase()
+    if (text !== '' && !known.has(key)) known.set(key, text)
+  }
+  return [...known.values()]
 }

@@ -1,6 +1,8 @@
 import { isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { changedMessages } from '../threads/changed-messages.ts'
 
 /** What is left of a message: its place. Results of its calls are left out of conversations without it. */
 function tombstoneOf({ type, data }: Message): Message {
@@ -23,27 +25,26 @@ export function createEraseMessage(
     const isIt = (other: Message) => other.data.id === message.data.id
     const erased = (json: string) => {
       const messages = messagesFromJson(json)
-      return messages.some(isIt)
-        ? messagesToJson(messages.map((other) => (isIt(other) ? tombstone : other)))
-        : undefined
+      return messages.some(isIt) ? messages.map((other) => (isIt(other) ? tombstone : other)) : undefined
     }
     const own = message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached) : []
     // First, so that no step that begins now reads what is being deleted.
     await replaceMessage(threadId, tombstone)
-    for await (const { _id, messages_json: json } of checkpoints
-      .find({ thread_id: threadId }, { messages_json: 1 })
-      .lean()
+    for await (const { _id, messages_json: json, search } of checkpoints
+      .find({ thread_id: threadId }, { messages_json: 1, 'search.at': 1 })
+      .lean<Pick<CheckpointRecord, '_id' | 'messages_json' | 'search'>>()
       .cursor({ batchSize: 8 })) {
       const changed = erased(json)
       if (changed !== undefined)
-        await checkpoints.updateOne({ _id, thread_id: threadId }, { $set: { messages_json: changed } })
+        await checkpoints.updateOne({ _id, thread_id: threadId }, { $set: changedMessages(changed, search) })
     }
     for await (const { _id, input_json: json } of runs
       .find({ thread_id: threadId }, { input_json: 1 })
       .lean()
       .cursor({ batchSize: 8 })) {
       const changed = erased(json)
-      if (changed !== undefined) await runs.updateOne({ _id, thread_id: threadId }, { $set: { input_json: changed } })
+      if (changed !== undefined)
+        await runs.updateOne({ _id, thread_id: threadId }, { $set: { input_json: messagesToJson(changed) } })
     }
     const ids = own.map(({ attachment_id: id }) => id)
     if (ids.length > 0) await attachments.deleteMany({ _id: { $in: ids }, thread_id: threadId })

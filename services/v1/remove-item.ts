@@ -6,6 +6,7 @@ import { type ItemPlace, isOfClient } from '../../domain/responses/ids.ts'
 import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import { changedMessages } from '../threads/changed-messages.ts'
 import type { ThreadLog } from '../threads/log.ts'
 
 export interface RemoveItemDeps {
@@ -29,23 +30,24 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
       throw new AppError('conflict', 'The response of this item is not completed yet.')
     const entries = await checkpoints
       .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
+      .select('+search')
       .lean<CheckpointRecord[]>()
     const callId = callIdIn(entries, place)
     const attached = attachmentIdsIn(entries, place)
     let isFound = false
     for (const entry of entries) {
       const left = without(entry.messages_json, place, callId)
-      if (left === entry.messages_json) continue
+      if (messagesToJson(left) === entry.messages_json) continue
       isFound = true
       const asRead = { _id: entry._id, thread_id: threadId, messages_json: entry.messages_json }
-      const { matchedCount } = await checkpoints.updateOne(asRead, { $set: { messages_json: left } })
+      const { matchedCount } = await checkpoints.updateOne(asRead, { $set: changedMessages(left, entry.search) })
       if (matchedCount === 0)
         throw new AppError('conflict', 'The conversation was changed at the same time. Try again.')
     }
     if (!isFound) return false
     if (attached.length > 0) await attachments.deleteMany({ _id: { $in: attached }, thread_id: threadId })
     if (run !== null) {
-      await runs.updateOne(own, { $set: { input_json: without(run.input_json, place, callId) } })
+      await runs.updateOne(own, { $set: { input_json: messagesToJson(without(run.input_json, place, callId)) } })
       if (callId !== undefined) await toolCalls.deleteMany({ run_id: run._id, thread_id: threadId, call_id: callId })
       await stream.remove([run._id])
     }
@@ -69,12 +71,10 @@ function callIdIn(entries: CheckpointRecord[], { messageId, call }: ItemPlace): 
   return message?.type === 'AIMessage' ? message.data.tool_calls?.[call]?.id : undefined
 }
 
-/** Messages as text without the item; a call of a tool that the service has executed goes with its result. */
-function without(json: string, place: ItemPlace, callId: string | undefined): string {
-  return messagesToJson(
-    messagesFromJson(json).flatMap((message) =>
-      message.data.id === place.messageId ? rest(message, place) : isResultOf(message, callId) ? [] : [message],
-    ),
+/** Messages without the item; a call of a tool that the service has executed goes with its result. */
+function without(json: string, place: ItemPlace, callId: string | undefined): Message[] {
+  return messagesFromJson(json).flatMap((message) =>
+    message.data.id === place.messageId ? rest(message, place) : isResultOf(message, callId) ? [] : [message],
   )
 }
 

@@ -16,6 +16,7 @@ const programs = [
   { script: 'migrate.ts', args: [], hint: '' },
   { script: 'reembed.ts', args: [], hint: '' },
   { script: 'reseal-secrets.ts', args: [], hint: '' },
+  { script: 'store-words.ts', args: [], hint: '' },
 ]
 
 it.each(programs)('scripts/$script names every missing setting at once, without a stack trace', async (program) => {

@@ -233,6 +233,7 @@ export async function createSide(
       login_id: estate.loginId,
       prompt_id: estate.promptId,
       memory_id: estate.memoryId,
+      share_token: estate.shareToken,
       aid,
       assistant_id: aid,
       model: aid,

@@ -19,6 +19,7 @@ export interface Ids {
   login_id: string
   prompt_id: string
   memory_id: string
+  share_token: string
   schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
@@ -166,6 +167,14 @@ export const native: Record<string, Expectation> = {
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
   'threads.attachments.content': { foreign: 404 },
+  'threads.findMessages': secret,
+  'threads.tags': secret,
+  'threads.share.create': { foreign: 404 },
+  'threads.share.update': { foreign: 404 },
+  'threads.share.read': { foreign: 404 },
+  'threads.share.delete': { foreign: 404 },
+  'threads.share.list': secret,
+  'threads.share.open': openDoor,
   'threads.runs': { foreign: 404 },
   'schedules.create': {
     foreignBody: [

@@ -119,6 +119,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     last_used_at: new Date(),
     remove_at: later,
   })
+  const { body: share } = await call('POST', `/threads/${threads[0]}/share`)
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
   const { body: fact } = await call('POST', '/memory/', { text: 'kept' })
   return {
@@ -126,6 +127,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     loginId,
     promptId: String(prompt.prompt_id),
     memoryId: String(fact.memory_id),
+    shareToken: String(share.token),
     secondProjectId: String(project.project_id),
     assistants,
     stores,

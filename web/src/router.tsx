@@ -82,6 +82,23 @@ const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat/$threadId',
   component: lazyRouteComponent(() => import('./pages/chat/index.tsx'), 'Chat'),
+  validateSearch: (search): { message?: string } => {
+    const message = optionalText(search['message'])
+    return message === undefined ? {} : { message: message.slice(0, 200) }
+  },
+})
+const printChat = createRoute({
+  getParentRoute: () => root,
+  path: '/console/print/$threadId',
+  component: lazyRouteComponent(() => import('./pages/chat/print.tsx'), 'PrintChat'),
+  beforeLoad: ({ location }) => {
+    if (!getSession()) throw redirect({ to: '/login', search: { next: location.href }, replace: true })
+  },
+})
+const sharedChat = createRoute({
+  getParentRoute: () => root,
+  path: '/s/$token',
+  component: lazyRouteComponent(() => import('./pages/shared-chat.tsx'), 'SharedChat'),
 })
 const assistants = createRoute({
   getParentRoute: () => shell,
@@ -177,6 +194,8 @@ const routeTree = root.addChildren([
   callback,
   deleted,
   paid,
+  printChat,
+  sharedChat,
   shell.addChildren([
     consoleHome,
     newChat,

@@ -1,12 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { threadLimits } from '../../../domain/records/thread.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Thread, ThreadCreateRequest, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
 
+const ThreadsPage = Type.Object({
+  ...NewestPage.properties,
+  pinned: Type.Optional(Type.Boolean({ description: 'Only pinned ones; false: all.' })),
+  tag: Type.Optional(Type.String({ maxLength: threadLimits.tagLength, description: 'Only those with this tag.' })),
+})
 const params = Type.Object({ tid: PathId })
 const config = { auth: 'project' } as const
 const tags = ['threads']
@@ -21,14 +27,15 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         operationId: 'threads.list',
         summary: "The threads of the token's project, most recently updated first",
         tags,
-        querystring: NewestPage,
+        querystring: ThreadsPage,
         response: { 200: ThreadListResponse, ...refusals(401, 403) },
       },
     },
     async (request, reply) => {
+      const { limit, offset } = request.query
       const page = await threads.list(callerOf(request), request.query)
       linkNextPart(request, reply, page)
-      return { threads: page.entries.map(showThread), total: page.total, ...request.query }
+      return { threads: page.entries.map(showThread), total: page.total, limit, offset }
     },
   )
 

@@ -2,12 +2,15 @@ import Type, { type Static } from 'typebox'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput } from '../../../domain/messages.ts'
+import { threadLimits } from '../../../domain/records/thread.ts'
 import type { ThreadWithStatus } from '../../../services/threads/read-threads.ts'
 import type { ThreadState } from '../../../services/threads/log-states.ts'
 import { type ThreadStatus, threadStatuses } from '../../../services/threads/status.ts'
 import { Timestamp, freeForm } from '../schemas.ts'
 
 const Nullable = Type.Union([Type.String(), Type.Null()])
+
+export const Tag = Type.String({ maxLength: threadLimits.tagLength })
 
 export const Thread = Type.Object(
   {
@@ -16,6 +19,8 @@ export const Thread = Type.Object(
     assistant_id: Nullable,
     project_id: Type.String(),
     metadata: freeForm('Returned unchanged.'),
+    pinned: Type.Boolean(),
+    tags: Type.Array(Type.String()),
     status: Type.Enum([...threadStatuses], { title: 'ThreadStatus' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -37,6 +42,13 @@ export const ThreadPutRequest = Type.Object(
       }),
     ),
     metadata: Type.Optional(freeForm('Returned unchanged.')),
+    pinned: Type.Optional(Type.Boolean({ description: 'Pinned threads come first in the console.' })),
+    tags: Type.Optional(
+      Type.Array(Tag, {
+        maxItems: threadLimits.tags,
+        description: 'All tags of the thread, in place of those before. Blank ones and repetitions are left out.',
+      }),
+    ),
   },
   { title: 'ThreadPutRequest' },
 )
@@ -96,6 +108,8 @@ export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
     assistant_id: thread.assistant_id ?? null,
     project_id: thread.project_id,
     metadata: objectFromJsonText(thread.metadata_json),
+    pinned: thread.pinned ?? false,
+    tags: thread.tags ?? [],
     status: thread.status,
     created_at: thread.created_at.toISOString(),
     updated_at: thread.updated_at.toISOString(),

@@ -2,9 +2,11 @@ import { type Connection, Schema } from 'mongoose'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
+import type { ShareRecord } from '../../../domain/records/share.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
+import type { MessageWords } from '../../../domain/search/message-words.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -153,6 +155,8 @@ const thread = new Schema<ThreadRecord>(
     asked_from: { type: [String], default: undefined },
     asked_for: String,
     last_outcome: text,
+    pinned: Boolean,
+    tags: { type: [String], default: undefined },
     created_at: date,
     updated_at: date,
     last_seq: Number,
@@ -168,12 +172,22 @@ const thread = new Schema<ThreadRecord>(
 )
 // With `deleting` at the end, the list's total can be counted from the index.
 thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 })
+thread.index(
+  { user_id: 1, project_id: 1, pinned: 1, updated_at: -1, _id: -1 },
+  { partialFilterExpression: { pinned: true } },
+)
+thread.index({ user_id: 1, project_id: 1, tags: 1 }, { partialFilterExpression: { tags: { $exists: true } } })
 thread.index({ project_id: 1 })
 thread.index({ expires_at: 1 }, { sparse: true })
 thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression: { public: true } })
 thread.index({ assistant_id: 1, public: 1 })
 thread.index({ asked_from: 1 }, { sparse: true })
 thread.index({ asked_for: 1 }, { sparse: true })
+
+const words = new Schema<MessageWords>(
+  { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },
+  { _id: false },
+)
 
 const checkpoint = new Schema<CheckpointRecord>(
   {
@@ -186,11 +200,36 @@ const checkpoint = new Schema<CheckpointRecord>(
     step: Number,
     model: String,
     created_at: date,
+    search: { type: words, select: false },
   },
   schemaOptions('checkpoints'),
 )
 checkpoint.index({ thread_id: 1, seq: 1 }, { unique: true })
 checkpoint.index({ run_id: 1, step: 1 }, { unique: true, partialFilterExpression: { run_id: { $exists: true } } })
+
+checkpoint.index(
+  { 'search.project_id': 1, 'search.words': 1, 'search.at': -1 },
+  { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
+)
+
+const share = new Schema<ShareRecord>(
+  {
+    _id: id,
+    thread_id: text,
+    user_id: text,
+    project_id: text,
+    token_hash: text,
+    until_seq: { type: Number, required: true },
+    views: { type: Number, required: true },
+    last_viewed_at: Date,
+    created_at: date,
+    updated_at: date,
+  },
+  schemaOptions('shares'),
+)
+share.index({ token_hash: 1 }, { unique: true })
+share.index({ user_id: 1, project_id: 1, created_at: -1 })
+share.index({ thread_id: 1 })
 
 const run = new Schema<RunRecord>(
   {
@@ -277,6 +316,7 @@ export function coreModels(connection: Connection) {
     assistants: connection.model<AssistantRecord>('Assistant', assistant),
     threads: connection.model<ThreadRecord>('Thread', thread),
     checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
+    shares: connection.model<ShareRecord>('Share', share),
     runs: connection.model<RunRecord>('Run', run),
     toolCalls: connection.model<ToolCallRecord>('ToolCall', toolCall),
   }

@@ -78,6 +78,10 @@ export const keys = {
   files: (id: string) => ['files', id],
   chatFiles: (threadId: string) => ['chat-files', threadId],
   threads: ['threads'],
+  tags: ['threads', 'tags'],
+  foundMessages: (query: string) => ['threads', 'found', query],
+  share: (id: string) => ['share', id],
+  shares: ['shares'],
   thread: (id: string) => ['thread', id],
   state: (id: string) => ['state', id],
   runs: (id: string) => ['runs', id],
@@ -131,19 +135,36 @@ export const useFiles = (id: string | undefined) =>
 
 const threadsInPage = 200
 
-/** The chats of the project, newest first, in pages. */
-export const useThreads = () =>
+/** The chats of the project, newest first, in pages; with a tag, only those that have it. */
+export const useThreads = (tag?: string) =>
   useInfiniteQuery({
-    queryKey: keys.threads,
+    queryKey: [...keys.threads, 'list', tag],
     initialPageParam: 0,
     queryFn: ({ pageParam: offset }) =>
-      unwrap(api.GET('/threads/', { params: { query: { limit: threadsInPage, offset } } })),
+      unwrap(
+        api.GET('/threads/', {
+          params: { query: { limit: threadsInPage, offset, ...(tag !== undefined && { tag }) } },
+        }),
+      ),
     // A page may be shorter than its limit, because answers are limited in bytes.
     getNextPageParam: ({ threads, total, offset }) => {
       const next = offset + threads.length
       return threads.length > 0 && next < total ? next : undefined
     },
   })
+
+export const usePinnedThreads = (tag?: string) =>
+  useQuery({
+    queryKey: [...keys.threads, 'pinned', tag],
+    queryFn: () =>
+      unwrap(
+        api.GET('/threads/', {
+          params: { query: { limit: threadsInPage, pinned: true, ...(tag !== undefined && { tag }) } },
+        }),
+      ),
+  })
+
+export const useTags = () => useQuery({ queryKey: keys.tags, queryFn: () => unwrap(api.GET('/tags/')) })
 
 /** The keys of an assistant's configuration. */
 export const configKey = {

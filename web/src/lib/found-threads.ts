@@ -4,9 +4,9 @@ import { type Thread, useThreads } from './api.ts'
 /** Further chats are loaded until so many are found. */
 const enoughFound = 30
 
-/** The chats of the project whose names contain these words, newest first. Older pages are loaded for a search that has found few. */
-export function useFoundThreads(words: string) {
-  const pages = useThreads()
+/** The chats of the project whose names contain these words, newest first; with a tag, only those that have it. Older pages are loaded for a search that has found few. */
+export function useFoundThreads(words: string, tag?: string) {
+  const pages = useThreads(tag)
   const wanted = words.trim().toLowerCase()
   const known = distinct(pages.data?.pages.flatMap(({ threads }) => threads) ?? [])
   const found = known.filter(({ name }) => name.toLowerCase().includes(wanted))

@@ -4,6 +4,14 @@ export interface Toast {
   id: number
   text: string
   tone: 'plain' | 'danger'
+  action: Pick<ToastAction, 'label' | 'run'> | undefined
+}
+
+/** A button beside the text, for as long as it is shown. */
+interface ToastAction {
+  label: string
+  run: () => void
+  ms: number
 }
 
 const shownMs = 6000
@@ -12,10 +20,18 @@ let toasts: readonly Toast[] = []
 let nextId = 1
 
 /** Shows a message at the edge of the page for a few seconds. */
-export function say(text: string, tone: Toast['tone'] = 'plain'): void {
-  const toast = { id: nextId++, text, tone }
-  set([...toasts, toast])
-  setTimeout(() => set(toasts.filter(({ id }) => id !== toast.id)), shownMs)
+export function say(text: string, tone: Toast['tone'] = 'plain', action?: ToastAction): void {
+  const id = nextId++
+  const close = () => set(toasts.filter((toast) => toast.id !== id))
+  const button = action && {
+    label: action.label,
+    run: () => {
+      close()
+      action.run()
+    },
+  }
+  set([...toasts, { id, text, tone, action: button }])
+  setTimeout(close, action?.ms ?? shownMs)
 }
 
 export function useToasts(): readonly Toast[] {

@@ -14,6 +14,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { ProgramLogins } from './logins.tsx'
+import { SharedChats } from './shared-chats.tsx'
 
 const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
 const t = texts.account
@@ -59,6 +60,7 @@ export function AccountSettings() {
             </Suspense>
           )}
           <ProgramLogins />
+          <SharedChats />
           <section className="card stack-small">
             <h2>{t.deleteTitle}</h2>
             <p className="muted">{t.deleteText}</p>

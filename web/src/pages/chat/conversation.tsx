@@ -1,6 +1,6 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Files, MessageCircleOff } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useEffect, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { useTitle } from '../../lib/use-title.ts'
@@ -34,6 +34,7 @@ function Conversation({ threadId }: { threadId: string }) {
   const [edited, setEdited] = useState<TurnData>()
   const panel = useSourcePanel()
   const [hasFilesOpen, setFilesOpen] = useState(false)
+  useFoundMessage(turns.length > 0)
   useTitle(thread.data?.name || t.untitled)
   const problem = thread.error ?? state.error ?? runs.error
   if (problem instanceof ApiError && problem.status === 404) return <GoneChat />
@@ -127,6 +128,18 @@ function Conversation({ threadId }: { threadId: string }) {
       )}
     </div>
   )
+}
+
+/** Goes to the message that the address names, once it is there. It may be in another version. */
+function useFoundMessage(isThere: boolean): void {
+  const { message } = useSearch({ from: '/console/chat/$threadId' })
+  useEffect(() => {
+    if (message === undefined || !isThere) return
+    const found = document.querySelector(`[data-message="${CSS.escape(message)}"]`)
+    if (!(found instanceof HTMLElement)) return
+    found.scrollIntoView({ block: 'center' })
+    found.focus({ preventScroll: true })
+  }, [message, isThere])
 }
 
 function GoneChat() {

@@ -21,7 +21,7 @@ export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersi
   if (human === undefined) return undefined
   const hasPictures = sentPictures(human.data.id) ?? human.data.parts?.some(({ type }) => type === 'image')
   return (
-    <article className="turn-human" aria-label={t.you}>
+    <article className="turn-human" aria-label={t.you} data-message={human.data.id} tabIndex={-1}>
       {hasPictures && (
         <Suspense>
           <MessagePictures message={human} />

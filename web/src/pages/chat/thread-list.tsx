@@ -1,37 +1,60 @@
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Download, Ellipsis, Pencil, Trash2 } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { ListChecks } from 'lucide-react'
+import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { type Thread, usePinnedThreads, useTags } from '../../lib/api.ts'
+import { deleteSoon, useHiddenThreads } from '../../lib/delayed-deletion.ts'
 import { useFoundThreads } from '../../lib/found-threads.ts'
 import { type Period, periodOf } from '../../lib/period.ts'
-import { say } from '../../lib/toasts.ts'
-import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Menu } from '../../ui/menu.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { type Selection, ThreadItem } from './thread-item.tsx'
 
+const FoundMessages = lazy(async () => ({ default: (await import('./found-messages.tsx')).FoundMessages }))
 const t = texts.nav
 
 /**
- * The chats of the project by when they were last used, with a search by name. Older pages are loaded when the end of
- * the list comes into view, and for a search that has found few.
+ * The chats of the project, the pinned ones first, then by when they were last used, with a search by name and by words
+ * in messages. Older pages are loaded when the end of the list comes into view, and for a search that has found few.
  */
 export function ThreadList() {
   const [words, setWords] = useState('')
+  const [tag, setTag] = useState<string>()
   const { threadId } = useParams({ strict: false })
-  const { pages, known, found, searchesOn } = useFoundThreads(words)
+  const { pages, known, found, searchesOn } = useFoundThreads(words, tag)
+  const pinned = usePinnedThreads(tag).data?.threads ?? []
+  const tags = useTags().data ?? []
+  const hidden = useHiddenThreads()
+  const selection = useSelection(threadId)
   const { hasNextPage, isFetching, fetchNextPage } = pages
-  const periods = Object.groupBy(found, ({ updated_at: at }) => periodOf(at))
+  const shown = found.filter(({ thread_id: id }) => !hidden.has(id))
+  const wanted = words.trim().toLowerCase()
+  const first = pinned.filter(({ thread_id: id, name }) => !hidden.has(id) && name.toLowerCase().includes(wanted))
+  const groups = [
+    [t.pinned, first] as const,
+    ...Object.entries(
+      Object.groupBy(
+        shown.filter(({ pinned: isPinned }) => !isPinned),
+        ({ updated_at: at }) => periodOf(at),
+      ),
+    ).map(([period, threads]) => [t.periods[period as Period], threads] as const),
+  ]
   return (
     <section className="threads" aria-labelledby="chats-title">
-      <h2 className="section-label" id="chats-title">
-        {t.chats}
-      </h2>
-      {known.length > 0 && (
+      <div className="row threads-head">
+        <h2 className="section-label grow" id="chats-title">
+          {t.chats}
+        </h2>
+        {known.length > 0 && (
+          <IconButton
+            label={selection.chosen ? t.endSelection : t.select}
+            icon={<ListChecks size={16} />}
+            aria-pressed={selection.chosen !== undefined}
+            onClick={selection.toggle}
+          />
+        )}
+      </div>
+      {(known.length > 0 || tag !== undefined) && (
         <input
           type="search"
           className="input"
@@ -41,20 +64,24 @@ export function ThreadList() {
           onChange={(event) => setWords(event.target.value)}
         />
       )}
+      <Tags tags={tags} chosen={tag} onChoose={setTag} />
+      {selection.chosen && (
+        <div className="row threads-chosen">
+          <span className="grow small" role="status">
+            {t.chosen(selection.chosen.size)}
+          </span>
+          <Button size="small" look="danger" disabled={selection.chosen.size === 0} onClick={selection.remove}>
+            {texts.delete}
+          </Button>
+        </div>
+      )}
       {pages.isPending && <Skeleton lines={4} height={26} />}
       {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
-      {pages.data && found.length === 0 && !searchesOn && (
-        <p className="muted small thread-none">{words ? t.noMatch : t.noChats}</p>
+      {pages.data && shown.length + first.length === 0 && !searchesOn && (
+        <p className="muted small thread-none">{words || tag ? t.noMatch : t.noChats}</p>
       )}
-      {Object.entries(periods).map(([period, threads]) => (
-        <div key={period}>
-          <h3 className="thread-period">{t.periods[period as Period]}</h3>
-          <ul className="thread-list">
-            {threads.map((thread) => (
-              <ThreadItem key={thread.thread_id} thread={thread} isCurrent={thread.thread_id === threadId} />
-            ))}
-          </ul>
-        </div>
+      {groups.map(([label, threads]) => (
+        <Group key={label} label={label} threads={threads} current={threadId} selection={selection.ofItems} />
       ))}
       {searchesOn && (
         <p className="muted small thread-none" role="status">
@@ -62,8 +89,81 @@ export function ThreadList() {
         </p>
       )}
       {hasNextPage && !searchesOn && <Older isBusy={isFetching} onWanted={() => void fetchNextPage()} />}
+      {wanted !== '' && (
+        <Suspense>
+          <FoundMessages words={words} />
+        </Suspense>
+      )}
     </section>
   )
+}
+
+interface GroupProps {
+  label: string
+  threads: Thread[]
+  current: string | undefined
+  selection: Selection | undefined
+}
+
+function Group({ label, threads, current, selection }: GroupProps) {
+  if (threads.length === 0) return undefined
+  return (
+    <div>
+      <h3 className="thread-period">{label}</h3>
+      <ul className="thread-list">
+        {threads.map((thread) => (
+          <ThreadItem
+            key={thread.thread_id}
+            thread={thread}
+            isCurrent={thread.thread_id === current}
+            selection={selection}
+          />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Tags(props: { tags: string[]; chosen: string | undefined; onChoose: (tag: string | undefined) => void }) {
+  const { tags, chosen, onChoose } = props
+  if (tags.length === 0) return undefined
+  return (
+    <div className="tags" role="group" aria-label={t.tags}>
+      {tags.map((tag) => (
+        <button
+          key={tag}
+          type="button"
+          className="tag"
+          aria-pressed={tag === chosen}
+          onClick={() => onChoose(tag === chosen ? undefined : tag)}
+        >
+          {tag}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Which chats are chosen, to delete them together; undefined while none can be. */
+function useSelection(current: string | undefined) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>()
+  const navigate = useNavigate()
+  const ofItems: Selection | undefined = chosen && {
+    has: (id) => chosen.has(id),
+    toggle: (id) =>
+      setChosen(chosen.has(id) ? new Set([...chosen].filter((one) => one !== id)) : new Set([...chosen, id])),
+  }
+  return {
+    chosen,
+    ofItems,
+    toggle: () => setChosen(chosen ? undefined : new Set()),
+    remove: () => {
+      if (!chosen) return
+      deleteSoon([...chosen])
+      if (current !== undefined && chosen.has(current)) void navigate({ to: '/console/chat' })
+      setChosen(undefined)
+    },
+  }
 }
 
 /** Loads the next page when it comes into view; also a button, for those who do not scroll. */
@@ -88,95 +188,5 @@ function Older({ isBusy, onWanted }: { isBusy: boolean; onWanted: () => void }) 
         {t.olderChats}
       </Button>
     </div>
-  )
-}
-
-function ThreadItem({ thread, isCurrent }: { thread: Thread; isCurrent: boolean }) {
-  const [open, setOpen] = useState<'rename' | 'delete'>()
-  const navigate = useNavigate()
-  const name = thread.name || texts.chat.untitled
-  const remove = async () => {
-    const { removeChatFiles } = await import('../../lib/chat-files.ts')
-    // What is not deleted now expires; the chat can go.
-    await removeChatFiles(thread.thread_id).catch(() => undefined)
-    await unwrap(api.DELETE('/threads/{tid}', { params: { path: { tid: thread.thread_id } } }))
-    if (isCurrent) await navigate({ to: '/console/chat' })
-    await queryClient.invalidateQueries({ queryKey: keys.threads })
-  }
-  return (
-    <li className="thread-item" data-current={isCurrent}>
-      <Link
-        to="/console/chat/$threadId"
-        params={{ threadId: thread.thread_id }}
-        className="truncate"
-        activeProps={{ 'aria-current': 'page' }}
-        title={name}
-      >
-        {name}
-      </Link>
-      <Menu
-        trigger={<IconButton label={texts.more(name)} icon={<Ellipsis size={16} />} />}
-        entries={[
-          { label: texts.rename, icon: <Pencil size={15} aria-hidden="true" />, onSelect: () => setOpen('rename') },
-          {
-            label: t.download,
-            icon: <Download size={15} aria-hidden="true" />,
-            onSelect: () => void download(thread),
-          },
-          {
-            label: texts.delete,
-            danger: true,
-            icon: <Trash2 size={15} aria-hidden="true" />,
-            onSelect: () => setOpen('delete'),
-          },
-        ]}
-      />
-      {open === 'rename' && <RenameDialog thread={thread} onClose={() => setOpen(undefined)} />}
-      {open === 'delete' && (
-        <ConfirmDialog
-          title={texts.chat.deleteTitle}
-          text={texts.chat.deleteText(name)}
-          action={texts.delete}
-          onConfirm={remove}
-          onClose={() => setOpen(undefined)}
-        />
-      )}
-    </li>
-  )
-}
-
-async function download(thread: Thread): Promise<void> {
-  try {
-    await (await import('../../lib/chat-markdown.ts')).downloadChat(thread)
-  } catch (error) {
-    say(wordsOf(error, texts.offline), 'danger')
-  }
-}
-
-function RenameDialog({ thread, onClose }: { thread: Thread; onClose: () => void }) {
-  const [name, setName] = useState(thread.name)
-  const form = useSubmit(async () => {
-    await unwrap(
-      api.PUT('/threads/{tid}', { params: { path: { tid: thread.thread_id } }, body: { name: name.trim() } }),
-    )
-    await Promise.all([
-      queryClient.invalidateQueries({ queryKey: keys.threads }),
-      queryClient.invalidateQueries({ queryKey: keys.thread(thread.thread_id) }),
-    ])
-    onClose()
-  })
-  return (
-    <Dialog title={texts.chat.renameTitle} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={texts.name} value={name} onValue={setName} maxLength={200} required autoFocus />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {texts.rename}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

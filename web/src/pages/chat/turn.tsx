@@ -81,7 +81,7 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
   return (
     <MarksContext value={context}>
       {answers.map(({ data }, index) => (
-        <div key={data.id} className="stack-small">
+        <div key={data.id} className="stack-small" data-message={data.id} tabIndex={-1}>
           {written[index] && (
             <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
               <Markdown text={cited[index] ?? written[index]} />

@@ -1,0 +1,133 @@
+import type { Message } from '../messages.ts'
+import { termsOf } from './terms.ts'
+
+/** How an entry of a thread's log is found by words in its messages. */
+export interface MessageWords {
+  project_id: string
+  /** Terms, and beginnings of terms behind `*`. */
+  words: string[]
+  /**
+   * Its time in milliseconds, with a fraction from its id: hardly two entries have the same, so that a page can go on
+   * where another ended.
+   */
+  at: number
+}
+
+/** What somebody looks for: all terms, the last of them perhaps only the beginning of one. */
+export interface WantedWords {
+  terms: string[]
+  beginning: string | undefined
+}
+
+interface Entry {
+  _id: string
+  created_at: Date
+}
+
+interface Thread {
+  project_id: string
+  public: boolean
+  counted?: boolean
+}
+
+/** Characters of a message that can be found. */
+const textLength = 100_000
+/** Different terms of an entry. */
+const maxTerms = 1000
+/** Terms of a search. */
+const maxWanted = 16
+const beginningLength = 3
+
+/** Undefined if the entry says nothing, or if its thread is not listed: those of public callers and of completions. */
+export function messageWords(
+  thread: Thread,
+  { _id, created_at }: Entry,
+  messages: readonly Message[],
+): MessageWords | undefined {
+  if (thread.public || thread.counted === false) return undefined
+  const words = wordsOf(messages)
+  return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: placeOf(_id, created_at) }
+}
+
+export function wordsOf(messages: readonly Message[]): string[] {
+  const terms = new Set<string>()
+  for (const message of messages) {
+    for (const term of termsOf(foundText(message))) {
+      if (terms.size >= maxTerms) break
+      terms.add(term.toWellFormed())
+    }
+  }
+  const beginnings = new Set([...terms].flatMap((term) => beginningOf(term) ?? []))
+  return [...terms, ...beginnings]
+}
+
+export function placeOf(id: string, time: Date): number {
+  const end = Number.parseInt(id.slice(-3), 16)
+  return time.getTime() + (Number.isNaN(end) ? 0 : end / 4096)
+}
+
+/** Empty without a term: a search for words that nearly every text has. */
+export function wantedWords(query: string): WantedWords {
+  const terms = [...new Set(termsOf(query).map((term) => term.toWellFormed()))].slice(0, maxWanted)
+  const last = terms.at(-1)
+  const isBeginning = last !== undefined && !/\s$/.test(query) && beginningOf(last) !== undefined
+  return { terms: isBeginning ? terms.slice(0, -1) : terms, beginning: isBeginning ? last : undefined }
+}
+
+/** The words with which an entry must be stored to be found; the rarest first, as far as length tells. */
+export function storedWords({ terms, beginning }: WantedWords): string[] {
+  const stored = terms.toSorted((a, b) => b.length - a.length)
+  const first = beginning === undefined ? undefined : beginningOf(beginning)
+  return first === undefined ? stored : [...stored, first]
+}
+
+export interface FoundText {
+  text: string
+  /** Where the words are in it, in UTF-16 units. */
+  marks: { start: number; end: number }[]
+}
+
+const before = 60
+const after = 180
+const maxMarks = 20
+const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu
+
+/** The part of a message where it has the first of the words; undefined if it does not have all of them. */
+export function findWords(message: Message, wanted: WantedWords): FoundText | undefined {
+  const text = foundText(message)
+  const has = new Set(termsOf(text).map((term) => term.toWellFormed()))
+  const isWanted = (term: string) =>
+    wanted.terms.includes(term) || (wanted.beginning !== undefined && term.startsWith(wanted.beginning))
+  if (!wanted.terms.every((term) => has.has(term))) return undefined
+  if (wanted.beginning !== undefined && ![...has].some((term) => term.startsWith(wanted.beginning ?? '')))
+    return undefined
+  const marks: FoundText['marks'] = []
+  let end = text.length
+  for (const { 0: word, index } of text.matchAll(wordPattern)) {
+    if (index >= end || marks.length === maxMarks) break
+    const term = termsOf(word).find((each) => isWanted(each.toWellFormed()))
+    if (term === undefined) continue
+    // In scripts without spaces, a term is a part of what stands together.
+    const place = Math.max(word.indexOf(term), 0)
+    const mark = { start: index + place, end: index + (place > 0 ? place + term.length : word.length) }
+    if (marks.length === 0) end = Math.min(text.length, mark.start + after)
+    marks.push({ start: mark.start, end: Math.min(mark.end, end) })
+  }
+  const start = Math.max((marks[0]?.start ?? 0) - before, 0)
+  return {
+    text: text.slice(start, Math.min(end, start + before + after)).toWellFormed(),
+    marks: marks.map((mark) => ({ start: mark.start - start, end: mark.end - start })),
+  }
+}
+
+/** What of a message can be found: what people and models have said. */
+function foundText({ type, data }: Message): string {
+  return type === 'HumanMessage' || type === 'AIMessage' ? data.content.slice(0, textLength) : ''
+}
+
+/** Its first characters; undefined for a term that is too short to be begun. */
+function beginningOf(term: string): string | undefined {
+  const characters = Array.from(term.slice(0, 2 * beginningLength))
+  if (characters.length >= beginningLength) return `*${characters.slice(0, beginningLength).join('')}`
+  return /[^\0-\x7f]/.test(term) ? `*${characters[0] ?? ''}` : undefined
+}

@@ -1,0 +1,164 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, type Thread, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { copyText } from '../../lib/copy-text.ts'
+import { formatAgo } from '../../lib/format.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../ui/states.tsx'
+
+const t = texts.chat
+
+interface DialogProps {
+  thread: Thread
+  onClose: () => void
+}
+
+/** Changes what a chat is called. */
+export function RenameDialog({ thread, onClose }: DialogProps) {
+  const [name, setName] = useState(thread.name)
+  return (
+    <ChangeDialog
+      title={t.renameTitle}
+      action={texts.rename}
+      thread={thread}
+      change={{ name: name.trim() }}
+      onClose={onClose}
+    >
+      <TextField label={texts.name} value={name} onValue={setName} maxLength={200} required autoFocus />
+    </ChangeDialog>
+  )
+}
+
+export function TagsDialog({ thread, onClose }: DialogProps) {
+  const [text, setText] = useState(thread.tags.join(', '))
+  return (
+    <ChangeDialog
+      title={t.tagsTitle}
+      action={texts.save}
+      thread={thread}
+      change={{ tags: text.split(',').filter((tag) => tag.trim() !== '') }}
+      onClose={onClose}
+    >
+      <TextField label={texts.nav.tags} help={t.tagsHelp} value={text} onValue={setText} maxLength={420} autoFocus />
+    </ChangeDialog>
+  )
+}
+
+interface ChangeProps extends DialogProps {
+  title: string
+  action: string
+  change: { name?: string; tags?: string[] }
+  children: React.ReactNode
+}
+
+function ChangeDialog({ title, action, thread: { thread_id: tid }, change, onClose, children }: ChangeProps) {
+  const form = useSubmit(async () => {
+    await unwrap(api.PUT('/threads/{tid}', { params: { path: { tid } }, body: change }))
+    await Promise.all(
+      [keys.threads, keys.thread(tid), keys.tags].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
+    )
+    onClose()
+  })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        {children}
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Makes, renews and revokes the link by which everybody can read a chat. */
+export function ShareDialog({ thread: { thread_id: tid }, onClose }: DialogProps) {
+  const path = { params: { path: { tid } } }
+  const [url, setUrl] = useState<string>()
+  const share = useQuery({
+    queryKey: keys.share(tid),
+    retry: false,
+    staleTime: 0,
+    queryFn: async () => {
+      try {
+        return await unwrap(api.GET('/threads/{tid}/share', path))
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    },
+  })
+  const changed = () =>
+    Promise.all([keys.share(tid), keys.shares].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+  const form = useSubmit(async () => {
+    setUrl((await unwrap(api.POST('/threads/{tid}/share', path))).url)
+    await changed()
+  })
+  const update = useSubmit(async () => {
+    await unwrap(api.PUT('/threads/{tid}/share', path))
+    await changed()
+  })
+  const revoke = useSubmit(async () => {
+    await unwrap(api.DELETE('/threads/{tid}/share', path))
+    setUrl(undefined)
+    await changed()
+  })
+  const problem = form.problem ?? update.problem ?? revoke.problem
+  return (
+    <Dialog title={t.share.title} onClose={onClose}>
+      <div className="form">
+        <p className="muted">{t.share.text}</p>
+        {problem && <Notice tone="danger">{problem}</Notice>}
+        {share.isPending && <Skeleton lines={2} />}
+        {share.isError && <Problem error={share.error} onRetry={() => void share.refetch()} />}
+        {share.data && (
+          <p role="status">
+            {t.share.state(formatAgo(share.data.updated_at), share.data.views)} {url === undefined && t.share.onlyOnce}
+          </p>
+        )}
+        {url !== undefined && (
+          <div className="row">
+            <div className="grow">
+              <TextField label={t.share.link} value={url} readOnly mono />
+            </div>
+            <Button look="primary" onClick={() => void copyText(url)}>
+              {texts.copy}
+            </Button>
+          </div>
+        )}
+        <div className="row row-end">
+          {share.data && (
+            <form onSubmit={revoke.onSubmit}>
+              <Button type="submit" look="danger" busy={revoke.isBusy}>
+                {t.share.revoke}
+              </Button>
+            </form>
+          )}
+          {share.data && (
+            <form onSubmit={update.onSubmit}>
+              <Button type="submit" busy={update.isBusy}>
+                {t.share.update}
+              </Button>
+            </form>
+          )}
+          {share.data !== undefined && url === undefined && (
+            <form onSubmit={form.onSubmit}>
+              <Button type="submit" look="primary" busy={form.isBusy}>
+                {share.data === null ? t.share.make : t.share.renew}
+              </Button>
+            </form>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  )
+}

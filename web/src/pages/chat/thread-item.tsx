@@ -1,0 +1,123 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Download, Ellipsis, Link2, Pencil, Pin, PinOff, Printer, Tags, Trash2 } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
+import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
+import { say } from '../../lib/toasts.ts'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Menu } from '../../ui/menu.tsx'
+
+const dialogs = () => import('./thread-dialogs.tsx')
+const RenameDialog = lazy(async () => ({ default: (await dialogs()).RenameDialog }))
+const TagsDialog = lazy(async () => ({ default: (await dialogs()).TagsDialog }))
+const ShareDialog = lazy(async () => ({ default: (await dialogs()).ShareDialog }))
+const t = texts.nav
+
+export interface Selection {
+  has: (threadId: string) => boolean
+  toggle: (threadId: string) => void
+}
+
+interface ThreadItemProps {
+  thread: Thread
+  isCurrent: boolean
+  /** Set while chats are being chosen. */
+  selection: Selection | undefined
+}
+
+/** A chat in the list, with what can be done with it. */
+export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
+  const [open, setOpen] = useState<'rename' | 'tags' | 'share' | 'delete'>()
+  const navigate = useNavigate()
+  const { thread_id: threadId, pinned } = thread
+  const name = thread.name || texts.chat.untitled
+  const close = () => setOpen(undefined)
+  const remove = async () => {
+    const { removeChatFiles } = await import('../../lib/chat-files.ts')
+    // What is not deleted now expires; the chat can go.
+    await removeChatFiles(threadId).catch(() => undefined)
+    await unwrap(api.DELETE('/threads/{tid}', { params: { path: { tid: threadId } } }))
+    if (isCurrent) await navigate({ to: '/console/chat' })
+    await queryClient.invalidateQueries({ queryKey: keys.threads })
+  }
+  if (selection)
+    return (
+      <li className="thread-item">
+        <label className="thread-choice">
+          <input type="checkbox" checked={selection.has(threadId)} onChange={() => selection.toggle(threadId)} />
+          <span className="truncate">{name}</span>
+        </label>
+      </li>
+    )
+  return (
+    <li className="thread-item" data-current={isCurrent}>
+      <Link
+        to="/console/chat/$threadId"
+        params={{ threadId }}
+        className="truncate"
+        activeProps={{ 'aria-current': 'page' }}
+        activeOptions={{ includeSearch: false }}
+        title={name}
+      >
+        {name}
+      </Link>
+      <Menu
+        trigger={<IconButton label={texts.more(name)} icon={<Ellipsis size={16} />} />}
+        entries={[
+          {
+            label: pinned ? t.unpin : t.pin,
+            icon: pinned ? <PinOff size={15} aria-hidden="true" /> : <Pin size={15} aria-hidden="true" />,
+            onSelect: () => void attempt(() => pin(thread)),
+          },
+          { label: texts.rename, icon: <Pencil size={15} aria-hidden="true" />, onSelect: () => setOpen('rename') },
+          { label: t.editTags, icon: <Tags size={15} aria-hidden="true" />, onSelect: () => setOpen('tags') },
+          { label: t.share, icon: <Link2 size={15} aria-hidden="true" />, onSelect: () => setOpen('share') },
+          {
+            label: t.download,
+            icon: <Download size={15} aria-hidden="true" />,
+            onSelect: () => void attempt(async () => (await import('../../lib/chat-markdown.ts')).downloadChat(thread)),
+          },
+          {
+            label: t.print,
+            icon: <Printer size={15} aria-hidden="true" />,
+            onSelect: () => void window.open(`/console/print/${encodeURIComponent(threadId)}`, '_blank', 'noopener'),
+          },
+          {
+            label: texts.delete,
+            danger: true,
+            icon: <Trash2 size={15} aria-hidden="true" />,
+            onSelect: () => setOpen('delete'),
+          },
+        ]}
+      />
+      <Suspense>
+        {open === 'rename' && <RenameDialog thread={thread} onClose={close} />}
+        {open === 'tags' && <TagsDialog thread={thread} onClose={close} />}
+        {open === 'share' && <ShareDialog thread={thread} onClose={close} />}
+      </Suspense>
+      {open === 'delete' && (
+        <ConfirmDialog
+          title={texts.chat.deleteTitle}
+          text={texts.chat.deleteText(name)}
+          action={texts.delete}
+          onConfirm={remove}
+          onClose={close}
+        />
+      )}
+    </li>
+  )
+}
+
+async function pin({ thread_id: tid, pinned }: Thread): Promise<void> {
+  await unwrap(api.PUT('/threads/{tid}', { params: { path: { tid } }, body: { pinned: !pinned } }))
+  await queryClient.invalidateQueries({ queryKey: keys.threads })
+}
+
+async function attempt(action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action()
+  } catch (error) {
+    say(wordsOf(error, texts.offline), 'danger')
+  }
+}
