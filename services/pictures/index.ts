@@ -14,5 +14,3 @@ export function createPictures({ fetchWithin }: { fetchWithin(maxBytes: number):
       readImage({ fetchWithin }, url, { maxBytes, at: ['query', 'url'], isRemote: true }),
   }
 }
-
-export type Pictures = ReturnType<typeof createPictures>

@@ -52,7 +52,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
               runId={askedRunId}
               threadId={askedThreadId}
               name={asked}
-              question={String(call.args['question'] ?? '')}
+              question={typeof call.args['question'] === 'string' ? call.args['question'] : ''}
               result={progress.result}
               renderCall={(inner, result, isWaiting) => (
                 <ToolCall
