@@ -50,6 +50,7 @@ export const MemoryConfig = Type.Object(
   {
     scope: Type.Optional(
       Type.Enum(['assistant', 'project'], {
+        title: 'Shared by',
         description:
           'Who shares what the assistant saves: itself (the default), or all assistants of the project that have this tool.',
       }),

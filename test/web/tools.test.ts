@@ -93,6 +93,10 @@ test('tools of each kind are added from cards, edited in a panel, and never show
   await panel.getByText('This tool has no settings.').waitFor()
   await save(panel)
   await card(page, 'Schedules').getByText('This assistant has it already.').waitFor()
+  await card(page, 'Memory').click()
+  await panel.getByLabel('Shared by (optional)').selectOption('project')
+  await save(panel)
+  await page.getByText('Facts of the project').waitFor()
   await card(page, 'File search').click()
   await panel.getByLabel('Most passages').fill('7')
   await panel.getByLabel('Lowest score').fill('0.25')
@@ -108,6 +112,7 @@ test('tools of each kind are added from cards, edited in a panel, and never show
   expect(await toolsOf(visitor)).toMatchObject([
     { type: 'http_request', ask: true },
     { type: 'schedule' },
+    { type: 'memory', config: { scope: 'project' } },
     { type: 'retrieval', config: { max_num_results: 7, ranking_options: { score_threshold: 0.25 } } },
     { type: 'client', config: { name: long } },
   ])
@@ -115,7 +120,7 @@ test('tools of each kind are added from cards, edited in a panel, and never show
   await page.getByRole('menuitem', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('“Schedules” is removed.').waitFor()
-  expect((await toolsOf(visitor)).length).toBe(3)
+  expect((await toolsOf(visitor)).length).toBe(4)
 
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => localStorage.setItem('assistant-platform.theme', name), theme)

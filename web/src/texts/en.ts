@@ -485,6 +485,8 @@ export const en = {
     once: 'This assistant has it already.',
     summary: {
       retrieval: (passages: number) => `At most ${count(passages, 'passage', 'passages')}`,
+      memoryOfAssistant: 'Facts of this assistant',
+      memoryOfProject: 'Facts of the project',
       anyHost: 'any public host',
       allMethods: 'all methods',
       noAddress: 'no address yet',

@@ -68,13 +68,18 @@ const toolKinds: Partial<Record<ToolType, ToolKind>> = {
   },
   web_search: { Icon: Search, text: t.cards.web_search, isSingle: true, notSetUp: t.notSetUpWhy.web_search },
   schedule: { Icon: CalendarClock, text: t.cards.schedule, isSingle: true },
+  memory: {
+    Icon: Brain,
+    text: t.cards.memory,
+    isSingle: true,
+    summary: ({ scope }) => (scope === 'project' ? t.summary.memoryOfProject : t.summary.memoryOfAssistant),
+  },
   retrieval: {
     Icon: FileSearch,
     text: t.cards.retrieval,
     isSingle: true,
     summary: ({ max_num_results: most }) => (typeof most === 'number' ? t.summary.retrieval(most) : t.cards.retrieval),
   },
-  memory: { Icon: Brain, text: t.cards.memory, isSingle: true },
   assistant: { Icon: Users, text: t.cards.assistant, isSingle: true, Form: AskableField, summary: askedOf },
   client: {
     Icon: Code,
