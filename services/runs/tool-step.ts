@@ -87,6 +87,8 @@ async function resultOf(
   { signal, deadline }: ToolStepOptions,
 ): Promise<string | AskedRun> {
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
+  // An earlier attempt has asked; the assistants that can be asked may have changed since.
+  if (call.asked && (await deps.collections.runs.exists({ _id: call.asked.run_id })) !== null) return call.asked
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }

@@ -25,6 +25,10 @@ const secondChecks: [statement: string, why: string][] = [
     'finds stores by name: test/assistants/assistant-files.test.ts asks with the name of another project',
   ],
   [
+    'services/assistants/write-assistants.ts assistants.findOne without user_id',
+    'reads which assistants it may ask already; the write that follows names the user',
+  ],
+  [
     'services/assistants/project-of-assistant.ts budgets.findOne of any user_id',
     'finds the budget of the project of the token',
   ],

@@ -24,6 +24,7 @@ describe('GET /tools/', () => {
       'mcp',
       'web_search',
       'schedule',
+      'assistant',
       'client',
     ])
     const ajv = new Ajv2020({ strict: false })

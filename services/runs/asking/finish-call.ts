@@ -1,5 +1,6 @@
 import { type AnswerResult, type ToolInput } from '../../../domain/contracts/thread.ts'
 import { passagesFor } from '../../../domain/knowledge/passed-passages.ts'
+import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
@@ -48,7 +49,8 @@ export function createFinishCall(deps: FinishCallDeps) {
     }
     if (isOpenRun(run)) return undefined
     if (run.status === 'success') return answerOf(run)
-    const reason = run.status === 'cancelled' ? 'it was cancelled.' : (run.error?.message ?? 'it failed.')
+    const error = run.error && (run.public ? publicRunError(run.error) : run.error)
+    const reason = run.status === 'cancelled' ? 'it was cancelled.' : (error?.message ?? 'it failed.')
     return `The question was not answered by ${name}: ${reason}`
   }
 

@@ -52,7 +52,9 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
     } catch (error) {
       // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
       if (isDuplicateKey(error) && (await exists(asked.run_id))) return asked
-      if (error instanceof AppError) return `The question was not asked: ${error.message}`
+      // Public callers see what the model is told, and not what the owner's budgets are.
+      if (error instanceof AppError)
+        return `The question was not asked: ${asking.run.public ? 'nobody can answer it now.' : error.message}`
       throw error
     }
     await endUnlessWanted(asking.run._id, asked)

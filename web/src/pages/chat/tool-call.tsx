@@ -32,6 +32,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
   const { run_id: askedRunId, thread_id: askedThreadId } = call
   const asked = call.args['assistant']
+  const question = typeof call.args['question'] === 'string' ? call.args['question'] : ''
   const isQuestion = askedRunId !== undefined && typeof asked === 'string'
   const [isOpen, setIsOpen] = useState(false)
   const state = stateOf(progress)
@@ -52,7 +53,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
               runId={askedRunId}
               threadId={askedThreadId}
               name={asked}
-              question={typeof call.args['question'] === 'string' ? call.args['question'] : ''}
+              question={question}
               result={progress.result}
               renderCall={(inner, result, isWaiting) => (
                 <ToolCall
