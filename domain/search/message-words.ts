@@ -28,6 +28,8 @@ interface Thread {
   project_id: string
   public: boolean
   counted?: boolean
+  asked_from?: string[]
+  expires_at?: Date
 }
 
 /** Characters of a message that can be found. */
@@ -38,13 +40,17 @@ const maxTerms = 1000
 const maxWanted = 16
 const beginningLength = 3
 
-/** Undefined if the entry says nothing, or if its thread is not listed: those of public callers and of completions. */
+/**
+ * Undefined if the entry says nothing, or if its thread is not listed: those of public callers and of completions,
+ * temporary ones, and those in which assistants ask each other.
+ */
 export function messageWords(
   thread: Thread,
   { _id, created_at }: Entry,
   messages: readonly Message[],
 ): MessageWords | undefined {
-  if (thread.public || thread.counted === false) return undefined
+  const { public: isPublic, counted, asked_from: askedFrom, expires_at: end } = thread
+  if (isPublic || counted === false || askedFrom !== undefined || end !== undefined) return undefined
   const words = wordsOf(messages)
   return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: placeOf(_id, created_at) }
 }

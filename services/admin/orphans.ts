@@ -17,29 +17,16 @@ const youngMs = 60 * 60_000
 
 export type Orphans = ReturnType<typeof createOrphans>
 
+/** What belongs to threads, by the name on reports. */
+function historiesOf(collections: OrphansDeps['collections']): Record<string, OfThread> {
+  const { checkpoints, runs, toolCalls, feedback, attachments, shares } = collections
+  return { checkpoints, runs, tool_calls: toolCalls, feedback, attachments, shares }
+}
+
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const {
-    users,
-    projects,
-    assistants,
-    threads,
-    checkpoints,
-    runs,
-    toolCalls,
-    feedback,
-    attachments,
-    shares,
-    memories,
-  } = collections
-  const histories: Record<string, OfThread> = {
-    checkpoints,
-    runs,
-    tool_calls: toolCalls,
-    feedback,
-    attachments,
-    shares,
-  }
+  const { users, projects, assistants, threads, memories } = collections
+  const histories = historiesOf(collections)
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },

@@ -88,7 +88,15 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
           {
             session,
             returnDocument: 'after',
-            projection: { last_seq: 1, log_bytes: 1, project_id: 1, public: 1, counted: 1 },
+            projection: {
+              last_seq: 1,
+              log_bytes: 1,
+              project_id: 1,
+              public: 1,
+              counted: 1,
+              asked_from: 1,
+              expires_at: 1,
+            },
           },
         )
         .lean()

@@ -4,7 +4,7 @@ import { messageWords, placeOf } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { largeRecordsAtOnce, records } from '../export/read-records.ts'
 
-const members = { project_id: 1, public: 1, counted: 1 } as const
+const members = { project_id: 1, public: 1, counted: 1, asked_from: 1, expires_at: 1 } as const
 
 /**
  * Stores the words of the messages that were stored without them, by a version before, and says how many. An entry
@@ -15,7 +15,8 @@ export async function storeMissingWords(
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0
-  const own = { public: false, counted: { $ne: false }, deleting: { $ne: true } }
+  const hidden = { asked_from: { $exists: false }, expires_at: { $exists: false } }
+  const own = { public: false, counted: { $ne: false }, ...hidden, deleting: { $ne: true } }
   for await (const thread of records<ThreadRecord>(threads, own, undefined, members)) {
     for (let last = 0; ;) {
       signal.throwIfAborted()

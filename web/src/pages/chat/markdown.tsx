@@ -2,6 +2,7 @@ import { type ReactNode, Suspense, isValidElement, lazy, memo, useEffect, useMem
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { getSession } from '../../lib/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { texts } from '../../texts/index.ts'
 import { Mark } from './sources/marks.tsx'
@@ -51,6 +52,8 @@ const components: Components = {
         {alt || src}
       </a>
     )
+    // Only the service reads pictures, and only for its users.
+    if (getSession() === undefined) return link
     return (
       <Suspense fallback={link}>
         <RemotePicture url={src} alt={alt} host={host} />
