@@ -124,7 +124,7 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   await preview.getByText('Moin!').waitFor()
   await preview.locator('assistant-chat[data-theme="dark"]').waitFor()
   expect(await preview.locator('assistant-chat').count()).toBe(1)
-  await page.getByText('The preview shows what is not saved yet').waitFor()
+  await page.getByText('The preview shows your changes').waitFor()
   await page.getByLabel('Colour').fill('')
   await site.expectAccessible(page, 'the settings of the bubble')
   site.model.reply({ text: 'From the preview.' })

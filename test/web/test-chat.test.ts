@@ -28,11 +28,11 @@ test('beside its settings an assistant is tested in a chat that no list shows an
   expect((await user.get('/threads/')).total).toBe(0)
 
   await page.getByLabel('Instructions').fill('Speak like a pilot.')
-  await chat.getByText('the assistant answers with the saved settings').waitFor()
+  await chat.getByText('Your changes count here when you save them.').waitFor()
   await ask('And low tide?', 'At ten.')
   expect(asked()).not.toContain('Speak like a pilot.')
   await page.getByRole('button', { name: 'Save changes' }).click()
-  await chat.getByText('the assistant answers with the saved settings').waitFor({ state: 'detached' })
+  await chat.getByText('Your changes count here when you save them.').waitFor({ state: 'detached' })
   await ask('Say it again.', 'At ten, skipper.')
   expect(asked()).toContain('Speak like a pilot.')
   expect(asked()).toContain('When is high tide?')

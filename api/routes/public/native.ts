@@ -140,6 +140,10 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
     },
   )
 
+  await app.register(cancelRoute, { publicFamily, cors })
+}
+
+const cancelRoute: FastifyPluginAsyncTypebox<Omit<Deps, 'openStreams'>> = async (app, { publicFamily, cors }) => {
   app.post(
     '/public/runs/:run_id/cancel',
     {
@@ -155,7 +159,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
     },
     async (request, reply) => {
       const run = await publicFamily.findRun(request.params.run_id)
-      await cors.admit(request, reply, () => access.byId(run.assistant_id, tokensOf(request)))
+      await cors.admit(request, reply, () => publicFamily.access.byId(run.assistant_id, tokensOf(request)))
       logRun(reply, run)
       const { _id, thread_id: threadId, status } = await publicFamily.cancel(run)
       return { run_id: _id, thread_id: threadId, status }

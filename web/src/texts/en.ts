@@ -608,7 +608,7 @@ export const en = {
     open: 'Test',
     title: 'Test chat',
     text: 'Ask what your users will ask. This chat is in no list, and deleted when you leave it; its answers count in your usage.',
-    unsaved: 'Changes are not saved yet: the assistant answers with the saved settings.',
+    unsaved: 'Your changes count here when you save them.',
     restart: 'Begin a new test',
     close: 'Close the test chat',
     name: (assistant: string) => `Test of ${assistant}`,
@@ -643,7 +643,7 @@ export const en = {
     pageTokenHelp: 'A page with the chat. Its title and greeting are open; only who has the whole link can ask.',
     preview: 'Preview of the chat bubble',
     previewText: 'Answers in the preview are runs like those of visitors.',
-    previewUnsaved: 'The preview shows what is not saved yet; it answers with the saved settings.',
+    previewUnsaved: 'The preview shows your changes; until you save, it answers as before.',
     bubble: {
       title: 'Title of the chat',
       greeting: 'Greeting',
