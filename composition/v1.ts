@@ -96,7 +96,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     }),
     runs: createV1Runs({ ...core, runs }),
     files: projectFiles,
-    uploads: createPartUploads({ collections, blobs, records, storageQuota }),
+    uploads: createPartUploads({ collections, transaction, blobs, records, storageQuota }),
     chat,
     rewriteQueries: createRewriteQueries({ gateway, chat, runs }),
     completions: createStoredCompletions({ collections, runs, deletions }),

@@ -3345,8 +3345,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a response with what it has copied of earlier ones
-         * @description Items of a conversation stay in it.
+         * Delete a response
+         * @description Items of a conversation stay in it, and those from which later responses go on stay until these are deleted.
          */
         delete: operations["v1.responses.delete"];
         options?: never;

@@ -53,6 +53,7 @@ export interface FileRecord {
   content_type: string
   /** Size in bytes; set when the whole file has arrived. */
   size: number
+  /** Empty until the whole file has arrived, and of a file that arrived in parts. */
   sha256: string
   /** Id of the bytes in GridFS. */
   blob_id: string

@@ -6,6 +6,8 @@ export interface ResponseFacts {
   previous_response_id?: string
   /** The conversation that the response belongs to. Without it, the response has a thread of its own. */
   conversation_id?: string
+  /** The run that goes on in the thread of this one. */
+  continued_by?: string
   background?: boolean
   /** The response is deleted when it has been answered, and cannot be read. */
   isUnstored?: boolean

@@ -3,10 +3,15 @@ import type mongoose from 'mongoose'
 /** How many stored files have fewer or more pieces than their length says. */
 export async function countIncompleteBlobs({ db }: mongoose.Connection): Promise<number> {
   if (!db) throw new Error('the database is not connected')
-  const blobs = db.collection<{ length?: number; chunkSize: number }>('blobs.files')
+  const blobs = db.collection<{ length?: number; chunkSize: number; parts?: mongoose.mongo.ObjectId[] }>('blobs.files')
   const pieces = db.collection('blobs.chunks')
   let incomplete = 0
-  for await (const { _id, length, chunkSize } of blobs.find({}, { projection: { length: 1, chunkSize: 1 } })) {
+  const projection = { length: 1, chunkSize: 1, parts: 1 }
+  for await (const { _id, length, chunkSize, parts } of blobs.find({}, { projection })) {
+    if (parts !== undefined) {
+      if ((await blobs.countDocuments({ _id: { $in: parts } })) !== parts.length) incomplete += 1
+      continue
+    }
     // Without a length: an upload that broke off, which the sweep removes.
     if (length === undefined) continue
     if ((await pieces.countDocuments({ files_id: _id })) !== Math.ceil(length / chunkSize)) incomplete += 1

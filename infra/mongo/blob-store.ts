@@ -18,7 +18,9 @@ interface BlobDocument {
   uploadDate: Date
   filename: string
   /** Missing in blobs of earlier versions until `ownOldBlobs` has processed them. */
-  metadata?: { assistant_id: string }
+  metadata?: { assistant_id: string; part_of?: ObjectId }
+  /** Instead of pieces: the blobs with the bytes. */
+  parts?: ObjectId[]
 }
 
 interface Piece {
@@ -77,13 +79,20 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
 
     write: (blobId, assistantId, source) => writeBlob(collections, buffers, { blobId, assistantId, source }),
 
+    join: (blobId, assistantId, parts) => joinBlobs(collections, { id: new ObjectId(blobId), assistantId, parts }),
+
+    unjoin: (blobId) => unjoin(collections, new ObjectId(blobId)),
+
     read: (blobId) => Readable.from(piecesOf(collections, blobId), { objectMode: false }),
 
     async delete(blobIds) {
       for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
+        const ids = blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId))
+        const parts = await blobs.find({ _id: { $in: ids }, 'metadata.part_of': { $exists: true } }).toArray()
+        const kept = new Set(parts.map(({ _id }) => _id.toHexString()))
         await remove(
           collections,
-          blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId)),
+          ids.filter((id) => !kept.has(id.toHexString())),
         )
       }
     },
@@ -116,7 +125,8 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
 
     async *listBefore(time) {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
-      for await (const { _id } of blobs.find({ _id: { $lt: limit } }, { projection: { _id: 1 } })) yield String(_id)
+      const whole = { _id: { $lt: limit }, 'metadata.part_of': { $exists: false } }
+      for await (const { _id } of blobs.find(whole, { projection: { _id: 1 } })) yield String(_id)
       // Blobs of earlier versions: the first piece of a blob without a document.
       const firstPieces = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
       for await (const { files_id: id } of firstPieces) {
@@ -130,6 +140,13 @@ type Blobs = ReturnType<typeof collectionsOf>
 
 /** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
 async function remove({ blobs, pieces }: Blobs, ids: ObjectId[]): Promise<void> {
+  const joined = blobs.find({ _id: { $in: ids }, parts: { $exists: true } }, { projection: { parts: 1 } })
+  for await (const { _id, parts = [] } of joined) {
+    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } }).toArray()
+    const partIds = own.map((part) => part._id)
+    await pieces.deleteMany({ files_id: { $in: partIds } })
+    await blobs.deleteMany({ _id: { $in: partIds } })
+  }
   await pieces.deleteMany({ files_id: { $in: ids } })
   await blobs.deleteMany({ _id: { $in: ids } })
 }
@@ -176,14 +193,50 @@ async function writeBlob(
   return { blobId, size, sha256: hash.digest('hex') }
 }
 
+/** The blob that names the parts comes first, so that every marked part can be found from it. */
+async function joinBlobs(
+  collections: Blobs,
+  { id, assistantId, parts }: { id: ObjectId; assistantId: string; parts: { blobId: string; size: number }[] },
+): Promise<void> {
+  const { blobs } = collections
+  const ids = parts.map(({ blobId }) => new ObjectId(blobId))
+  await blobs.insertOne({
+    _id: id,
+    length: parts.reduce((sum, { size }) => sum + size, 0),
+    chunkSize: chunkSizeBytes,
+    uploadDate: new Date(),
+    filename: id.toHexString(),
+    metadata: { assistant_id: assistantId },
+    parts: ids,
+  })
+  const free = { _id: { $in: ids }, length: { $exists: true }, 'metadata.part_of': { $exists: false } }
+  const { modifiedCount } = await blobs.updateMany(free, { $set: { 'metadata.part_of': id } })
+  if (modifiedCount === ids.length) return
+  await unjoin(collections, id)
+  throw new AppError('conflict', 'The parts of the file are being changed. Try again.')
+}
+
+async function unjoin({ blobs }: Blobs, id: ObjectId): Promise<void> {
+  const joined = await blobs.findOne({ _id: id }, { projection: { parts: 1 } })
+  if (joined === null) return
+  const parts = { _id: { $in: joined.parts ?? [] }, 'metadata.part_of': id }
+  await blobs.updateMany(parts, { $unset: { 'metadata.part_of': 1 } })
+  await blobs.deleteOne({ _id: id })
+}
+
 /**
  * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
  * it, makes the embedded database hold the whole blob in memory.
  */
-async function* piecesOf({ blobs, pieces }: Blobs, blobId: string): AsyncGenerator<Uint8Array> {
+async function* piecesOf(collections: Blobs, blobId: string): AsyncGenerator<Uint8Array> {
+  const { blobs, pieces } = collections
   const id = new ObjectId(blobId)
-  const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
+  const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1, parts: 1 } })
   if (blob?.length === undefined) throw missingBytes(blobId)
+  if (blob.parts !== undefined) {
+    for (const part of blob.parts) yield* piecesOf(collections, part.toHexString())
+    return
+  }
   const count = Math.ceil(blob.length / blob.chunkSize)
   const piece = (n: number) => {
     const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined

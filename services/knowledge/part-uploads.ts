@@ -8,13 +8,15 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from './blob-store.ts'
 import { type ProjectFileRecords, touching } from './project-file-records.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import type { StorageQuota } from './storage-quota.ts'
 
 interface PartUploadsDeps {
   collections: Pick<Collections, 'files'>
-  blobs: Pick<BlobStore, 'newBlobId' | 'write' | 'read' | 'delete'>
+  blobs: Pick<BlobStore, 'newBlobId' | 'join' | 'unjoin' | 'read' | 'delete'>
   records: ProjectFileRecords
   storageQuota: Pick<StorageQuota, 'requireRoom'>
+  transaction: RunInTransaction
 }
 
 export interface NewUpload {
@@ -40,7 +42,9 @@ const partsOf = (uploadId: string) => ({ ingestion_id: `upload:${uploadId}` })
  * Files of a project that arrive in parts. An upload and each of its parts are hidden files with a time at which they
  * expire: what is not completed or cancelled within an hour is removed by the retention.
  */
-export function createPartUploads({ collections: { files }, blobs, records, storageQuota }: PartUploadsDeps) {
+export function createPartUploads({ collections: { files }, transaction, ...deps }: PartUploadsDeps) {
+  const { blobs, records, storageQuota } = deps
+
   async function find({ projectId }: Caller, id: string): Promise<UploadRecord> {
     const own = { _id: id, assistant_id: projectOwner(projectId), upload: { $exists: true } }
     const record = await files.findOne(own).lean<UploadRecord>()
@@ -93,7 +97,7 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
       .lean<FileRecord>()
     if (before === null) throw new AppError('conflict', 'The upload is being completed or cancelled.')
     // Of a completion that broke off.
-    await blobs.delete([before.blob_id])
+    await blobs.unjoin(before.blob_id)
     return { ...upload, blob_id: blobId }
   }
 
@@ -102,44 +106,31 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
     for (const part of parts) await records.discard(part)
   }
 
-  /** Writes the parts into one file, and shows it. */
-  async function join(
-    caller: Caller,
-    record: UploadRecord,
-    parts: FileRecord[],
-    md5: string | undefined,
-  ): Promise<UploadRecord> {
+  async function checkMd5(parts: FileRecord[], md5: string): Promise<void> {
     const hash = createHash('md5')
-    async function* whole(): AsyncGenerator<Buffer> {
-      for (const part of parts) {
-        for await (const piece of blobs.read(part.blob_id)) {
-          const bytes = bytesOf(piece)
-          hash.update(bytes)
-          yield bytes
-        }
-      }
-    }
-    const { size, sha256 } = await blobs.write(
-      record.blob_id,
-      record.assistant_id,
-      Readable.from(whole(), { objectMode: false }),
-    )
-    if (md5 !== undefined && hash.digest('hex') !== md5.toLowerCase())
-      throw invalidInput(['body', 'md5'], 'the bytes have another checksum')
+    for (const part of parts) for await (const piece of blobs.read(part.blob_id)) hash.update(bytesOf(piece))
+    if (hash.digest('hex') !== md5.toLowerCase()) throw invalidInput(['body', 'md5'], 'the bytes have another checksum')
+  }
+
+  /** Shows the file, and forgets its parts in the same moment: their bytes are the file's from now on. */
+  async function show(record: UploadRecord, parts: FileRecord[]): Promise<void> {
     const now = new Date()
-    const { expires_after_seconds: seconds } = record.upload
-    const shown = { status: 'ready', extracted: true, size, sha256, created_at: now, updated_at: now } as const
+    const { bytes: size, expires_after_seconds: seconds } = record.upload
+    const shown = { status: 'ready', extracted: true, size, created_at: now, updated_at: now } as const
     const expiry = seconds === undefined ? {} : { expires_at: new Date(now.getTime() + seconds * 1000) }
-    const { matchedCount } = await files.updateOne(
-      { _id: record._id, status: 'uploading', blob_id: record.blob_id },
-      {
-        $set: { ...shown, ...expiry },
-        $unset: { 'upload.claimed_at': 1, ...(seconds === undefined ? { expires_at: 1 } : {}) },
-      },
-    )
-    if (matchedCount === 0) throw new AppError('not_found', 'The upload was cancelled or has expired.')
-    await records.requireProject(caller)
-    return find(caller, record._id)
+    await transaction(async (session) => {
+      const { matchedCount } = await files.updateOne(
+        { _id: record._id, status: 'uploading', blob_id: record.blob_id },
+        {
+          $set: { ...shown, ...expiry },
+          $unset: { 'upload.claimed_at': 1, ...(seconds === undefined ? { expires_at: 1 } : {}) },
+        },
+        { session },
+      )
+      if (matchedCount === 0) throw new AppError('not_found', 'The upload was cancelled or has expired.')
+      const { deletedCount } = await files.deleteMany({ _id: { $in: parts.map(({ _id }) => _id) } }, { session })
+      if (deletedCount < parts.length) throw new AppError('not_found', 'The upload was cancelled or has expired.')
+    })
   }
 
   return {
@@ -194,7 +185,7 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
       }
     },
 
-    /** Makes the file of the parts. Repeated, it answers the same. `md5`: of the file, in hexadecimal. */
+    /** Makes the file of the parts, whose bytes are not copied. Repeated, it answers the same. `md5`: of the file, in hexadecimal. */
     async complete(
       caller: Caller,
       id: string,
@@ -207,15 +198,23 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
       const claimed = { _id: id, status: 'uploading', blob_id: record.blob_id } as const
       const touch = () =>
         files.updateOne(claimed, { $set: { 'upload.claimed_at': new Date(), updated_at: new Date() } })
-      const complete = await touching(touch, () => join(caller, record, parts, md5)).catch(async (error: unknown) => {
+      const make = async () => {
+        if (md5 !== undefined) await checkMd5(parts, md5)
+        const pieces = parts.map(({ blob_id: blobId, size }) => ({ blobId, size }))
+        await blobs.join(record.blob_id, record.assistant_id, pieces)
+        await show(record, parts)
+      }
+      await touching(touch, make).catch(async (error: unknown) => {
         // Not of a file that is shown: the error may have come after that.
         const { matchedCount } = await files.updateOne(claimed, { $unset: { 'upload.claimed_at': 1 } })
-        if (matchedCount > 0) await blobs.delete([record.blob_id])
+        if (matchedCount > 0) await blobs.unjoin(record.blob_id)
+        else if ((await files.exists({ _id: id })) === null) await blobs.delete([record.blob_id])
         throw error
       })
-      // What is left of them expires.
+      await records.requireProject(caller)
+      // Parts that were not named; what is left of them expires.
       await removeParts(id).catch(() => undefined)
-      return complete
+      return find(caller, id)
     },
 
     async cancel(caller: Caller, id: string): Promise<UploadRecord> {

@@ -5,6 +5,10 @@ import { answer } from './frameworks/answering-model.ts'
 import { officialClients, officialThreads } from './frameworks/run-framework.ts'
 import { v1Client } from './v1-client.ts'
 
+/** The smallest PNG. */
+const picture =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 describe('the official client on /v1, with address and key only', () => {
   const service = useSharedService({ respond: answer })
 
@@ -29,7 +33,8 @@ describe('the official client on /v1, with address and key only', () => {
     '%s: threads, and runs that wait for a function of the client',
     async (_name, run) => {
       const { client } = await v1Client(service)
-      expect(await run({ BASE_URL: `${service.url}/v1`, KEY: client.apiKey ?? '', MODEL: 'scripted' })).toEqual({
+      const given = { BASE_URL: `${service.url}/v1`, KEY: client.apiKey ?? '', MODEL: 'scripted', PICTURE: picture }
+      expect(await run(given)).toEqual({
         waiting: ['requires_action', 'get_weather', { city: 'Paris' }],
         done: 'completed',
         told: [true, '{"city":"Paris"}'],
@@ -41,6 +46,7 @@ describe('the official client on /v1, with address and key only', () => {
           'assistant: It is rainy in Paris.',
         ],
         steps: ['tool_calls', 'message_creation'],
+        attached: [['text', 'image_url'], [[true, 'file_search']], 1],
         deleted: true,
       })
     },

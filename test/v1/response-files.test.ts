@@ -56,11 +56,17 @@ describe('images and files in the input of /v1 responses', () => {
         ],
       },
     ])
-    // The next response has its own copies: nothing is missing when the first is deleted.
+    // The next response goes on in the same thread: nothing is missing when the first is deleted.
     const second = await client.responses.create({ model: 'scripted', input: 'And?', previous_response_id: first.id })
     expect(shown()).toEqual([seen, 'Seen', 'And?'])
+    expect(await attachmentsOf(owner.userId)).toBe(6)
+    // A branch has its own copies.
+    service.model.reply({ text: 'Seen' })
+    const branch = await client.responses.create({ model: 'scripted', input: 'Or?', previous_response_id: first.id })
+    expect(shown()).toEqual([seen, 'Seen', 'Or?'])
     expect(await attachmentsOf(owner.userId)).toBe(12)
     await client.responses.delete(first.id)
+    await client.responses.delete(branch.id)
     expect(await attachmentsOf(owner.userId)).toBe(6)
     await client.responses.create({ model: 'scripted', input: 'And?', previous_response_id: second.id })
     expect(shown()?.[0]).toEqual(seen)

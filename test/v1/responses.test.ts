@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
@@ -187,6 +188,56 @@ describe('responses of /v1', () => {
       client.responses.create({ model: 'scripted', input: 'Q', previous_response_id: first.id }),
     )
     expect([refusal.status, refusal.param]).toEqual([404, 'previous_response_id'])
+  })
+
+  it('store a chain once, whatever is deleted of it, and branches by themselves', async () => {
+    const { client, owner } = await v1Client(service)
+    const own = { user_id: owner.userId }
+    const stored = async () => {
+      const runs = await service.collections.runs.find(own).lean()
+      const threads = await service.collections.threads.find({ ...own, name: 'Response' }).lean()
+      const log = { thread_id: { $in: threads.map(({ _id }) => _id) } }
+      const entries = await service.collections.checkpoints.find(log).lean()
+      const texts = [...runs.map((run) => run.input_json), ...entries.map((entry) => entry.messages_json)]
+      return { threads: threads.length, bytes: texts.join('').length }
+    }
+    const asked = () => service.model.requests.at(-1)?.body.messages.map(({ content }) => String(content).slice(0, 3))
+    const long = `Q1 ${'x'.repeat(200_000)}`
+    const chain: string[] = []
+    for (const input of [long, 'Q2', 'Q3', 'Q4', 'Q5']) {
+      service.model.reply({ text: input.replace('Q', 'A').slice(0, 2) })
+      const previous_response_id = chain.at(-1) ?? null
+      chain.push((await client.responses.create({ model: 'scripted', input, previous_response_id })).id)
+    }
+    expect(asked()).toEqual(['Q1 ', 'A1', 'Q2', 'A2', 'Q3', 'A3', 'Q4', 'A4', 'Q5'])
+    // The long question is in its run's record and in the log, as the input of any run.
+    expect((await stored()).threads).toBe(1)
+    expect((await stored()).bytes).toBeLessThan(2.1 * long.length)
+    expect((await client.responses.inputItems.list(chain[4] ?? '')).data).toMatchObject([{ content: [{ text: 'Q5' }] }])
+
+    // Of two that continue the same response at the same time, each sees its own question only.
+    const [, , , , last = ''] = chain
+    for (const text of ['B1', 'B2']) service.model.reply({ text })
+    const before = service.model.requests.length
+    const branches = await Promise.all(
+      ['Q6', 'Q7'].map((input) => client.responses.create({ model: 'scripted', input, previous_response_id: last })),
+    )
+    const questions = service.model.requests.slice(before).map(({ body }) => body.messages.length)
+    expect(questions).toEqual([11, 11])
+    expect((await stored()).threads).toBe(2)
+
+    const remove = async (id: string) => Reflect.get(Object(await client.responses.delete(id)), 'receipt_id')
+    for (const id of chain) {
+      expect(await remove(id)).toBeUndefined()
+      expect((await refusalOf(client.responses.retrieve(id))).status).toBe(404)
+    }
+    service.model.reply({ text: 'A8' })
+    const [one = { id: '' }, other = { id: '' }] = branches
+    const next = await client.responses.create({ model: 'scripted', input: 'Q8', previous_response_id: one.id })
+    expect(asked()).toHaveLength(13)
+    const receipts = [await remove(one.id), await remove(other.id), await remove(next.id)]
+    expect(receipts.filter((id) => id !== undefined)).toHaveLength(2)
+    await eventually('nothing to be left', async () => (await stored()).bytes === 0)
   })
 
   it('bring functions, whose results the next request sends', async () => {

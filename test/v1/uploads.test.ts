@@ -48,7 +48,21 @@ describe('uploads in parts of /v1', () => {
     expect(await refused(complete([first, 'unknown']))).toEqual([400, 'part_ids[1]'])
     expect(await refused(complete([first, last], '0'.repeat(32)))).toEqual([400, 'md5'])
     const md5 = createHash('md5').update(bytes).digest('hex')
+    const pieces = () => service.collections.files.db.collection('blobs.chunks')
+    const before = await pieces().countDocuments()
+    // A completion that was killed after it had joined the parts, some minutes ago.
+    const blobs = service.api.infra.knowledge.blobs
+    const killed = blobs.newBlobId()
+    const parts = await service.collections.files.find({ _id: { $in: [first, again] } }).lean()
+    await blobs.join(
+      killed,
+      projectOwner(owner.projectId),
+      parts.map(({ blob_id: blobId, size }) => ({ blobId, size })),
+    )
+    const claimed = { blob_id: killed, 'upload.claimed_at': new Date(Date.now() - 6 * 60_000) }
+    await service.collections.files.updateOne({ _id: upload.id }, { $set: claimed })
     const done = await complete([first, again], md5)
+    expect(await pieces().countDocuments()).toBe(before - 1)
     expect(done).toMatchObject({ id: upload.id, status: 'completed' })
     expect(done.file).toMatchObject({ object: 'file', bytes: bytes.length, filename: 'big.bin', purpose: 'assistants' })
     expect((done.file?.expires_at ?? 0) - (done.file?.created_at ?? 0)).toBe(7200)
@@ -56,7 +70,12 @@ describe('uploads in parts of /v1', () => {
     expect(Buffer.from(await (await client.files.content(fileId)).arrayBuffer()).equals(bytes)).toBe(true)
     expect(await complete([first, again])).toEqual(done)
     expect((await client.files.list()).data).toEqual([done.file])
-    expect([await recordsOf(owner.projectId), await blobsOf(owner.projectId)]).toEqual([1, 1])
+    // The file, and the two parts whose bytes it has.
+    expect([await recordsOf(owner.projectId), await blobsOf(owner.projectId)]).toEqual([1, 3])
+    for (const { blob_id: part } of parts) await blobs.delete([part])
+    const unowned = await Array.fromAsync(blobs.listBefore(new Date(Date.now() + hour)))
+    expect(unowned).not.toEqual(expect.arrayContaining(parts.map(({ blob_id: part }) => part)))
+    expect(Buffer.from(await (await client.files.content(fileId)).arrayBuffer()).equals(bytes)).toBe(true)
     expect((await refused(client.uploads.cancel(upload.id)))[0]).toBe(400)
     expect((await refused(partOf(client, upload.id, 0, 10)))[0]).toBe(400)
     await client.files.delete(fileId)

@@ -27,9 +27,12 @@ import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type PartSourcesDeps } from '../part-sources.ts'
 import { createReadContext } from './context.ts'
+import { createContinuedThread } from './continued-thread.ts'
 import { type InputEntry, createFindItems } from './find-items.ts'
+import type { ResponseRun } from './response-run.ts'
 
 export type { InputEntry } from './find-items.ts'
+export type { ResponseRun } from './response-run.ts'
 
 /** The tools that a request brings. */
 export interface RequestedTools {
@@ -60,12 +63,6 @@ export interface NewResponse {
   shown: ResponseFacts['shown']
 }
 
-/** A run that is a response. */
-export interface ResponseRun {
-  run: RunRecord
-  facts: ResponseFacts
-}
-
 interface ResponsesDeps extends PartSourcesDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
@@ -82,13 +79,14 @@ interface ResponsesDeps extends PartSourcesDeps {
 }
 
 /**
- * Responses of a project. Each is a run: on the thread of its conversation, or on a thread of its own, which begins with
- * a copy of what came before (docs/decisions/2026-11-25-responses.md). Those of another project are `not_found`.
+ * Responses of a project. Each is a run: on the thread of its conversation, on that of the response that it continues, or
+ * on a thread of its own, which begins with a copy of what came before (docs/decisions/2026-11-25-responses.md). Those of another project are `not_found`.
  */
 export function createResponses(deps: ResponsesDeps) {
   const { runs, threads } = deps.collections
   const readContext = createReadContext(deps.collections, deps.scanLog)
   const findItems = createFindItems(deps)
+  const continuedThread = createContinuedThread(deps.collections)
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
@@ -107,16 +105,21 @@ export function createResponses(deps: ResponsesDeps) {
     return found
   }
 
-  /** The conversation up to the previous response. */
-  async function contextOf(caller: Caller, previousId: string, { mustFit }: { mustFit: boolean }): Promise<Received> {
-    const { run } = await findStored(caller, previousId).catch((error: unknown) => {
+  /** The previous response, which has ended. */
+  async function findPrevious(caller: Caller, previousId: string): Promise<ResponseRun> {
+    const found = await findStored(caller, previousId).catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'not_found')) throw error
       throw new AppError('not_found', `There is no response ${previousId}.`, {
         fields: [{ loc: ['body', 'previous_response_id'], msg: error.message, type: 'not_found' }],
       })
     })
-    if (isOpenRun(run))
+    if (isOpenRun(found.run))
       throw invalidInput(['body', 'previous_response_id'], `the response ${previousId} is not completed yet`, 'busy')
+    return found
+  }
+
+  /** A copy of the conversation up to a response. */
+  async function contextOf({ run }: ResponseRun, { mustFit }: { mustFit: boolean }): Promise<Received> {
     const { messages, isWhole } = await readContext(run)
     if (mustFit && !isWhole)
       throw refusalOf({
@@ -128,16 +131,23 @@ export function createResponses(deps: ResponsesDeps) {
     return copyAttachments(deps.collections, run.thread_id, messages)
   }
 
+  /** Where a response goes on: in a thread that exists, or with a copy of what came before. */
+  async function placeOf(caller: Caller, asked: NewResponse, runId: string) {
+    const nothing: Received = { input: [], attachments: [] }
+    if (asked.previousId === undefined) return { thread: asked.conversation, earlier: nothing }
+    const previous = await findPrevious(caller, asked.previousId)
+    // One that is not to be stored is deleted with its thread.
+    const thread = asked.isStored ? await continuedThread(previous, runId) : undefined
+    if (thread !== undefined) return { thread, earlier: nothing }
+    return { thread, earlier: await contextOf(previous, { mustFit: asked.overrides.truncation === 'disabled' }) }
+  }
+
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
     const { assistant, model } = await deps.answering(caller, asked.model)
     if (asked.tools.webSearch && !deps.canSearch)
       throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
-    const mustFit = asked.overrides.truncation === 'disabled'
-    const earlier: Received =
-      asked.previousId === undefined
-        ? { input: [], attachments: [] }
-        : await contextOf(caller, asked.previousId, { mustFit })
+    const { thread, earlier } = await placeOf(caller, asked, runId)
     const context = earlier.input
     const found = await findItems(caller, asked.input, context)
     const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
@@ -159,8 +169,8 @@ export function createResponses(deps: ResponsesDeps) {
       shown: asked.shown,
     }
     return {
-      thread: asked.conversation ?? ownThread(caller, asked.isStored),
-      withThread: asked.conversation === undefined,
+      thread: thread ?? ownThread(caller, asked.isStored),
+      withThread: thread === undefined,
       assistant,
       input: foldMessages(context, given),
       attachments: [...earlier.attachments, ...found.attachments],
@@ -223,13 +233,21 @@ export function createResponses(deps: ResponsesDeps) {
       return { run: isOpenRun(run) ? await deps.runs.cancel(run) : run, facts }
     },
 
-    /** Deletes a response with its thread. Of a conversation, the items stay: it forgets only that they were a response. */
+    /**
+     * Deletes a response with its thread. Of a conversation, and of a thread in which later responses go on, the items
+     * stay: it forgets only that they were a response. The last response of a thread takes the thread along.
+     */
     async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
       const { run, facts } = await findStored(caller, id)
-      if (facts.conversation_id === undefined) return deps.deletions.deleteThread(caller.userId, run.thread_id)
-      if (isOpenRun(run)) await deps.runs.cancel(run)
-      await runs.updateOne({ _id: run._id, user_id: caller.userId }, { $unset: { response_json: 1 } })
-      return undefined
+      const others = { thread_id: run.thread_id, _id: { $ne: run._id }, response_json: { $exists: true } }
+      const isShared = async () => facts.conversation_id !== undefined || (await runs.exists(others)) !== null
+      if (await isShared()) {
+        if (isOpenRun(run)) await deps.runs.cancel(run)
+        await runs.updateOne({ _id: run._id, user_id: caller.userId }, { $unset: { response_json: 1 } })
+        // The others may have been deleted at the same time.
+        if (await isShared()) return undefined
+      }
+      return deps.deletions.deleteThread(caller.userId, run.thread_id)
     },
 
     /** Begins to delete a response that is not to be stored: its caller has the answer. */

@@ -1,5 +1,5 @@
 // What one major version of the official client for Node sees of threads and runs, as one JSON object.
-const { default: OpenAI } = await import(process.env.CLIENT)
+const { default: OpenAI, toFile } = await import(process.env.CLIENT)
 const client = new OpenAI({ baseURL: process.env.BASE_URL, apiKey: process.env.KEY })
 // Version 4 takes the ids of a path in its order.
 const isOld = process.env.CLIENT === 'openai-4'
@@ -51,5 +51,27 @@ const steps = isOld
   ? await threads.runs.steps.list(thread.id, done.id, { order: 'asc' })
   : await threads.runs.steps.list(done.id, { thread_id: thread.id, order: 'asc' })
 seen.steps = steps.data.map(({ type }) => type)
+const file = await client.files.create({
+  file: await toFile(Buffer.from('Open until five.'), 'a.txt'),
+  purpose: 'assistants',
+})
+const asked = await threads.create({
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Until when?' },
+        { type: 'image_url', image_url: { url: process.env.PICTURE } },
+      ],
+      attachments: [{ file_id: file.id, tools: [{ type: 'file_search' }] }],
+    },
+  ],
+})
+const [shown] = (await threads.messages.list(asked.id)).data
+seen.attached = [
+  shown.content.map(({ type }) => type),
+  shown.attachments.map(({ file_id: id, tools }) => [id === file.id, tools[0].type]),
+  asked.tool_resources.file_search.vector_store_ids.length,
+]
 seen.deleted = (await (isOld ? threads.del(thread.id) : threads.delete(thread.id))).deleted
 console.log(JSON.stringify(seen))

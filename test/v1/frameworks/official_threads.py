@@ -50,5 +50,24 @@ seen["said"] = [
 ]
 steps = threads.runs.steps.list(run_id=done.id, thread_id=thread.id, order="asc")
 seen["steps"] = [step.type for step in steps]
+file = client.files.create(file=("a.txt", b"Open until five."), purpose="assistants")
+asked = threads.create(
+    messages=[
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Until when?"},
+                {"type": "image_url", "image_url": {"url": os.environ["PICTURE"]}},
+            ],
+            "attachments": [{"file_id": file.id, "tools": [{"type": "file_search"}]}],
+        }
+    ]
+)
+[shown] = threads.messages.list(asked.id).data
+seen["attached"] = [
+    [part.type for part in shown.content],
+    [[one.file_id == file.id, one.tools[0].type] for one in shown.attachments],
+    len(asked.tool_resources.file_search.vector_store_ids),
+]
 seen["deleted"] = threads.delete(thread.id).deleted
 print(json.dumps(seen))

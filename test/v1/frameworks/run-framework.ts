@@ -11,7 +11,15 @@ import {
 } from '../../support/framework-packages.ts'
 
 /** What a program gets from outside. `API` is `chat` or `responses`. */
-export type Given = { BASE_URL: string; KEY: string; MODEL: string; API?: 'chat' | 'responses'; CLIENT?: string }
+export type Given = {
+  BASE_URL: string
+  KEY: string
+  MODEL: string
+  API?: 'chat' | 'responses'
+  CLIENT?: string
+  /** A data URL. */
+  PICTURE?: string
+}
 
 const limitMs = 150_000
 const scripts = import.meta.dirname
@@ -67,6 +75,9 @@ export const assistantAgents = {
   llamaIndex: (given: Given) => runPython(pythonAssistantAgents(), 'llama_index_assistant.py', given),
 }
 
+/** Interpreters with the official client in each of its major versions. */
+export const officialPythons = { 1: pythonClient1, 2: pythonLlamaIndexAndLiteLlm, 3: pythonFrameworks }
+
 /** The official clients, by language and major version. */
 export const officialClients = eachClient('official-client.mjs', 'official_client.py')
 /** The same with threads and runs. */
@@ -78,7 +89,7 @@ function eachClient(nodeScript: string, pythonScript: string): Record<string, Pr
   const clients: Record<string, Program> = {}
   for (const major of [4, 5, 6, 7])
     clients[`Node ${major}`] = (given) => runNode(nodeClients(), nodeScript, { ...given, CLIENT: `openai-${major}` })
-  for (const [index, programs] of [pythonClient1, pythonLlamaIndexAndLiteLlm, pythonFrameworks].entries())
-    clients[`Python ${index + 1}`] = (given) => runPython(programs(), pythonScript, given)
+  for (const [major, programs] of Object.entries(officialPythons))
+    clients[`Python ${major}`] = (given) => runPython(programs(), pythonScript, given)
   return clients
 }

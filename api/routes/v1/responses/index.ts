@@ -133,8 +133,8 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       schema: {
         ...operation(
           'responses.delete',
-          'Delete a response with what it has copied of earlier ones',
-          'Items of a conversation stay in it.',
+          'Delete a response',
+          'Items of a conversation stay in it, and those from which later responses go on stay until these are deleted.',
         ),
         params,
         response: { 200: deletedShape('response', 'V1ResponseDeleted'), ...v1Refusals(404) },
