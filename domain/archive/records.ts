@@ -188,7 +188,8 @@ export const ArchivedMemory = Type.Object({
   text: Type.String({ minLength: 1, maxLength: memoryLimits.textLength }),
   project_id: Type.Optional(id),
   assistant_id: Type.Optional(id),
-  source_message_id: Type.Optional(id),
+  source_message_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  made_by: Type.Enum(['user', 'assistant']),
   created_at: time,
 })
 /** Of an assistant or of a project. */

@@ -15,10 +15,10 @@ export function scopeKey(scope: MemoryScope): string {
 
 /**
  * The owner of the scope's spaces in the vector store. Callers of an assistant share one. The ids of assistants contain
- * no slash, so that nobody can make an assistant which owns these spaces.
+ * no `@`, so that nobody can make an assistant which owns these spaces.
  */
 export function memorySpaces({ kind, id }: Pick<MemoryScope, 'kind' | 'id'>): string {
-  return `${mark}${kind}/${id}`
+  return `${mark}${kind}@${id}`
 }
 
 /** The space for the vectors of one embedding model. */
@@ -29,9 +29,9 @@ export function memorySpace(scope: MemoryScope, modelNumber: number): string {
 /** Whose memory has these spaces; undefined for the spaces of an assistant's files. */
 export function memoryOwnerOf(spacesOwner: string): { kind: MemoryScope['kind']; id: string } | undefined {
   if (!spacesOwner.startsWith(mark)) return undefined
-  const [kind, ...id] = spacesOwner.slice(mark.length).split('/')
+  const [kind, ...id] = spacesOwner.slice(mark.length).split('@')
   if (kind !== 'user' && kind !== 'project' && kind !== 'assistant' && kind !== 'caller') return undefined
-  return { kind, id: id.join('/') }
+  return { kind, id: id.join('@') }
 }
 
-const mark = 'memory/'
+const mark = 'memory@'

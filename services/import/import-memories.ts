@@ -22,7 +22,8 @@ export function createMemoryImport({ collections, memories }: ImportMemoriesDeps
         ...(assistant_id === undefined ? {} : { assistant_id: idOf('assistant', assistant_id) }),
         ...(source_message_id === undefined ? {} : { source_message_id: idOf('message', source_message_id) }),
       }
-      const stored = await memories.create(userId, fact, id, new Date(archived.created_at))
+      const made = { createdAt: new Date(archived.created_at), madeBy: archived.made_by }
+      const stored = await memories.create(userId, fact, id, made)
       return stored._id === id ? 'imported' : 'existing'
     })
 }

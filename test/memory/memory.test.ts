@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { memoryLimits } from '../../domain/records/memory.ts'
 import { conversation } from '../runs/support.ts'
+import { archiveOf, importInto } from '../support/archives.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 import { factsFor, factsIn, recalled, told, withMemory } from './support.ts'
@@ -205,4 +206,36 @@ it('is no larger than an account may have, also when facts are saved at once', a
   const answers = await Promise.all(['one', 'two', 'three'].map((text) => ask('POST', '/memory/', { text })))
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403, 403])
   await service.collections.memories.deleteMany({ user_id: userId })
+})
+
+it('is in the archive of the account, and is imported once', async () => {
+  const talk = await conversation(service, withMemory())
+  const { client } = talk
+  await told(service, talk, { operation: 'save', text: 'The user is called Ada.' })
+  await client.post('/memory/', { text: 'The user lives in Bern.' })
+  await client.post('/memory/', { text: 'The project is about bridges.', project_id: client.projectId })
+  const archive = await archiveOf(service, client)
+  const heir = await insertUser(service)
+  const { body } = await importInto(service, heir, archive)
+  expect(body).toMatchObject({ imported: { memories: 3 }, refused: { memories: 0 } })
+  const [ofProject, ofUser, ofAssistant] = (await heir.get('/memory/')).toSorted((a: any, b: any) =>
+    a.created_at < b.created_at ? 1 : -1,
+  )
+  expect(ofUser).toMatchObject({ text: 'The user lives in Bern.', assistant_id: null, project_id: null })
+  expect(ofProject.project_id).not.toBe(client.projectId)
+  // The message that it is from has a new id, too.
+  const threads = await service.collections.threads.find({ user_id: heir.userId }, { _id: 1 }).lean()
+  const stored = await service.collections.checkpoints
+    .find({ thread_id: { $in: threads.map(({ _id }) => _id) } })
+    .lean()
+  expect(ofAssistant.source_message_id).toEqual(expect.any(String))
+  expect(stored.some(({ messages_json: text }) => text.includes(ofAssistant.source_message_id))).toBe(true)
+  expect(ofAssistant.made_by).toBe('assistant')
+  expect((await importInto(service, heir, archive)).body).toMatchObject({ existing: { memories: 3 } })
+  expect(await service.collections.memories.countDocuments({ user_id: heir.userId })).toBe(3)
+  await expect
+    .poll(async () =>
+      (await factsOf({ user_id: heir.userId })).every(({ embedded_with: model }) => model !== undefined),
+    )
+    .toBe(true)
 })

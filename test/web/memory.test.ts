@@ -10,6 +10,7 @@ afterAll(() => site.close())
 test('a fact is kept, found by whom it is for, changed and deleted', async () => {
   const { page, user } = await site.signedIn()
   const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'Cook' })
+  await page.reload()
   await page.getByRole('link', { name: 'Memory' }).click()
   await page.getByText('There are no facts yet.').waitFor()
   await page.getByRole('button', { name: 'New fact' }).click()
