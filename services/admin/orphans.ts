@@ -46,6 +46,19 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   ]
   const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
   const sweep = { collections, ...knowledge }
+  const { sources, sourcePages } = collections
+  const webRecords: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
+    sources: {
+      collection: sources,
+      field: 'assistant_id',
+      missing: () => missingParents(sources, 'assistant_id', assistants),
+    },
+    source_pages: {
+      collection: sourcePages,
+      field: 'source_id',
+      missing: () => missingParents(sourcePages, 'source_id', sources),
+    },
+  }
 
   /** Conditions of the facts whose user, project or assistant is gone. */
   async function* orphanedFacts(): AsyncGenerator<object> {
@@ -100,6 +113,11 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       // One that lacks several of its owners counts for each.
       let facts = 0
       for await (const filter of orphanedFacts()) facts += await memories.countDocuments(filter)
+      for (const [name, { collection, field, missing }] of Object.entries(webRecords)) {
+        counts[name] = 0
+        for (const ids of batches(await missing()))
+          counts[name] += await collection.countDocuments({ [field]: { $in: ids } })
+      }
       const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
       return {
         ...counts,
@@ -119,6 +137,9 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
         }
       }
       for await (const filter of orphanedFacts()) await eraseAll(transaction, memories, filter)
+      for (const { collection, field, missing } of Object.values(webRecords)) {
+        for (const ids of batches(await missing())) await eraseAll(transaction, collection, { [field]: { $in: ids } })
+      }
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
     },
   }
@@ -151,6 +172,9 @@ interface Owned extends Referring {
 }
 interface OfThread extends Referring, Erasable<{ thread_id: { $in: string[] } }> {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
+}
+interface OfOwner extends Erasable<Record<string, { $in: string[] }>> {
+  countDocuments(filter: Record<string, { $in: string[] }>): PromiseLike<number>
 }
 interface Referring {
   aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }
