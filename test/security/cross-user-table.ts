@@ -21,6 +21,7 @@ export interface Ids {
   memory_id: string
   share_token: string
   schedule_id: string
+  source_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
   project_file_id: string
