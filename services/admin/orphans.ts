@@ -46,19 +46,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   ]
   const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
   const sweep = { collections, ...knowledge }
-  const { sources, sourcePages } = collections
-  const webRecords: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
-    sources: {
-      collection: sources,
-      field: 'assistant_id',
-      missing: () => missingParents(sources, 'assistant_id', assistants),
-    },
-    source_pages: {
-      collection: sourcePages,
-      field: 'source_id',
-      missing: () => missingParents(sourcePages, 'source_id', sources),
-    },
-  }
+  const webRecords = webRecordsOf(collections)
 
   /** Conditions of the facts whose user, project or assistant is gone. */
   async function* orphanedFacts(): AsyncGenerator<object> {
@@ -143,6 +131,23 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
     },
   }
+}
+
+/** Records of the web, and the ids of owners that they name and that are gone. */
+function webRecordsOf({ assistants, sources, sourcePages }: Collections) {
+  const records: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
+    sources: {
+      collection: sources,
+      field: 'assistant_id',
+      missing: () => missingParents(sources, 'assistant_id', assistants),
+    },
+    source_pages: {
+      collection: sourcePages,
+      field: 'source_id',
+      missing: () => missingParents(sourcePages, 'source_id', sources),
+    },
+  }
+  return records
 }
 
 const ownership = { user_id: 1, project_id: 1, kind: 1 } as const
