@@ -41,7 +41,7 @@ test('a site is added, its pages and what was left out are shown, it is found, r
   await site.expectAccessible(page, 'pages of a source')
   await page.keyboard.press('Escape')
 
-  await page.getByPlaceholder('Enter a question').fill('when is high water')
+  await page.getByLabel('Enter a question').fill('when is high water')
   await page.keyboard.press('Enter')
   await page.getByText('High water is at noon.').first().waitFor()
 
