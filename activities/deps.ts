@@ -5,6 +5,7 @@ import type { FeedbackActivityDeps } from './feedback/index.ts'
 import type { RunSteps } from './runs/index.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
+import type { CrawlActivityDeps } from './crawl/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
 import type { ScheduleActivityDeps } from './schedules/index.ts'
 
@@ -21,4 +22,5 @@ export interface ActivityDeps {
   cleanup: CleanupActivityDeps
   documents: DocumentActivityDeps
   schedules: ScheduleActivityDeps
+  crawls: CrawlActivityDeps
 }

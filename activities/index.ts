@@ -1,6 +1,7 @@
 import { createAccountActivities } from './accounts/index.ts'
 import type { Queue } from '../domain/contracts/queues.ts'
 import { createCleanupActivities } from './cleanup/index.ts'
+import { createCrawlActivities } from './crawl/index.ts'
 import { createDeletionActivities } from './deletion/index.ts'
 import type { ActivityDeps } from './deps.ts'
 import { createDocumentActivities } from './documents/index.ts'
@@ -12,6 +13,7 @@ import { createScheduleActivities } from './schedules/index.ts'
 export function createActivities(deps: ActivityDeps) {
   // `documents` and `accounts` include deletions, because an earlier version began deletions on these queues.
   const documents = createDocumentActivities(deps.documents)
+  const crawls = createCrawlActivities(deps.crawls)
   const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
     runs: createRunActivities(deps.steps),
@@ -21,7 +23,8 @@ export function createActivities(deps: ActivityDeps) {
       ...createFeedbackActivities(deps.feedback),
       ...deletions,
     },
-    deletions: { ...deletions, deleteFile: documents.deleteFile },
+    deletions: { ...deletions, deleteFile: documents.deleteFile, deleteSource: crawls.deleteSource },
     schedules: createScheduleActivities(deps.schedules),
+    crawls,
   } satisfies Record<Queue, object>
 }

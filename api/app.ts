@@ -60,6 +60,7 @@ import { runRoutes } from './routes/runs/index.ts'
 import { scheduleMailRoutes } from './routes/schedules/mails.ts'
 import { scheduleChangeRoutes } from './routes/schedules/changes.ts'
 import { scheduleRoutes } from './routes/schedules/index.ts'
+import { sourceRoutes } from './routes/sources/index.ts'
 import { scheduleRunRoutes } from './routes/schedules/runs.ts'
 import { threadAttachmentRoutes } from './routes/threads/attachments.ts'
 import { findRoutes } from './routes/threads/find.ts'
@@ -191,6 +192,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
   await app.register(scheduleRoutes, deps.services)
+  await app.register(sourceRoutes, deps.services)
   await app.register(scheduleChangeRoutes, deps.services)
   await app.register(scheduleRunRoutes, deps.services)
   await app.register(scheduleMailRoutes, deps.services)

@@ -86,6 +86,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       OUTBOUND_ALLOW: '127.0.0.1',
       THREAD_MAX_DEFAULT: '1000000000',
       SCHEDULE_MAX_DEFAULT: '1000000',
+      CRAWL_PAUSE_MS: '0',
       SHUTDOWN_GRACE_SECONDS: '2',
       // As with `npm start`; `RUNS_IN_API=false npm run bench -- runs` measures the other topology.
       RUNS_IN_API: process.env['RUNS_IN_API'] || 'true',

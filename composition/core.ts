@@ -3,7 +3,7 @@ import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
-import { createTimetable } from '../infra/temporal/timetable.ts'
+import { createRefreshTimetable, createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
@@ -18,6 +18,7 @@ import { createConversations } from '../services/threads/conversations.ts'
 import { createSchedules } from '../services/schedules/index.ts'
 import { scheduleTool } from '../services/schedules/schedule-tool.ts'
 import { createSyncSchedule } from '../services/schedules/sync.ts'
+import { createSyncSource } from '../services/sources/sync-sources.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
@@ -51,6 +52,11 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const states = createThreadStates({ collections, scan: scanLog, pendingInput })
   const createThread = createThreadCreation({ collections, transaction })
   const timetable = createTimetable(infra.temporal.client, settings)
+  const refreshes = createRefreshTimetable(infra.temporal.client, settings)
+  const sourceSync = {
+    sync: createSyncSource({ collections, workflows, refreshes }),
+    onError: (error: unknown) => logger.warn({ err: error }, 'a source could not be passed on; a worker tries again'),
+  }
   const threads = createThreads({ collections, transaction, createThread, log, states, pendingInput })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Where the images, sounds and files of messages come from. */
@@ -80,6 +86,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     contextWindowOf,
     timetable,
     scheduleSync,
+    refreshes,
+    sourceSync,
     /** Schedules as their owners see them, without their runs. */
     schedules,
     memory,

@@ -9,8 +9,8 @@ import type { Core } from './core.ts'
 
 /** Deletions, requested by the API and executed by workers, and the clean-ups of an operator. */
 export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
-  const { settings, infra, collections, transaction, stream, workflows, timetable, tracing, budgetCounting, onError } =
-    core
+  const { settings, infra, collections, transaction, stream, workflows, tracing, budgetCounting, onError } = core
+  const { timetable, refreshes } = core
   const waitMs = settings.deletionWaitSeconds * 1000
   const knowledge = { collections, ...infra.knowledge }
   return {
@@ -20,7 +20,7 @@ export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
       collections,
       transaction,
       stream,
-      stores: createStores({ collections, transaction, stream, knowledge, billing, timetable }),
+      stores: createStores({ collections, transaction, stream, knowledge, billing, timetable, refreshes }),
       workflows,
       tracing,
       budgetCounting,

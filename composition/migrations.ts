@@ -153,6 +153,11 @@ const steps: MigrationStep<MigrationContext>[] = [
       if (stored > 0) logger.info({ stored }, 'stored the words of messages')
     },
   },
+  {
+    number: 21,
+    name: 'sources of the web',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['sources', 'source_pages', 'files']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

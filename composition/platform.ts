@@ -25,6 +25,7 @@ import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
 import { composeRuns } from './runs.ts'
 import { composeSchedules } from './schedules.ts'
+import { composeSources } from './sources.ts'
 import { composeV1 } from './v1.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
@@ -57,6 +58,7 @@ export async function connectPlatform(
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
   const schedules = composeSchedules(core, runs)
+  const sources = composeSources(core, knowledge)
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
@@ -76,6 +78,7 @@ export async function connectPlatform(
     runs,
     deletion,
     schedules,
+    sources,
     retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
@@ -97,11 +100,13 @@ export async function connectPlatform(
         entries: v1.entries,
         memories: core.memory.memories,
         schedules: schedules.schedules,
+        sources: sources.sources,
         projectFiles: v1.files,
         readArchive: createArchiveReader(),
       }),
       budgets: createBudgets(core),
       schedules: schedules.schedules,
+      sources: sources.sources,
       scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
       v1,
       memories: core.memory.memories,

@@ -18,6 +18,7 @@ import type { PromptRecord } from '../domain/records/prompt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
 import type { ShareRecord } from '../domain/records/share.ts'
+import type { SourcePageRecord, SourceRecord } from '../domain/records/source.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
@@ -49,5 +50,7 @@ export interface Collections extends KnowledgeCollections {
   billingEvents: Model<BillingEventRecord>
   schedules: Model<ScheduleRecord>
   scheduleRuns: Model<ScheduleRunRecord>
+  sources: Model<SourceRecord>
+  sourcePages: Model<SourcePageRecord>
   modelSettings: Model<ModelSettingsRecord>
 }

@@ -1,7 +1,7 @@
 // Before a change: docs/traps.md, Temporal.
 import type { NativeConnection, Worker, WorkflowBundleOption } from '@temporalio/worker'
 import { type Queue, queueName, versioningOf } from '../domain/contracts/queues.ts'
-import { documentActivities } from '../domain/knowledge/slots.ts'
+import { crawlActivities, documentActivities } from '../domain/knowledge/slots.ts'
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 
@@ -74,6 +74,7 @@ function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrenc
     accounts: 50,
     deletions: 20,
     schedules: scheduledStarts,
+    crawls: crawlActivities,
   }
 }
 

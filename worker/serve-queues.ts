@@ -105,6 +105,13 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
         (error) => logger.warn({ err: error }, 'a round of the sweep of facts failed'),
       )
     : async () => {}
+  const stopSources = served.includes('crawls')
+    ? every(
+        schedulesEveryMs,
+        () => platform.sources.sweep(),
+        (error) => logger.warn({ err: error }, 'a round of the sweep of sources failed'),
+      )
+    : async () => {}
   const recorded =
     metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
   return {
@@ -112,7 +119,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([stopServing(), stopRetention(), stopSchedules(), stopMemory()])
+      await Promise.all([stopServing(), stopRetention(), stopSchedules(), stopMemory(), stopSources()])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

@@ -36,6 +36,7 @@ export async function startWorker(
     deletion: deletion.deletion,
     cleanup: deletion,
     schedules: platform.schedules.activities,
+    crawls: { isAway, ...platform.sources.activities },
     documents: { collections, isAway, ...knowledge.ingestion, ...infra.knowledge },
   })
   const measured = metrics ? { ...activities, documents: observeIngestion(activities.documents, metrics) } : activities

@@ -133,6 +133,13 @@ export const componentExamples: Record<string, unknown> = {
     timezone: 'Europe/Berlin',
     mail_result: true,
   },
+  SourceCreateRequest: {
+    type: 'site',
+    url: 'https://docs.example.com/guide/',
+    max_pages: 200,
+    exclude: ['/guide/old/**'],
+    refresh: { interval_seconds: 86_400 },
+  },
   ScheduleTimingRequest: { cron: '0 7 * * 1-5', timezone: 'Europe/Berlin' },
   ScheduleUpdateRequest: { paused: true, note: 'Holidays until Monday' },
   SignupRequest: { email: 'ada@example.com', password: 'correct horse', first_name: 'Ada', last_name: 'Lovelace' },

@@ -1,4 +1,5 @@
 import type { BenchContext } from '../environment.ts'
+import { benchCrawl } from './crawl.ts'
 import { benchMemory } from './memory.ts'
 import { benchOcr } from './ocr.ts'
 import { measureRecall } from './recall.ts'
@@ -13,6 +14,7 @@ export const knowledgeParts: Record<string, (context: BenchContext) => Promise<v
   search: benchSearch,
   recall: benchRecall,
   ocr: benchOcr,
+  crawl: benchCrawl,
   upload: benchMemory,
 }
 

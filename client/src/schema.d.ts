@@ -1960,6 +1960,76 @@ export interface paths {
         patch: operations["schedules.update"];
         trace?: never;
     };
+    "/assistants/{aid}/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The assistant's sources of the web, newest first, with the progress of each */
+        get: operations["sources.list"];
+        put?: never;
+        /** Have an assistant know a page, a site, or the pages of a sitemap or feed */
+        post: operations["sources.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/sources/{source_id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Crawl a source again now; unchanged pages are not embedded again */
+        post: operations["sources.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/sources/{source_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a source and its progress */
+        get: operations["sources.read"];
+        put?: never;
+        post?: never;
+        /** Remove a source with its pages and everything made from them */
+        delete: operations["sources.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/sources/{source_id}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pages of a source in the order of their visits, also those that were left out, and why */
+        get: operations["sources.pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules/preview": {
         parameters: {
             query?: never;
@@ -4055,6 +4125,7 @@ export interface components {
             files: number;
             vector_store_files: number;
             schedules: number;
+            sources: number;
             prompts: number;
             memories: number;
         };
@@ -4615,6 +4686,10 @@ export interface components {
             passages: {
                 file_id: string;
                 file_name: string;
+                /** @description Of a page of the web: its address. */
+                url?: string;
+                /** @description Of a page of the web: its title. */
+                title?: string;
                 /** @description The first page of the text, from 1: a page of a PDF or a slide. Without `last_page`, the page that most of the text is from: the file was processed by an earlier version. */
                 page?: number;
                 /** @description The last page of the text. */
@@ -5194,6 +5269,8 @@ export interface components {
             thread_max: number;
             /** @description Schedules that the plan allows. */
             schedule_max?: number;
+            /** @description Sources of the web that the plan allows. */
+            source_max?: number;
             /** @description In the smallest unit of the currency, such as cents. */
             amount: number;
             /** @description ISO 4217 code in lower case. */
@@ -5331,7 +5408,7 @@ export interface components {
          * @description What was deleted.
          * @enum {unknown}
          */
-        DeletionKind: "thread" | "assistant" | "vector_store" | "project" | "account" | "file";
+        DeletionKind: "thread" | "assistant" | "vector_store" | "project" | "account" | "file" | "source";
         /**
          * ReceiptStatus
          * @description Progress of the deletion.
@@ -6382,6 +6459,144 @@ export interface components {
             end_at?: string | null;
             max_runs?: number | null;
             note?: string | null;
+        };
+        /**
+         * SourceType
+         * @description What an address stands for.
+         * @enum {unknown}
+         */
+        SourceType: "page" | "site" | "sitemap" | "feed";
+        /**
+         * SourceRefresh
+         * @description When a source is crawled again.
+         */
+        SourceRefresh: {
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. */
+            cron?: string;
+            /** @description IANA name of the time zone of `cron`; default UTC. */
+            timezone?: string;
+            interval_seconds?: number;
+        };
+        /**
+         * SourceCreateRequest
+         * @description What the assistant is to know.
+         * @example {
+         *       "type": "site",
+         *       "url": "https://docs.example.com/guide/",
+         *       "max_pages": 200,
+         *       "exclude": [
+         *         "/guide/old/**"
+         *       ],
+         *       "refresh": {
+         *         "interval_seconds": 86400
+         *       }
+         *     }
+         */
+        SourceCreateRequest: {
+            /** @description `page`: one page. `site`: the pages of its host at and below the address, found by links. `sitemap`, `feed`: the pages that it names. */
+            type: components["schemas"]["SourceType"];
+            /** @description http or https. */
+            url: string;
+            /** @description Links from the address; default 5. Only for a site. */
+            max_depth?: number;
+            /** @description Default 500. */
+            max_pages?: number;
+            /** @description Globs of which an address has to match one. `*` is anything but `/`, `**` anything. One that begins with `/` is compared with path and query, any other with the whole address. */
+            include?: string[];
+            /** @description Globs of addresses that are left out, in the same form. */
+            exclude?: string[];
+            /** @description When it is crawled again: exactly one of `cron` and `interval_seconds`. */
+            refresh?: components["schemas"]["SourceRefresh"];
+        };
+        /**
+         * SourceStatus
+         * @description How far a source is. A source that failed keeps the pages that it has.
+         * @enum {unknown}
+         */
+        SourceStatus: "queued" | "crawling" | "ready" | "failed";
+        /**
+         * Source
+         * @description A part of the web that an assistant knows, and how far it has been read.
+         */
+        Source: {
+            source_id: string;
+            assistant_id: string;
+            /** @description `page`: one page. `site`: the pages of its host at and below the address, found by links. `sitemap`, `feed`: the pages that it names. */
+            type: components["schemas"]["SourceType"];
+            url: string;
+            max_depth: number;
+            max_pages: number;
+            include: string[];
+            exclude: string[];
+            refresh: components["schemas"]["SourceRefresh"] | null;
+            status: components["schemas"]["SourceStatus"];
+            error: string | null;
+            /** @description Pages that can be found. */
+            pages: number;
+            /** @description Pages that are known and were not visited yet. */
+            waiting: number;
+            /** @description Pages that are being embedded. */
+            processing: number;
+            /** @description Pages that were left out; the list of pages says why. */
+            left_out: number;
+            /** @description Further addresses that were left out, because there were too many. */
+            ignored: number;
+            /** @description Bytes that the last crawl has fetched. */
+            bytes: number;
+            crawled_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * SourceList
+         * @description A page of sources.
+         */
+        SourceList: {
+            sources: components["schemas"]["Source"][];
+            limit: number;
+            offset: number;
+        };
+        /**
+         * SourceDeleteResponse
+         * @description The deletion of a source.
+         */
+        SourceDeleteResponse: {
+            source_id: string;
+            /** @description False while it is still under way (status 202). */
+            deleted: boolean;
+            /** @description Id of the receipt: GET /receipts/{id}. */
+            receipt_id: string;
+        };
+        /**
+         * SourcePageStatus
+         * @description `left_out`: it is not read; `reason` says why.
+         * @enum {unknown}
+         */
+        SourcePageStatus: "waiting" | "processing" | "ready" | "left_out";
+        /**
+         * SourcePage
+         * @description An address of a source.
+         */
+        SourcePage: {
+            url: string;
+            title: string | null;
+            status: components["schemas"]["SourcePageStatus"];
+            reason: string | null;
+            /** @description Links from the address of the source. */
+            depth: number;
+            file_id: string | null;
+            fetched_at: string | null;
+        };
+        /**
+         * SourcePageList
+         * @description A page of the addresses of a source.
+         */
+        SourcePageList: {
+            pages: components["schemas"]["SourcePage"][];
+            limit: number;
+            offset: number;
         };
         /**
          * ScheduleTimingRequest
@@ -22178,6 +22393,594 @@ export interface operations {
             };
             /** @description Default Response */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SourceCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the source. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the source. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the source. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDeleteResponse"];
+                };
+            };
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDeleteResponse"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "sources.pages": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+                /** @description Only pages in this state. */
+                status?: components["schemas"]["SourcePageStatus"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the source. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourcePageList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

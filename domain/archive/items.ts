@@ -10,6 +10,7 @@ import type {
   ArchivedPrompt,
   ArchivedRun,
   ArchivedSchedule,
+  ArchivedSource,
   ArchivedThread,
   ArchivedToolCall,
   ArchivedVectorStore,
@@ -27,6 +28,7 @@ export const recordKinds = [
   'tool_calls',
   'feedback',
   'schedules',
+  'sources',
   'prompts',
   'memories',
   'vector_store_files',
@@ -51,6 +53,7 @@ export interface ReadRecords {
   feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }
   /** Without images, sounds and files; `hadParts`: there were some. */
   schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
+  sources: ArchivedSource
   prompts: ArchivedPrompt
   memories: ArchivedMemory
 }

@@ -74,6 +74,10 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
       const hadParts = input.some(({ data }) => 'parts' in data)
       return ready(kind, schedule.schedule_id, () => ({ ...schedule, input_json: messagesText(input), hadParts }))
     }
+    case 'sources': {
+      const source = checked(records.ArchivedSource, line, kind)
+      return ready(kind, source.source_id, () => source)
+    }
     case 'prompts': {
       const prompt = checked(records.ArchivedPrompt, line, kind)
       return ready(kind, prompt.prompt_id, () => prompt)

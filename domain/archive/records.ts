@@ -10,6 +10,7 @@ import { memoryLimits } from '../records/memory.ts'
 import { promptLimits } from '../records/prompt.ts'
 import { runStatuses } from '../records/run.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
+import { sourceLimits, sourceTypes } from '../records/source.ts'
 import { threadLimits } from '../records/thread.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
@@ -177,6 +178,27 @@ export const ArchivedSchedule = Type.Object({
   runs_made: Type.Integer({ minimum: 0, maximum: scheduleLimits.max_runs.maximum }),
   created_at: time,
 })
+const globs = Type.Array(Type.String({ minLength: 1, maxLength: sourceLimits.globLength }), {
+  maxItems: sourceLimits.globs,
+})
+export const ArchivedSource = Type.Object({
+  source_id: id,
+  assistant_id: id,
+  type: Type.Enum([...sourceTypes]),
+  url: Type.String({ minLength: 1, maxLength: sourceLimits.urlLength }),
+  max_depth: Type.Integer(sourceLimits.max_depth),
+  max_pages: Type.Integer(sourceLimits.max_pages),
+  include: globs,
+  exclude: globs,
+  refresh: Type.Optional(
+    Type.Object({
+      cron: Type.Optional(Type.String({ maxLength: scheduleLimits.cronLength })),
+      timezone: Type.Optional(Type.String({ minLength: 1, maxLength: scheduleLimits.timezoneLength })),
+      interval_seconds: Type.Optional(Type.Integer(sourceLimits.interval_seconds)),
+    }),
+  ),
+  created_at: time,
+})
 export const ArchivedPrompt = Type.Object({
   prompt_id: id,
   name: Type.String({ minLength: 1, maxLength: promptLimits.nameLength }),
@@ -224,6 +246,7 @@ export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
 export type ArchivedSchedule = Static<typeof ArchivedSchedule>
+export type ArchivedSource = Static<typeof ArchivedSource>
 export type ArchivedPrompt = Static<typeof ArchivedPrompt>
 export type ArchivedMemory = Static<typeof ArchivedMemory>
 export type ArchivedAttachment = Static<typeof ArchivedAttachment>

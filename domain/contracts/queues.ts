@@ -1,5 +1,5 @@
 /** The task queues. They are separate so that one kind of work cannot delay another. */
-export const queues = ['runs', 'documents', 'accounts', 'deletions', 'schedules'] as const
+export const queues = ['runs', 'documents', 'accounts', 'deletions', 'schedules', 'crawls'] as const
 export type Queue = (typeof queues)[number]
 
 /** The queue's name on the Temporal server. The prefix is empty except in tests that share a server. */
@@ -18,4 +18,5 @@ export const versioningOf = {
   accounts: 'PINNED',
   deletions: 'PINNED',
   schedules: 'AUTO_UPGRADE',
+  crawls: 'AUTO_UPGRADE',
 } as const satisfies Record<Queue, string>

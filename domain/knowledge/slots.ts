@@ -22,6 +22,12 @@ export const embeddingSlots = { slots: 32, slotsPerOwner: 4, waitingPerOwner: 0 
 /** For embedding files anew: slots of their own, so that a change of the model does not delay uploads. */
 export const reembeddingSlots = { slots: 8, slotsPerOwner: 1, waitingPerOwner: 0 }
 
+/** For crawls of sources: most of the time they wait for a site. One user's crawls leave slots to others. */
+export const crawlSlots = { slots: 12, slotsPerOwner: 2, waiting: 12, waitingPerOwner: 1 }
+
+/** Concurrent activities of the queue `crawls`: all of the above, and short steps. */
+export const crawlActivities = 40
+
 /** Concurrent activities of the queue `documents`: all of the above, and some for deletions and short steps. */
 export function documentActivities(filesReadAtOnce: number): number {
   return filesReadAtOnce + waitingToBeRead + embeddingSlots.slots + reembeddingSlots.slots + 16

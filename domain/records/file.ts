@@ -45,6 +45,8 @@ export interface FileRecord {
     /** Set while a request makes the file of its parts. */
     claimed_at?: Date
   }
+  /** Only pages of sources (`source.ts`): the text of a page is searched while its record names this file. */
+  web?: FileOfPage
   user_id: string
   ingestion_id: string
   /** Position within the upload, from 0: files are processed in this order. */
@@ -86,6 +88,17 @@ export interface FileRecord {
   created_at: Date
   updated_at: Date
 }
+
+export interface FileOfPage {
+  source_id: string
+  page_id: string
+  /** From where the text was read. */
+  url: string
+  title?: string
+}
+
+/** The condition that a file was uploaded, and not read from the web. */
+export const isUploaded = { web: { $exists: false } } as const
 
 /** The progress of a file that has not been processed. */
 export const unprocessed = {

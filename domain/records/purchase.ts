@@ -16,6 +16,8 @@ export interface PurchaseRecord {
   thread_max: number
   /** Schedules that the plan allows, if it allows more than the settings. */
   schedule_max?: number
+  /** Sources of the web. */
+  source_max?: number
   status: PurchaseStatus
   /** The page where the user pays; absent once nothing is left to pay. */
   url?: string

@@ -2,9 +2,9 @@ import { type StoreCounts, deletionKinds } from '../contracts/deletion.ts'
 
 /**
  * Files have a deletion of their own: see `services/knowledge/delete-file.ts`. The receipt's id is the id of the
- * file.
+ * file. So have sources (`services/sources/delete-source.ts`).
  */
-export const receiptKinds = [...deletionKinds, 'file'] as const
+export const receiptKinds = [...deletionKinds, 'file', 'source'] as const
 export type ReceiptKind = (typeof receiptKinds)[number]
 
 /** The proof of a deletion: counts before and after, in every store. It is kept after the deletion. */

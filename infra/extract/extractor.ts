@@ -1,10 +1,20 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { defaultChunkerOptions } from '../../domain/chunking/chunker-options.ts'
-import type { Extraction, FileRead, FileToRead } from '../../services/knowledge/extraction.ts'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import type {
+  Extraction,
+  FileRead,
+  FileToRead,
+  PageFacts,
+  PageRead,
+  PageReader,
+} from '../../services/knowledge/extraction.ts'
 import { type Confinement, describeConfinement, findConfinement, folderPrefix } from './confinement.ts'
+import { linksInLine } from './messages.ts'
 import type { Ocr } from './ocr/scan.ts'
 import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
@@ -25,7 +35,7 @@ export interface ExtractorOptions {
   overlapTokens?: number
 }
 
-export interface Extractor extends Extraction {
+export interface Extractor extends Extraction, PageReader {
   close(): Promise<void>
 }
 
@@ -115,11 +125,28 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       const reader = await take(file.owner)
       let isReusable = false
       try {
-        const result = yield* reader.read(file.content, jobOf(file, options), limitsOf(file, options), signal)
+        const output = reader.read(file.content, jobOf(file, options), limitsOf(file, options), signal)
+        const result = yield* chunksOf(output)
         isReusable = true
         return result
       } finally {
         if (isReusable && !isClosed) keep(file.owner, reader)
+        else void reader.kill()
+      }
+    },
+
+    async readPage({ url, body, owner, maxLinks }, signal) {
+      const reader = await take(owner)
+      let isReusable = false
+      try {
+        const file = { name: '', owner, size: body.length, content: () => Readable.from(inSlices(body)) }
+        const job = { ...jobOf(file, options), ocr: undefined, page: { url, maxLinks } }
+        const output = reader.read(file.content, job, limitsOf(file, options), signal)
+        const read = await pageOf(output, maxLinks)
+        isReusable = true
+        return read
+      } finally {
+        if (isReusable && !isClosed) keep(owner, reader)
         else void reader.kill()
       }
     },
@@ -131,6 +158,46 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       await Promise.all([...processes].map((reader) => reader.kill()))
     },
   }
+}
+
+type Output = ReturnType<ReaderProcess['read']>
+
+async function* chunksOf(output: Output): AsyncGenerator<Chunk, FileRead> {
+  try {
+    for (;;) {
+      const next = await output.next()
+      if (next.done) return next.value
+      if (!('chunk' in next.value)) throw invalidOutput()
+      yield next.value.chunk
+    }
+  } finally {
+    await output.return({ contentType: '' })
+  }
+}
+
+async function pageOf(output: Output, maxLinks: number): Promise<PageRead> {
+  const links: string[] = []
+  const html: string[] = []
+  let facts: PageFacts | undefined
+  let characters = 0
+  for await (const line of output) {
+    if ('links' in line) links.push(...line.links)
+    else if ('html' in line) html.push(line.html)
+    else if ('page' in line) facts = line.page
+    characters += 'html' in line ? line.html.length : 0
+    if ('chunk' in line || links.length > maxLinks + linksInLine || characters > maxHtmlCharacters)
+      throw invalidOutput()
+  }
+  if (facts === undefined) throw invalidOutput()
+  return { ...facts, links: links.slice(0, maxLinks), html: html.join('') }
+}
+
+const invalidOutput = () => new UnreadableFile('damaged', 'This file is damaged and cannot be read.')
+/** More than the largest page has. */
+const maxHtmlCharacters = 32 * 1024 * 1024
+
+function* inSlices(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += 256 * 1024) yield body.subarray(at, at + 256 * 1024)
 }
 
 function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens, ocr }: ExtractorOptions) {

@@ -4,7 +4,7 @@ import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunke
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import type { Scan } from '../../domain/knowledge/scan.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
-import type { FileRead } from '../../services/knowledge/extraction.ts'
+import type { FileRead, PageFacts } from '../../services/knowledge/extraction.ts'
 import { type Ocr, maxListedPages } from './ocr/scan.ts'
 
 /** Requests to a reader, on its standard input, one JSON text per line. The file is in the reader's folder. */
@@ -14,6 +14,8 @@ export interface ExtractionJob {
   overlapTokens: number
   /** Undefined: pictures are not read. */
   ocr?: Ocr | undefined
+  /** The file is a page of the web: its readable part and its links are wanted, no chunks. */
+  page?: { url: string; maxLinks: number } | undefined
 }
 
 /** Name of the file in the reader's folder. */
@@ -26,11 +28,18 @@ export const jobFile = 'file'
 export type ExtractionLine =
   | { chunk: Chunk }
   | { scanning: true }
+  | { links: string[] }
+  | { html: string }
+  | { page: PageFacts }
   | { end: FileRead }
   | { failed: { reason: UnreadableReason; message: string } }
 
 /** Longer than any valid line, of which a chunk is the largest part. */
 export const maxLineCharacters = 1024 * 1024
+/** Each character may take six in JSON. */
+export const htmlPieceCharacters = 128 * 1024
+export const linksInLine = 50
+export const maxLinkCharacters = 2048
 
 const maxHeadingCharacters = 4096
 /** Each takes a token. */
@@ -49,6 +58,9 @@ export function parseLine(text: string): ExtractionLine | undefined {
   if (!isObject(line)) return undefined
   if ('chunk' in line) return isChunk(line.chunk) ? { chunk: line.chunk } : undefined
   if ('scanning' in line) return { scanning: true }
+  if ('links' in line) return areLinks(line.links) ? { links: line.links } : undefined
+  if ('html' in line) return typeof line.html === 'string' ? { html: line.html } : undefined
+  if ('page' in line) return isPage(line.page) ? { page: line.page } : undefined
   if ('end' in line) return isObject(line.end) ? endOf(line.end) : undefined
   if (!('failed' in line) || !isObject(line.failed)) return undefined
   const said = textIn(line.failed, 'reason')
@@ -62,6 +74,21 @@ function endOf(end: object): ExtractionLine | undefined {
   if (contentType === undefined) return undefined
   if (!('scan' in end)) return { end: { contentType } }
   return isScan(end.scan) ? { end: { contentType, scan: end.scan } } : undefined
+}
+
+function areLinks(value: unknown): value is string[] {
+  if (!Array.isArray(value) || value.length > linksInLine) return false
+  return value.every((link) => typeof link === 'string' && link.length <= maxLinkCharacters)
+}
+
+function isPage(value: unknown): value is PageFacts {
+  if (!isObject(value)) return false
+  const texts = ['title', 'canonical'].map((name): unknown => Reflect.get(value, name))
+  return (
+    ['page', 'sitemap', 'lists', 'feed'].includes(textIn(value, 'kind') ?? '') &&
+    ['noindex', 'nofollow', 'hasMoreLinks'].every((name) => typeof Reflect.get(value, name) === 'boolean') &&
+    texts.every((text) => text === undefined || (typeof text === 'string' && text.length <= maxLinkCharacters))
+  )
 }
 
 function isScan(value: unknown): value is Scan {

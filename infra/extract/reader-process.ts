@@ -7,12 +7,11 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
 import type { FileRead } from '../../services/knowledge/extraction.ts'
 import { linesOf } from '../lines.ts'
 import { type Confinement, giveBackUserId, makeFolder, makeReadable, spawnConfined, takeUserId } from './confinement.ts'
-import { type ExtractionJob, jobFile, maxLineCharacters, parseLine } from './messages.ts'
+import { type ExtractionJob, type ExtractionLine, jobFile, maxLineCharacters, parseLine } from './messages.ts'
 import { watchProcess } from './process-usage.ts'
 
 const script = fileURLToPath(new URL('./child/main.ts', import.meta.url))
@@ -24,6 +23,9 @@ export interface ReadingLimits {
   /** How much longer each page may take that is a picture. */
   forEachScan: { cpuSeconds: number; timeoutMs: number; maxPages: number }
 }
+
+/** What a reader says of a file before its end. */
+type ReaderOutput = Exclude<ExtractionLine, { scanning: true } | { end: FileRead } | { failed: object }>
 
 export type ReaderProcess = Awaited<ReturnType<typeof startReader>>
 
@@ -65,7 +67,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
       job: ExtractionJob,
       limits: ReadingLimits,
       signal: AbortSignal | undefined,
-    ): AsyncGenerator<Chunk, FileRead> {
+    ): AsyncGenerator<ReaderOutput, FileRead> {
       signal?.throwIfAborted()
       try {
         await pipeline(content(), createWriteStream(path, { mode: 0o400, flags: 'wx' }), signal ? { signal } : {})
@@ -83,13 +85,13 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
           if (next.done) break
           const line = parseLine(next.value)
           if (line === undefined) break
-          if ('chunk' in line) yield line.chunk
-          else if ('scanning' in line) watch.allowScan()
+          if ('scanning' in line) watch.allowScan()
           else if ('end' in line) {
             await rm(path, { force: true })
             rest()
             return line.end
-          } else throw new UnreadableFile(line.failed.reason, line.failed.message)
+          } else if ('failed' in line) throw new UnreadableFile(line.failed.reason, line.failed.message)
+          else yield line
         }
         kill(child)
         await gone.promise

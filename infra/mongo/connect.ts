@@ -9,6 +9,7 @@ import { budgetModels } from './models/budgets.ts'
 import { attachmentModels } from './models/attachments.ts'
 import { memoryModels } from './models/memories.ts'
 import { scheduleModels } from './models/schedules.ts'
+import { sourceModels } from './models/sources.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -99,6 +100,7 @@ export async function connectDatabase(
     ...budgetModels(connection),
     ...scheduleModels(connection),
     ...memoryModels(connection),
+    ...sourceModels(connection),
     ...modelSettingsModels(connection),
   }
   return {

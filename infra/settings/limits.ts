@@ -39,6 +39,14 @@ export const limitSettings = {
     scheduleMaxDefault: integer('SCHEDULE_MAX_DEFAULT', [0, 1_000_000], 'Schedules of a user.', {
       default: 20,
     }),
+    sourceMaxDefault: integer(
+      'SOURCE_MAX_DEFAULT',
+      [0, 1_000_000],
+      'Sources of the web of a user; a plan can allow more.',
+      {
+        default: 20,
+      },
+    ),
     storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
       defaultText: 'no limit',
     }),

@@ -95,6 +95,9 @@ export const knowledgeSettings = {
       'Files read at once; one user never takes the last place.',
       { default: 3 },
     ),
+    crawlPauseMs: integer('CRAWL_PAUSE_MS', [0, 60_000], 'Pause between two pages of a site that asks for none.', {
+      default: 200,
+    }),
     ocrLanguages: ocrLanguages('OCR_LANGUAGES', 'Languages of scans; `off`: they are not read.', {
       default: ['eng', 'deu'],
     }),

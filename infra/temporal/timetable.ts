@@ -1,28 +1,15 @@
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOverlapPolicy,
-  type ScheduleSpec,
-  isGrpcServiceError,
-} from '@temporalio/client'
+import type { Client, ScheduleOverlapPolicy, ScheduleSpec } from '@temporalio/client'
+import { crawlContract } from '../../domain/contracts/crawl.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { searchAttributePairs } from '../../domain/contracts/search-attributes.ts'
 import { startOptions } from '../../domain/contracts/workflow-contract.ts'
-import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { OverlapPolicy, ScheduleRecord } from '../../domain/records/schedule.ts'
 import { firstOfInterval } from '../../domain/schedules/next-times.ts'
 import type { Timetable } from '../../services/schedules/timetable.ts'
+import type { RefreshTimetable } from '../../services/sources/refresh-timetable.ts'
 import type { Settings } from '../config.ts'
-
-const prefix = 'schedule/'
-
-/** Owners that one query names; each id has at most 128 characters. */
-const ownersOfQuery = 50
-
-/** gRPC's code of a request that can never succeed. */
-const invalidArgument = 3
+import { temporalSchedules } from './temporal-schedules.ts'
 
 const overlapOf = {
   skip: 'SKIP',
@@ -30,96 +17,65 @@ const overlapOf = {
   cancel_other: 'CANCEL_OTHER',
 } as const satisfies Record<OverlapPolicy, ScheduleOverlapPolicy>
 
-const attributeOf = { user: 'UserId', project: 'ProjectId', assistant: 'AssistantId' } as const
-
-/** The schedules of users at Temporal. Every call ends within the deadline of the settings. */
+/** The schedules of users at Temporal. */
 export function createTimetable(
   client: Client,
-  { taskQueuePrefix, dependencyTimeoutSeconds }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
+  settings: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
 ): Timetable {
-  async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
-    } catch (error) {
-      if (!isGrpcServiceError(error)) throw error
-      if (error.code === invalidArgument) throw invalidInput(['body', 'cron'], 'is not known to Temporal')
-      throw new AppError('unavailable', 'The service is busy or partly down; try again soon.', { cause: error })
-    }
-  }
-
+  const schedules = temporalSchedules(client, settings, { prefix: 'schedule/', cronAt: ['body', 'cron'] })
   return {
+    ...schedules,
     put: (schedule) =>
-      withDeadline(async () => {
-        const wanted = optionsOf(schedule, taskQueuePrefix)
-        const handle = client.schedule.getHandle(prefix + schedule._id)
-        const update = () => handle.update((current) => ({ ...current, ...wanted }))
-        const create = () => {
-          const start = startOf(schedule)
-          return client.schedule.create({
-            scheduleId: prefix + schedule._id,
-            typedSearchAttributes: searchAttributePairs(scheduleRunContract.attributes(start)),
-            ...wanted,
-          })
-        }
+      schedules.put({
+        id: schedule._id,
         // Most are new, or changed by their owners.
-        if (schedule.revision > 1) {
-          try {
-            return await update()
-          } catch (error) {
-            if (!(error instanceof ScheduleNotFoundError)) throw error
-          }
-        }
-        try {
-          await create()
-        } catch (error) {
-          if (!(error instanceof ScheduleAlreadyRunning)) throw error
-          await update()
-        }
+        isKnown: schedule.revision > 1,
+        typedSearchAttributes: searchAttributePairs(scheduleRunContract.attributes(startOf(schedule))),
+        ...optionsOf(schedule, settings.taskQueuePrefix),
       }),
-
-    async remove(scheduleId) {
-      try {
-        await withDeadline(() => client.schedule.getHandle(prefix + scheduleId).delete())
-      } catch (error) {
-        if (!(error instanceof ScheduleNotFoundError)) throw error
-      }
-    },
-
-    nextTimes: (scheduleId) =>
-      withDeadline(async () => {
-        try {
-          return (await client.schedule.getHandle(prefix + scheduleId).describe()).info.nextActionTimes
-        } catch (error) {
-          if (error instanceof ScheduleNotFoundError) return undefined
-          throw error
-        }
-      }),
-
-    async idsOf(owner, owners) {
-      const ids: string[] = []
-      for (let start = 0; start < owners.length; start += ownersOfQuery)
-        await withDeadline(async () => {
-          // Ids that clients choose have no quotation marks.
-          const named = owners.slice(start, start + ownersOfQuery).map((id) => `"${id}"`)
-          const query = `${attributeOf[owner]} IN (${named.join(', ')})`
-          for await (const { scheduleId } of client.schedule.list({ query }))
-            if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
-        })
-      return ids
-    },
-  }
-
-  /** Temporal lists a schedule for a moment after it is gone. */
-  async function exists(scheduleId: string): Promise<boolean> {
-    try {
-      await client.schedule.getHandle(scheduleId).describe()
-      return true
-    } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return false
-      throw error
-    }
   }
 }
+
+/** The schedules at Temporal that crawl sources again. A crawl that takes longer than its period leaves the next one out. */
+export function createRefreshTimetable(
+  client: Client,
+  settings: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
+): RefreshTimetable {
+  const schedules = temporalSchedules(client, settings, { prefix: 'source/', cronAt: ['body', 'refresh', 'cron'] })
+  return {
+    ...schedules,
+    async put(source) {
+      if (source.refresh === undefined) return schedules.remove(source._id)
+      const { cron, timezone = 'UTC', interval_seconds: seconds } = source.refresh
+      const start = {
+        sourceId: source._id,
+        userId: source.user_id,
+        assistantId: source.assistant_id,
+      }
+      const every = (seconds ?? 0) * 1000
+      const spec: ScheduleSpec =
+        cron === undefined
+          ? { intervals: [{ every, offset: source.created_at.getTime() % every }] }
+          : { cronExpressions: [cron], timezone }
+      await schedules.put({
+        id: source._id,
+        isKnown: source.revision > 1,
+        typedSearchAttributes: searchAttributePairs(crawlContract.attributes(start)),
+        // Sources that are due at the same minute do not begin in the same second.
+        spec: { ...spec, jitter: refreshJitterMs },
+        action: {
+          type: 'startWorkflow',
+          workflowType: crawlContract.type.name,
+          taskQueue: queueName(crawlContract.queue, settings.taskQueuePrefix),
+          ...startOptions(crawlContract, start),
+        },
+        policies: { overlap: 'SKIP', catchupWindow: 3_600_000, pauseOnFailure: false },
+      })
+    },
+  }
+}
+
+const refreshJitterMs = 60_000
 
 const startOf = (schedule: ScheduleRecord) => ({
   scheduleId: schedule._id,

@@ -33,6 +33,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   ]
   const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
   const sweep = { collections, ...knowledge }
+  const webRecords = webRecordsOf(collections)
 
   /** Conditions of the facts whose user, project or assistant is gone. */
   async function* orphanedFacts(): AsyncGenerator<object> {
@@ -87,6 +88,11 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       // One that lacks several of its owners counts for each.
       let facts = 0
       for await (const filter of orphanedFacts()) facts += await memories.countDocuments(filter)
+      for (const [name, { collection, field, missing }] of Object.entries(webRecords)) {
+        counts[name] = 0
+        for (const ids of batches(await missing()))
+          counts[name] += await collection.countDocuments({ [field]: { $in: ids } })
+      }
       const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
       return {
         ...counts,
@@ -106,9 +112,29 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
         }
       }
       for await (const filter of orphanedFacts()) await eraseAll(transaction, memories, filter)
+      for (const { collection, field, missing } of Object.values(webRecords)) {
+        for (const ids of batches(await missing())) await eraseAll(transaction, collection, { [field]: { $in: ids } })
+      }
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
     },
   }
+}
+
+/** Records of the web, and the ids of owners that they name and that are gone. */
+function webRecordsOf({ assistants, sources, sourcePages }: Collections) {
+  const records: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
+    sources: {
+      collection: sources,
+      field: 'assistant_id',
+      missing: () => missingParents(sources, 'assistant_id', assistants),
+    },
+    source_pages: {
+      collection: sourcePages,
+      field: 'source_id',
+      missing: () => missingParents(sourcePages, 'source_id', sources),
+    },
+  }
+  return records
 }
 
 const ownership = { user_id: 1, project_id: 1, kind: 1 } as const
@@ -138,6 +164,9 @@ interface Owned extends Referring {
 }
 interface OfThread extends Referring, Erasable<{ thread_id: { $in: string[] } }> {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
+}
+interface OfOwner extends Erasable<Record<string, { $in: string[] }>> {
+  countDocuments(filter: Record<string, { $in: string[] }>): PromiseLike<number>
 }
 interface Referring {
   aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }

@@ -1,3 +1,4 @@
+import { sourceDeletionContract } from '../../domain/contracts/crawl.ts'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { newId } from '../../domain/ids.ts'
@@ -6,9 +7,10 @@ import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { deletionOf } from '../knowledge/files.ts'
+import { deletionOfSource } from '../sources/delete-source.ts'
 
 interface ReapplyDeps {
-  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts'>
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts' | 'sources'>
   workflows: Pick<WorkflowClient, 'start' | 'result'>
   /** How long to wait for the end of one deletion. */
   waitMs: number
@@ -40,6 +42,12 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
       await workflows.start(fileDeletionContract, { ...deletionOf(file), userId, projectId })
       return outcome(await workflows.result(fileDeletionContract, { fileId: id }, { waitMs }))
     }
+    if (kind === 'source') {
+      const source = await collections.sources.findById(id).lean()
+      if (!source) return 'gone'
+      await workflows.start(sourceDeletionContract, deletionOfSource(source))
+      return outcome(await workflows.result(sourceDeletionContract, { sourceId: id }, { waitMs }))
+    }
     const hasReceipt = (await collections.receipts.countDocuments({ _id: receipt._id })) > 0
     const receiptId = hasReceipt ? newId() : receipt._id
     await workflows.start(deletionContract, { kind, id, userId, receiptId })
@@ -60,6 +68,8 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
         return collections.threads.findById(id, made).lean()
       case 'file':
         return collections.files.findById(id, made).lean()
+      case 'source':
+        return collections.sources.findById(id, made).lean()
     }
   }
 }

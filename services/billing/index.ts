@@ -82,6 +82,7 @@ export function createBilling(deps: BillingDeps) {
         price_id: priceId,
         thread_max: plan.thread_max,
         ...(plan.schedule_max === undefined ? {} : { schedule_max: plan.schedule_max }),
+        ...(plan.source_max === undefined ? {} : { source_max: plan.source_max }),
         status: 'open',
         ...(session.url === null ? {} : { url: session.url }),
         looks: 0,

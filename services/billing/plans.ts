@@ -9,6 +9,7 @@ export interface Plan {
   thread_max: number
   /** Schedules that a user with this plan may have, if the price says so. */
   schedule_max?: number
+  source_max?: number
   /** In the smallest unit of the currency. */
   amount: number
   currency: string
@@ -51,6 +52,7 @@ async function read(provider: PaymentProvider): Promise<Plan[]> {
 function planOf(price: Stripe.Price): Plan | undefined {
   const threadMax = threadMaxOf(price)
   const scheduleMax = scheduleMaxOf(price)
+  const sourceMax = sourceMaxOf(price)
   if (threadMax === undefined || price.unit_amount === null || price.billing_scheme !== 'per_unit') return undefined
   const { product, recurring, nickname } = price
   const isForSale = typeof product === 'object' && !('deleted' in product) && product.active
@@ -60,6 +62,7 @@ function planOf(price: Stripe.Price): Plan | undefined {
     name: nickname ?? product.name,
     thread_max: threadMax,
     ...(scheduleMax === undefined ? {} : { schedule_max: scheduleMax }),
+    ...(sourceMax === undefined ? {} : { source_max: sourceMax }),
     amount: price.unit_amount,
     currency: price.currency,
     interval: recurring?.interval ?? 'one_time',
@@ -74,6 +77,11 @@ export function threadMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | und
 
 export function scheduleMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
   return numberOf(price, 'schedule_max')
+}
+
+/** Sources of the web. */
+export function sourceMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
+  return numberOf(price, 'source_max')
 }
 
 function numberOf(price: Pick<Stripe.Price, 'metadata'>, member: string): number | undefined {

@@ -2,11 +2,11 @@ import type { Stripe } from 'stripe'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import { isChargedBack } from './chargebacks.ts'
 import { idOf } from './id-of.ts'
-import { scheduleMaxOf, threadMaxOf } from './plans.ts'
+import { scheduleMaxOf, sourceMaxOf, threadMaxOf } from './plans.ts'
 
 /** What the payment provider says about a purchase at this moment. */
 export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
-  Partial<Pick<PurchaseRecord, 'schedule_max' | 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
+  Partial<Pick<PurchaseRecord, 'schedule_max' | 'source_max' | 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
 
 /** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */
 const entitled = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due'])
@@ -35,11 +35,13 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
     const threadMax = price === undefined ? undefined : threadMaxOf(price)
     // A price that says nothing about schedules allows what the settings allow.
     const scheduleMax = price === undefined ? purchase.schedule_max : (scheduleMaxOf(price) ?? 0)
+    const sourceMax = price === undefined ? purchase.source_max : (sourceMaxOf(price) ?? 0)
     return {
       ...ids,
       status: isActive ? 'active' : 'ended',
       thread_max: threadMax ?? purchase.thread_max,
       ...(scheduleMax === undefined ? {} : { schedule_max: scheduleMax }),
+      ...(sourceMax === undefined ? {} : { source_max: sourceMax }),
     }
   }
   const isUnpaid = session.payment_status === 'unpaid'

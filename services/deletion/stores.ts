@@ -14,6 +14,8 @@ import { memoryStores } from '../memory/stores.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
+import { sourceStores } from '../sources/delete-source.ts'
+import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
@@ -25,15 +27,18 @@ export interface StoresDeps {
   knowledge: KnowledgeStores
   billing: Pick<Billing, 'endFor'>
   timetable: Timetable
+  refreshes: RefreshTimetable
 }
 
 /**
  * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
  * a new collection is added here (or to `keptCollections`, with the reason).
  */
-export function createStores({ collections, transaction, stream, knowledge, billing, timetable }: StoresDeps): Store[] {
+export function createStores(deps: StoresDeps): Store[] {
+  const { collections, transaction, stream, knowledge, billing, timetable, refreshes } = deps
   return [
     ...scheduleStores({ collections, transaction, timetable }),
+    ...sourceStores({ collections, transaction, refreshes }),
     ...knowledgeStores(knowledge),
     ...memoryStores({ collections, transaction, vectors: knowledge.vectors }),
     runStreams(collections, stream),

@@ -10,6 +10,7 @@ import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { PromptRecord } from '../../domain/records/prompt.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ScheduleAttachment, ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import type { SourceRecord } from '../../domain/records/source.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
@@ -60,6 +61,31 @@ export const archived = {
     config: maskSecrets(objectFromJsonText(configText)),
     created_at: assistant.created_at,
     updated_at: assistant.updated_at,
+  }),
+
+  /** Without its pages, which are not the user's. */
+  source: ({
+    _id,
+    assistant_id,
+    type,
+    url,
+    max_depth,
+    max_pages,
+    include,
+    exclude,
+    refresh,
+    created_at,
+  }: SourceRecord) => ({
+    source_id: _id,
+    assistant_id,
+    type,
+    url,
+    max_depth,
+    max_pages,
+    include,
+    exclude,
+    refresh,
+    created_at,
   }),
 
   vectorStore: ({ _id, project_id, name, store, created_at }: VectorStoreRecord) => ({

@@ -1,6 +1,6 @@
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -46,10 +46,11 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
-  const { schedules, scheduleRuns, prompts, memories } = deps.collections
+  const { schedules, scheduleRuns, prompts, memories, sources } = deps.collections
   yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
   const ofUser = { user_id: user._id, ...until(now) }
   yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
+  yield* jsonLines('sources', mapped(records(sources, own), archived.source), now)
   yield* jsonLines('prompts', mapped(records(prompts, ofUser), archived.prompt), now)
   // What callers of an assistant have told it is theirs.
   const ownFacts = records(memories, { ...own, caller: { $exists: false } })
@@ -71,13 +72,14 @@ function entryLine(record: FileRecord): object {
   return archived.vectorStoreFile({ ...record, source_id: record.source_id ?? '' })
 }
 
-/** Without those whose owner is being deleted, and those whose time is over. */
+/** Without pages of the web, those whose owner is being deleted, and those whose time is over. */
 async function storedFiles({ collections }: ArchiveDeps, user: UserRecord, now: Date) {
   const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
   const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
   return {
     user_id: user._id,
     status: { $ne: 'uploading' },
+    ...isUploaded,
     assistant_id: { $nin: [...gone, ...goneProjects.map(projectOwner)] },
     $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: now } }],
     ...until(now),

@@ -11,6 +11,7 @@ import { type ImportMemoriesDeps, createMemoryImport } from './import-memories.t
 import { type ImportPromptsDeps, createPromptImport } from './import-prompts.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
+import { type ImportSourcesDeps, createSourceImport } from './import-sources.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import { newIdsFor } from './new-ids.ts'
@@ -23,6 +24,7 @@ type ImportsDeps = ImportRecordsDeps &
   ImportRunPartsDeps &
   ImportFilesDeps &
   ImportSchedulesDeps &
+  ImportSourcesDeps &
   ImportPromptsDeps &
   ImportMemoriesDeps &
   ImportVectorStoresDeps & {
@@ -79,6 +81,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const parts = createRunPartsImport(deps, target)
     const shelves = createVectorStoreImport(deps, target)
     const importSchedule = createScheduleImport(deps, target)
+    const importSource = createSourceImport(deps, target)
     const importPrompt = createPromptImport(deps, target)
     const importMemory = createMemoryImport(deps, target)
     const receiveFile = createFileImport(deps, target)
@@ -114,6 +117,8 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
           return parts.feedback(item.record)
         case 'schedules':
           return importSchedule(item.record)
+        case 'sources':
+          return importSource(item.record)
         case 'prompts':
           return importPrompt(item.record)
         case 'memories':

@@ -8,6 +8,7 @@ export type ImportedKind =
   | 'message'
   | 'feedback'
   | 'schedule'
+  | 'source'
   | 'prompt'
   | 'memory'
   | 'attachment'

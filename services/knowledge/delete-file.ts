@@ -19,6 +19,10 @@ export interface DeleteFileDeps {
   workflows: Pick<WorkflowClient, 'signal'>
 }
 
+export interface RemovePartDeps extends Pick<DeleteFileDeps, 'vectors' | 'workflows'> {
+  collections: KnowledgeCollections
+}
+
 /** Chunks and vectors of a file, and the ingestion that may be making them. */
 interface Part {
   assistantId: string
@@ -62,13 +66,13 @@ export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput)
   return true
 }
 
-function partOf(entry: FileRecord): Part {
+export function partOf(entry: FileRecord): Part {
   return { assistantId: entry.assistant_id, fileId: entry._id, ingestionId: ingestionOf(entry) }
 }
 
 /** What is left of the part. */
-async function removePart(
-  { collections: { chunks }, vectors, workflows }: DeleteFileDeps,
+export async function removePart(
+  { collections: { chunks }, vectors, workflows }: RemovePartDeps,
   { assistantId, fileId, ingestionId }: Part,
 ): Promise<{ vectors: number; chunks: number }> {
   // A project's own files have bytes only.

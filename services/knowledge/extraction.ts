@@ -13,6 +13,39 @@ export interface Extraction {
   extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, FileRead>
 }
 
+export interface PageReader {
+  /** What is of use in a page of the web, a sitemap or a feed. Throws as `extract` does. */
+  readPage(page: PageToRead, signal?: AbortSignal): Promise<PageRead>
+}
+
+export interface PageToRead {
+  /** Base of its links, if it does not name another one. */
+  url: string
+  body: Buffer
+  owner: string
+  /** At most so many are of interest. */
+  maxLinks: number
+}
+
+export interface PageRead extends PageFacts {
+  /** The readable part of a page, as HTML in UTF-8; empty for a sitemap or a feed. */
+  html: string
+  /** Absolute addresses, in order, as they stand there. */
+  links: string[]
+}
+
+/** What a reader says of a page beside its links and its text. */
+export interface PageFacts {
+  /** `lists`: a sitemap that names sitemaps. */
+  kind: 'page' | 'sitemap' | 'lists' | 'feed'
+  title?: string | undefined
+  canonical?: string | undefined
+  noindex: boolean
+  nofollow: boolean
+  /** There are more links than `maxLinks`. */
+  hasMoreLinks: boolean
+}
+
 /** What is known of a file when all of it was read. */
 export interface FileRead {
   contentType: string

@@ -4,7 +4,7 @@ import { type FileDeletionInput, fileDeletionContract } from '../../domain/contr
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
@@ -32,7 +32,7 @@ interface FilesDeps {
   deletionWaitMs: number
 }
 
-const visible = { status: { $ne: 'uploading' } } as const
+const visible = { status: { $ne: 'uploading' as const }, ...isUploaded }
 const pollMs = 250
 /** How many files of an upload are shown by default. */
 export const firstFiles: PageRange = { limit: 1000, offset: 0 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord, isUploaded, unprocessed } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
@@ -21,7 +21,9 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
   async function retry(assistant: AssistantRecord, fileId: string): Promise<FileRecord> {
     await admit(assistant)
     const find = () =>
-      files.findOne({ _id: fileId, assistant_id: assistant._id, status: { $ne: 'uploading' } }).lean<FileRecord>()
+      files
+        .findOne({ _id: fileId, assistant_id: assistant._id, status: { $ne: 'uploading' }, ...isUploaded })
+        .lean<FileRecord>()
     const file = await find()
     if (!file) throw new AppError('not_found', 'There is no such file.')
     if (file.status !== 'failed') return file

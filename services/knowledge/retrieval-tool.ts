@@ -28,7 +28,7 @@ const lookEveryMs = 250
 
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
- * `{passages: [{file_name, page?, last_page?, heading?, text, pages?, score}]}`, so that the model can cite each sentence
+ * `{passages: [{file_name, url?, title?, page?, last_page?, heading?, text, pages?, score}]}`, so that the model can cite each sentence
  * by file and page or heading.
  */
 export async function createRetrievalTool(

@@ -13,6 +13,9 @@ import type { VectorMatch, VectorStore } from './vector-store.ts'
 export interface Passage {
   file_id: string
   file_name: string
+  /** Of a page of the web: its address and its title. */
+  url?: string
+  title?: string
   /** The first page of the text; without `last_page`, of an earlier version: the page that most of it is from. */
   page?: number
   last_page?: number
@@ -27,7 +30,7 @@ export interface Passage {
 type NamedPage = PassagePage & { starts_with?: string }
 
 export interface RetrieveDeps {
-  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
+  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'sourcePages'>
   vectors: Pick<VectorStore, 'search'>
   embedder: Embedder
 }
@@ -63,7 +66,8 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       })
       .lean<FileRecord[]>(),
   ])
-  const fileOf = new Map(ready.map((file) => [file._id, file]))
+  const current = await currentPages(deps.collections, ready)
+  const fileOf = new Map(ready.filter(current).map((file) => [file._id, file]))
   const passages: Passage[] = []
   for (const { id, score } of matches) {
     const chunk = chunkOf.get(id)
@@ -73,6 +77,8 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       // Callers know the entry of a vector store by the id of the project's file.
       file_id: file.source_id ?? file._id,
       file_name: file.name,
+      ...(file.web === undefined ? {} : { url: file.web.url }),
+      ...(file.web?.title === undefined ? {} : { title: file.web.title }),
       ...(chunk.page === undefined ? {} : { page: chunk.page }),
       ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
       ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
@@ -82,6 +88,20 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     })
   }
   return passages
+}
+
+/** Whether a file is searched: of a page of the web only the text that the page names now. */
+async function currentPages(
+  { sourcePages }: Pick<RetrieveDeps['collections'], 'sourcePages'>,
+  files: FileRecord[],
+): Promise<(file: FileRecord) => boolean> {
+  const ids = files.flatMap(({ web }) => web?.page_id ?? [])
+  const pages =
+    ids.length === 0
+      ? []
+      : await sourcePages.find({ _id: { $in: ids } }, { file_id: 1 }).lean<{ _id: string; file_id?: string }[]>()
+  const named = new Set(pages.map(({ file_id: file }) => file))
+  return ({ _id, web }) => web === undefined || named.has(_id)
 }
 
 const namingCharacters = 48

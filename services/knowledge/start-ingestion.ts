@@ -12,7 +12,7 @@ export type StartIngestion = ReturnType<typeof createStartIngestion>
 /** Starts the processing of an assistant's files. Starting the same ingestion again has no effect. */
 export function createStartIngestion({ workflows }: StartIngestionDeps) {
   return (
-    assistant: AssistantRecord,
+    assistant: Pick<AssistantRecord, '_id' | 'project_id' | 'user_id'>,
     ingestion: { ingestionId: string; fileIds: string[]; retry?: number },
   ): Promise<void> =>
     workflows.start(ingestionContract, {

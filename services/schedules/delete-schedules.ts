@@ -1,7 +1,7 @@
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
-import { eraseAll } from '../deletion/many.ts'
-import { type Members, type Store, inBatches, sumOver } from '../deletion/store.ts'
+import { membersOf, ownedStore } from '../deletion/owned-store.ts'
+import { type Members, type Store, inBatches } from '../deletion/store.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { Timetable } from './timetable.ts'
 
@@ -36,52 +36,16 @@ export function scheduleStores({ collections, transaction, timetable }: Schedule
       },
       countFor: async (members) => (await listed(timetable, members)).length,
     },
-    storeOf('schedules', schedules, transaction),
-    storeOf('schedule_runs', scheduleRuns, transaction),
+    ownedStore('schedules', schedules, fields, transaction),
+    ownedStore('schedule_runs', scheduleRuns, fields, transaction),
   ]
 }
 
 const fields = ['user_id', 'project_id', 'assistant_id', 'thread_id'] as const
-type Field = (typeof fields)[number]
-
-const membersOf = {
-  user_id: 'userIds',
-  project_id: 'projectIds',
-  assistant_id: 'assistantIds',
-  thread_id: 'threadIds',
-} as const satisfies Record<Field, keyof Members>
 
 /** What Temporal itself lists, without the records; a schedule there does not name its thread. */
 async function listed(timetable: Timetable, { userIds, projectIds, assistantIds }: Members): Promise<string[]> {
   if (userIds.length > 0) return timetable.idsOf('user', userIds)
   if (projectIds.length > 0) return timetable.idsOf('project', projectIds)
   return timetable.idsOf('assistant', assistantIds)
-}
-
-function storeOf(
-  name: string,
-  collection: Collections['schedules'] | Collections['scheduleRuns'],
-  transaction: RunInTransaction,
-): Store {
-  const owned = collection as Collections['scheduleRuns']
-  return {
-    name,
-    phase: 'contents',
-    collections: [name],
-    async deleteFor(members) {
-      for (const field of fields)
-        await inBatches(members[membersOf[field]], (ids) => eraseAll(transaction, owned, { [field]: { $in: ids } }))
-    },
-    async countFor(members) {
-      let total = 0
-      for (const [index, field] of fields.entries()) {
-        // A record with two owners among the members is counted once.
-        const counted = fields.slice(0, index).map((other) => ({ [other]: { $in: members[membersOf[other]] } }))
-        total += await sumOver(members[membersOf[field]], async (ids) =>
-          owned.countDocuments({ [field]: { $in: ids }, ...(counted.length > 0 ? { $nor: counted } : {}) }),
-        )
-      }
-      return total
-    },
-  }
 }

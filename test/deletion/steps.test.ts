@@ -23,6 +23,7 @@ describe('the steps of a deletion', () => {
       stream,
       billing: service.api.services.billing,
       timetable: service.api.platform.core.timetable,
+      refreshes: service.api.platform.core.refreshes,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
   }

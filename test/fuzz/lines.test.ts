@@ -114,6 +114,9 @@ describe("the line protocol of files' readers", () => {
 function isSound(answer: ExtractionLine): boolean {
   if ('chunk' in answer) return typeof answer.chunk.text === 'string'
   if ('scanning' in answer) return answer.scanning
+  if ('links' in answer) return answer.links.every((link) => typeof link === 'string')
+  if ('html' in answer) return typeof answer.html === 'string'
+  if ('page' in answer) return typeof answer.page.kind === 'string'
   return 'end' in answer ? answer.end.contentType.length <= 200 : typeof answer.failed.message === 'string'
 }
 

@@ -256,6 +256,7 @@ export async function createSide(
       receipt_id: receiptId,
       session_id: purchase?._id ?? '',
       schedule_id: estate.schedules[0] ?? '',
+      source_id: estate.sources[0] ?? '',
     },
   }
 }

@@ -21,6 +21,7 @@ export interface Ids {
   memory_id: string
   share_token: string
   schedule_id: string
+  source_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
   project_file_id: string
@@ -176,6 +177,12 @@ export const native: Record<string, Expectation> = {
   'threads.share.list': secret,
   'threads.share.open': openDoor,
   'threads.runs': { foreign: 404 },
+  'sources.create': { foreign: 403, body: () => ({ type: 'page', url: 'https://example.com/' }) },
+  'sources.list': { foreign: 403 },
+  'sources.read': { foreign: 403 },
+  'sources.pages': { foreign: 403 },
+  'sources.refresh': { foreign: 403 },
+  'sources.delete': { foreign: 403 },
   'schedules.create': {
     foreignBody: [
       { status: 403, body: (_own, other) => ({ assistant_id: other.aid, input: human, cron: '0 7 * * *' }) },

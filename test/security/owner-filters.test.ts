@@ -68,6 +68,10 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/schedules/read-schedules.ts schedules.find without user_id', 'lists the project of the token'],
   ['services/schedules/triggered-runs.ts runs.find without user_id', 'names the runs of the own schedule'],
   ['services/schedules/triggered-runs.ts scheduleRuns.find without user_id', 'the schedule was read as the own before'],
+  [
+    'services/sources/index.ts receipts.exists without user_id',
+    'says only that the deletion of a source is under way, whose id nobody else knows',
+  ],
   ['services/v1/conversations.ts threads.findOneAndUpdate without project_id', 'names the user'],
   ['services/v1/conversations.ts threads.findOneAndUpdate without user_id', 'names the project'],
   ['services/v1/remove-item.ts runs.findOne without thread_id', 'names the user'],

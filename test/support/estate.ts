@@ -28,6 +28,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
   const threads: string[] = []
   const runs: string[] = []
   const schedules: string[] = []
+  const sources: string[] = []
   for (const place of places.slice(0, projects)) {
     const { body: assistant } = await place.call('POST', '/assistants/', { name: 'A', config: { note: 'x' } })
     assistants.push(assistant.assistant_id)
@@ -53,6 +54,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
       created_at: new Date(),
       finished_at: new Date(),
     })
+    sources.push(await addSource(service, { userId, assistantId: assistant.assistant_id }))
     const { body: store } = await place.call('POST', '/v1/vector_stores', { name: 'S' })
     stores.push(store.id)
     projectFiles.push(await addProjectFile(service, { userId, projectId: place.projectId, storeId: store.id }))
@@ -135,6 +137,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     threads,
     runs,
     schedules,
+    sources,
     ids: [...ids, ...schedules, ...assistants, ...stores, ...projectFiles, ...threads, ...runs],
   }
 }
@@ -348,5 +351,48 @@ async function addRun(
     created_at: new Date(),
   })
   await service.api.platform.core.stream.publish(id, 1, [{ type: 'open' }, { type: 'end' }])
+  return id
+}
+
+/** A source of the web that nothing crawls, and one page of it. */
+async function addSource(
+  { collections: { sources, sourcePages } }: RunningService,
+  { userId, assistantId }: { userId: string; assistantId: string },
+): Promise<string> {
+  const id = newId()
+  const now = new Date()
+  const owners = { user_id: userId, assistant_id: assistantId }
+  await sources.create({
+    _id: id,
+    ...owners,
+    type: 'page',
+    url: `https://example.com/${id}`,
+    max_depth: 0,
+    max_pages: 1,
+    include: [],
+    exclude: [],
+    status: 'ready',
+    round: 1,
+    bytes: 0,
+    ignored: 0,
+    revision: 1,
+    check_at: new Date('2090-01-01'),
+    created_at: now,
+    updated_at: now,
+  })
+  await sourcePages.create({
+    _id: `${id}:x`,
+    source_id: id,
+    ...owners,
+    url: `https://example.com/${id}`,
+    kind: 'page',
+    depth: 0,
+    order: 0,
+    round: 1,
+    status: 'left_out',
+    reason: 'There is no such page (404).',
+    tries: 0,
+    taken: 0,
+  })
   return id
 }

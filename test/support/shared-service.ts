@@ -7,7 +7,7 @@ import { eventually } from './eventually.ts'
 export type SharedService = Omit<ModelService, 'close'>
 
 /** Tools may call servers of the tests, and vectors are short. */
-const env = { OUTBOUND_ALLOW: '127.0.0.1', EMBEDDING_DIMENSIONS: '256' }
+const env = { OUTBOUND_ALLOW: '127.0.0.1', EMBEDDING_DIMENSIONS: '256', CRAWL_PAUSE_MS: '0' }
 
 let running: Promise<ModelService> | undefined
 let isTaken = false

@@ -11,6 +11,7 @@ export const Plan = Type.Object(
     name: Type.String(),
     thread_max: Type.Integer({ description: 'Threads that the plan allows.' }),
     schedule_max: Type.Optional(Type.Integer({ description: 'Schedules that the plan allows.' })),
+    source_max: Type.Optional(Type.Integer({ description: 'Sources of the web that the plan allows.' })),
     amount: Type.Integer({ description: 'In the smallest unit of the currency, such as cents.' }),
     currency: Type.String({ description: 'ISO 4217 code in lower case.' }),
     interval: Type.String({ description: '`one_time`, or how often it is paid: `day`, `week`, `month` or `year`.' }),

@@ -62,6 +62,8 @@ const PassageList = Type.Object(
       Type.Object({
         file_id: Type.String(),
         file_name: Type.String(),
+        url: Type.Optional(Type.String({ description: 'Of a page of the web: its address.' })),
+        title: Type.Optional(Type.String({ description: 'Of a page of the web: its title.' })),
         ...place,
         text: Type.String(),
         score: Type.Number({ description: '0 to 1, best first.' }),

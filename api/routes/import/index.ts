@@ -22,6 +22,7 @@ const Counts = Type.Object(
     files: Type.Integer(),
     vector_store_files: Type.Integer(),
     schedules: Type.Integer(),
+    sources: Type.Integer(),
     prompts: Type.Integer(),
     memories: Type.Integer(),
   },

@@ -89,9 +89,10 @@ async function search(
   signal: AbortSignal,
 ): Promise<CallToolResult> {
   const found = await host.search(query, limit, AbortSignal.any([signal, AbortSignal.timeout(searchMs)]))
-  const passages = found.map(({ file_id, file_name, page, heading, text, score }) => ({
+  const passages = found.map(({ file_id, file_name, url, page, heading, text, score }) => ({
     file_id,
     file_name,
+    ...(url === undefined ? {} : { url }),
     ...(page === undefined ? {} : { page }),
     ...(heading === undefined ? {} : { heading }),
     text,

@@ -53,6 +53,7 @@ const SearchResult = Type.Object({
     Type.Object({
       file_id: text('The file.'),
       file_name: text('Its name.'),
+      url: Type.Optional(text('Of a page of the web: its address.')),
       page: Type.Optional(Type.Integer({ description: 'From 1.' })),
       heading: Type.Optional(Type.String()),
       text: text('The passage.'),

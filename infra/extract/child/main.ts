@@ -4,7 +4,7 @@ import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { linesOf } from '../../lines.ts'
 import { extractBlocks } from '../extract-blocks.ts'
-import { type ExtractionJob, type ExtractionLine, jobFile } from '../messages.ts'
+import { type ExtractionJob, type ExtractionLine, htmlPieceCharacters, jobFile, linksInLine } from '../messages.ts'
 import { createScanReader } from '../ocr/scan.ts'
 
 /** The process that parses untrusted files; `confinement.ts` lists what it cannot do. */
@@ -24,6 +24,7 @@ async function flush(): Promise<void> {
 }
 
 async function run(job: ExtractionJob): Promise<void> {
+  if (job.page !== undefined) return readPage(job.page)
   const chunker = createChunker({ maxTokens: job.maxTokens, overlapTokens: job.overlapTokens })
   const beforePage = async () => {
     await write({ scanning: true })
@@ -37,6 +38,16 @@ async function run(job: ExtractionJob): Promise<void> {
     for (const chunk of chunks) await write({ chunk })
     if (next.done) return write({ end: next.value })
   }
+}
+
+async function readPage(page: NonNullable<ExtractionJob['page']>): Promise<void> {
+  const { readWebPage } = await import('../formats/web-page.ts')
+  const { facts, links, html } = await readWebPage(jobFile, page)
+  for (let at = 0; at < links.length; at += linksInLine) await write({ links: links.slice(at, at + linksInLine) })
+  for (let at = 0; at < html.length; at += htmlPieceCharacters)
+    await write({ html: html.slice(at, at + htmlPieceCharacters) })
+  await write({ page: facts })
+  return write({ end: { contentType: 'text/html' } })
 }
 
 function failure(error: unknown): ExtractionLine {

@@ -187,7 +187,7 @@ function createContent() {
   }
 }
 
-async function declaredCharset(path: string): Promise<string | undefined> {
+export async function declaredCharset(path: string): Promise<string | undefined> {
   const handle = await open(path)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(2048), 0, 2048, 0)

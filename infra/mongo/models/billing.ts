@@ -13,6 +13,7 @@ const purchase = new Schema<PurchaseRecord>(
     price_id: text,
     thread_max: { type: Number, required: true },
     schedule_max: Number,
+    source_max: Number,
     status: text,
     url: String,
     customer_id: String,

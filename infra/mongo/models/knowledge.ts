@@ -25,6 +25,9 @@ const file = new Schema<FileRecord>(
         { _id: false },
       ),
     },
+    web: {
+      type: new Schema({ source_id: text, page_id: text, url: text, title: String }, { _id: false }),
+    },
     user_id: text,
     ingestion_id: text,
     order: count,
@@ -60,6 +63,7 @@ file.index(
   { unique: true, partialFilterExpression: { source_id: { $exists: true } } },
 )
 file.index({ batch_id: 1 }, { partialFilterExpression: { batch_id: { $exists: true } } })
+file.index({ 'web.source_id': 1, _id: 1 }, { partialFilterExpression: { 'web.source_id': { $exists: true } } })
 file.index({ expires_at: 1 }, { partialFilterExpression: { expires_at: { $exists: true } } })
 
 const chunk = new Schema<ChunkGroupRecord>(

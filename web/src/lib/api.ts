@@ -96,6 +96,8 @@ export const keys = {
   reembedding: (id: string) => ['reembedding', id],
   /** Without `owner`: all of them. */
   memory: (owner?: string) => (owner === undefined ? ['memory'] : ['memory', owner]),
+  sources: (id: string) => ['sources', id],
+  sourcePages: (id: string) => ['source-pages', id],
   schedules: ['schedules'],
   scheduleRuns: (id: string) => ['schedule-runs', id],
   scheduleAnswer: (runId: string) => ['schedule-answer', runId],
@@ -131,6 +133,17 @@ export const useFiles = (id: string | undefined) =>
       state.data?.files.some(({ metadata }) => metadata.status === 'queued' || metadata.status === 'processing')
         ? 1500
         : false,
+  })
+
+const isCrawled = ({ status }: Schemas['Source']) => status === 'queued' || status === 'crawling'
+
+/** What an assistant knows of the web. */
+export const useSources = (id: string) =>
+  useQuery({
+    queryKey: keys.sources(id),
+    queryFn: () =>
+      unwrap(api.GET('/assistants/{aid}/sources', { params: { path: { aid: id }, query: { limit: 1000 } } })),
+    refetchInterval: ({ state }) => (state.data?.sources.some(isCrawled) ? 1500 : false),
   })
 
 const threadsInPage = 200

@@ -4,6 +4,9 @@ export interface Passage {
   assistant_id?: string
   file_id?: string
   file_name: string
+  /** Of a page of the web: its address. */
+  url?: string
+  title?: string
   page?: number
   last_page?: number
   heading?: string
@@ -21,4 +24,10 @@ export function parsePassages(content: string): Passage[] {
   } catch {
     return []
   }
+}
+
+/** The address of a page of the web; none for what is not one, because an imported chat can hold anything. */
+export function addressOf({ url }: Pick<Passage, 'url'>): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+  return /^https?:$/.test(new URL(url).protocol) ? url : undefined
 }

@@ -1,6 +1,6 @@
 import { FileX, Upload as UploadIcon } from 'lucide-react'
-import { useRef } from 'react'
-import { useFiles } from '../../lib/api.ts'
+import { Suspense, lazy, useRef } from 'react'
+import { useFiles, useSources } from '../../lib/api.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
@@ -11,9 +11,12 @@ import { PassageSearch } from './passage-search.tsx'
 import { Reembedding } from './reembedding.tsx'
 
 const t = texts.knowledge
+const WebSources = lazy(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))
 
 export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   const files = useFiles(assistantId)
+  const sources = useSources(assistantId)
+  const hasPages = sources.data?.sources.some(({ pages }) => pages > 0)
   const hasReady = files.data?.files.some(({ metadata }) => metadata.status === 'ready')
   return (
     <div className="stack">
@@ -30,7 +33,10 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
           ))}
         </ul>
       )}
-      {hasReady && <PassageSearch assistantId={assistantId} />}
+      <Suspense fallback={<Skeleton lines={2} height={44} />}>
+        <WebSources assistantId={assistantId} />
+      </Suspense>
+      {(hasReady || hasPages) && <PassageSearch assistantId={assistantId} />}
     </div>
   )
 }

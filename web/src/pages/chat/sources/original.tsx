@@ -3,6 +3,7 @@ import type { KnowledgeFile } from '../../../lib/api.ts'
 import type { Source } from '../../../lib/citations.ts'
 import { markQuote, unmarkQuote } from '../../../lib/mark-quote.ts'
 import { kindOf, useOriginal } from '../../../lib/originals.ts'
+import { addressOf } from '../../../lib/passages.ts'
 import { texts } from '../../../texts/index.ts'
 import { PassageText } from '../../../ui/passage-text.tsx'
 import { Notice } from '../../../ui/notice.tsx'
@@ -22,6 +23,7 @@ interface OriginalProps {
 /** The file that a source is from, as far as a page can show it; otherwise the passage that the answer was given. */
 export function Original({ assistantId, source, files }: OriginalProps) {
   const { passage, page, quote } = source
+  const address = addressOf(passage)
   const file = files.data?.files.find(({ id }) => id === passage.file_id)
   const kind = file ? kindOf(file) : 'none'
   const original = useOriginal(assistantId ?? '', file?.id ?? '', kind !== 'none' && assistantId !== undefined)
@@ -34,7 +36,12 @@ export function Original({ assistantId, source, files }: OriginalProps) {
   if (kind === 'none' || original.data === undefined)
     return (
       <Marked quote={quote}>
-        {!file && <Notice>{t.gone}</Notice>}
+        {address !== undefined && (
+          <a href={address} target="_blank" rel="noreferrer noopener">
+            {passage.title ?? address}
+          </a>
+        )}
+        {!file && address === undefined && <Notice>{t.gone}</Notice>}
         {original.isError && <Notice tone="warn">{t.notLoaded}</Notice>}
         <div className="source-text">
           <PassageText {...passage} />

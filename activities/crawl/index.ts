@@ -1,0 +1,46 @@
+import { cancellationSignal } from '@temporalio/activity'
+import type { CrawlStepInput, CrawlStepResult } from '../../domain/contracts/crawl.ts'
+import { AppError } from '../../domain/errors.ts'
+import { beginCrawl } from '../../services/sources/begin-crawl.ts'
+import { type CrawlPagesDeps, crawlPages } from '../../services/sources/crawl-pages.ts'
+import { type DeleteSourceDeps, deleteSource } from '../../services/sources/delete-source.ts'
+import { finishCrawl } from '../../services/sources/finish-crawl.ts'
+import { settlePages } from '../../services/sources/settle-pages.ts'
+import { durable } from '../durable.ts'
+
+export type CrawlActivityDeps = CrawlPagesDeps &
+  DeleteSourceDeps & {
+    /** Whether an error means that a server which the service needs is unreachable. */
+    isAway: (error: unknown) => boolean
+  }
+
+/** The steps of a crawl. Each can be repeated and continues where it stopped. */
+export function createCrawlActivities(deps: CrawlActivityDeps) {
+  const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
+    durable(work, (error) =>
+      deps.isAway(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error,
+    )
+
+  return {
+    beginCrawl: step((input: CrawlStepInput) => beginCrawl(deps.collections, input)),
+
+    crawlPages: step(async (input: CrawlStepInput & { batch: number }): Promise<CrawlStepResult> => {
+      try {
+        return await crawlPages(deps, input, cancellationSignal())
+      } catch (error) {
+        // The source or its assistant was deleted under it.
+        if (error instanceof AppError && error.code === 'not_found') return 'gone'
+        throw error
+      }
+    }),
+
+    settlePages: step((input: CrawlStepInput) => settlePages(deps.collections, input)),
+
+    finishCrawl: step((input: CrawlStepInput) => finishCrawl(deps, input, cancellationSignal())),
+
+    deleteSource: step(async ({ sourceId }: { sourceId: string }) => {
+      if (!(await deleteSource(deps, sourceId, cancellationSignal())))
+        throw new AppError('unavailable', 'Parts of the source have not been removed yet.')
+    }),
+  }
+}

@@ -1,0 +1,159 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Services } from '../../../composition/platform.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
+import { NewestPage, linkNextPart } from '../paging.ts'
+import { refusals } from '../schemas.ts'
+import {
+  Source,
+  SourceCreateRequest,
+  SourceDeleted,
+  SourceList,
+  SourcePageList,
+  SourcePagesQuery,
+  SourceParams,
+  SourcesParams,
+  showPage,
+  showSource,
+} from './schemas.ts'
+
+const config = { auth: 'project' } as const
+const tags = ['sources']
+
+type SourceRoutesOptions = Pick<Services, 'assistants' | 'sources'>
+
+/** `/assistants/{aid}/sources`: what an assistant knows of the web. Only for its owner. */
+export const sourceRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, options) => {
+  await app.register(changeRoutes, options)
+  await app.register(readRoutes, options)
+}
+
+const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources }) => {
+  app.post(
+    '/assistants/:aid/sources',
+    {
+      config: { ...config, idempotent: true, audit: 'successes' },
+      schema: {
+        operationId: 'sources.create',
+        summary: 'Have an assistant know a page, a site, or the pages of a sitemap or feed',
+        tags,
+        params: SourcesParams,
+        body: SourceCreateRequest,
+        response: { 200: Source, ...refusals(400, 401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const view = await once(request, {
+        create: (id) => sources.create(assistant, id, request.body),
+        find: (id) => orNull(sources.get(assistant, id)),
+      })
+      return showSource(view)
+    },
+  )
+
+  app.post(
+    '/assistants/:aid/sources/:source_id/refresh',
+    {
+      config: { ...config, audit: 'successes' },
+      schema: {
+        operationId: 'sources.refresh',
+        summary: 'Crawl a source again now; unchanged pages are not embedded again',
+        tags,
+        params: SourceParams,
+        response: { 200: Source, ...refusals(400, 401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const { aid, source_id: id } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      return showSource(await sources.refresh(assistant, id))
+    },
+  )
+
+  app.delete(
+    '/assistants/:aid/sources/:source_id',
+    {
+      config: { ...config, audit: 'successes' },
+      schema: {
+        operationId: 'sources.delete',
+        summary: 'Remove a source with its pages and everything made from them',
+        tags,
+        params: SourceParams,
+        response: { 200: SourceDeleted, 202: SourceDeleted, ...refusals(401, 403, 404, 500) },
+      },
+    },
+    async (request, reply) => {
+      const { aid, source_id: id } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const { status } = await sources.remove(assistant, id)
+      const deleted = status === 'complete'
+      return reply.code(deleted ? 200 : 202).send({ source_id: id, deleted, receipt_id: id })
+    },
+  )
+}
+
+const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources }) => {
+  app.get(
+    '/assistants/:aid/sources',
+    {
+      config,
+      schema: {
+        operationId: 'sources.list',
+        summary: "The assistant's sources of the web, newest first, with the progress of each",
+        tags,
+        params: SourcesParams,
+        querystring: NewestPage,
+        response: { 200: SourceList, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const page = await sources.list(assistant, request.query)
+      linkNextPart(request, reply, page)
+      return { sources: page.entries.map(showSource), ...request.query }
+    },
+  )
+
+  app.get(
+    '/assistants/:aid/sources/:source_id',
+    {
+      config,
+      schema: {
+        operationId: 'sources.read',
+        summary: 'Read a source and its progress',
+        tags,
+        params: SourceParams,
+        response: { 200: Source, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { aid, source_id: id } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      return showSource(await sources.get(assistant, id))
+    },
+  )
+
+  app.get(
+    '/assistants/:aid/sources/:source_id/pages',
+    {
+      config,
+      schema: {
+        operationId: 'sources.pages',
+        summary: 'The pages of a source in the order of their visits, also those that were left out, and why',
+        tags,
+        params: SourceParams,
+        querystring: SourcePagesQuery,
+        response: { 200: SourcePageList, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { aid, source_id: id } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const page = await sources.pages(assistant, id, request.query)
+      linkNextPart(request, reply, page)
+      const { limit, offset } = request.query
+      return { pages: page.entries.map(showPage), limit, offset }
+    },
+  )
+}

@@ -1,0 +1,106 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  isGrpcServiceError,
+} from '@temporalio/client'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import type { Settings } from '../config.ts'
+
+/** Owners that one query names; each id has at most 128 characters. */
+const ownersOfQuery = 50
+
+/** gRPC's code of a request that can never succeed. */
+const invalidArgument = 3
+
+const attributeOf = { user: 'UserId', project: 'ProjectId', assistant: 'AssistantId' } as const
+
+interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
+  id: string
+  /** Whether it is probably there already. */
+  isKnown: boolean
+}
+
+/** The schedules at Temporal whose ids begin with a prefix. Every call ends within the deadline of the settings. */
+export function temporalSchedules(
+  client: Client,
+  { dependencyTimeoutSeconds }: Pick<Settings, 'dependencyTimeoutSeconds'>,
+  { prefix, cronAt }: { prefix: string; cronAt: string[] },
+) {
+  async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
+    } catch (error) {
+      if (!isGrpcServiceError(error)) throw error
+      if (error.code === invalidArgument) throw invalidInput(cronAt, 'is not known to Temporal')
+      throw new AppError('unavailable', 'The service is busy or partly down; try again soon.', { cause: error })
+    }
+  }
+
+  return {
+    /** Makes the schedule at Temporal what is wanted. */
+    put: ({ id, isKnown, typedSearchAttributes, ...wanted }: Wanted) =>
+      withDeadline(async () => {
+        const handle = client.schedule.getHandle(prefix + id)
+        const update = () => handle.update(({ state, ...current }) => ({ ...current, state, ...wanted }))
+        const attributes = typedSearchAttributes === undefined ? {} : { typedSearchAttributes }
+        const create = () => client.schedule.create({ scheduleId: prefix + id, ...attributes, ...wanted })
+        if (isKnown) {
+          try {
+            return await update()
+          } catch (error) {
+            if (!(error instanceof ScheduleNotFoundError)) throw error
+          }
+        }
+        try {
+          await create()
+        } catch (error) {
+          if (!(error instanceof ScheduleAlreadyRunning)) throw error
+          await update()
+        }
+      }),
+
+    async remove(scheduleId: string): Promise<void> {
+      try {
+        await withDeadline(() => client.schedule.getHandle(prefix + scheduleId).delete())
+      } catch (error) {
+        if (!(error instanceof ScheduleNotFoundError)) throw error
+      }
+    },
+
+    nextTimes: (scheduleId: string): Promise<Date[] | undefined> =>
+      withDeadline(async () => {
+        try {
+          return (await client.schedule.getHandle(prefix + scheduleId).describe()).info.nextActionTimes
+        } catch (error) {
+          if (error instanceof ScheduleNotFoundError) return undefined
+          throw error
+        }
+      }),
+
+    async idsOf(owner: keyof typeof attributeOf, owners: string[]): Promise<string[]> {
+      const ids: string[] = []
+      for (let start = 0; start < owners.length; start += ownersOfQuery)
+        await withDeadline(async () => {
+          // Ids that clients choose have no quotation marks.
+          const named = owners.slice(start, start + ownersOfQuery).map((id) => `"${id}"`)
+          const query = `${attributeOf[owner]} IN (${named.join(', ')})`
+          for await (const { scheduleId } of client.schedule.list({ query }))
+            if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
+        })
+      return ids
+    },
+  }
+
+  /** Temporal lists a schedule for a moment after it is gone. */
+  async function exists(scheduleId: string): Promise<boolean> {
+    try {
+      await client.schedule.getHandle(scheduleId).describe()
+      return true
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return false
+      throw error
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Collections } from '../collections.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { eraseAll } from './many.ts'
+import { type Members, type Store, inBatches, sumOver } from './store.ts'
+
+/** The members by which records name their owners. */
+export const membersOf = {
+  user_id: 'userIds',
+  project_id: 'projectIds',
+  assistant_id: 'assistantIds',
+  thread_id: 'threadIds',
+} as const satisfies Record<string, keyof Members>
+export type OwnerField = keyof typeof membersOf
+
+type Owned =
+  | Collections['schedules']
+  | Collections['scheduleRuns']
+  | Collections['sources']
+  | Collections['sourcePages']
+
+/** Records that go with any of their owners. */
+export function ownedStore(
+  name: string,
+  collection: Owned,
+  fields: readonly OwnerField[],
+  transaction: RunInTransaction,
+): Store {
+  const owned = collection as Collections['scheduleRuns']
+  return {
+    name,
+    phase: 'contents',
+    collections: [name],
+    async deleteFor(members) {
+      for (const field of fields)
+        await inBatches(members[membersOf[field]], (ids) => eraseAll(transaction, owned, { [field]: { $in: ids } }))
+    },
+    async countFor(members) {
+      let total = 0
+      for (const [index, field] of fields.entries()) {
+        // A record with two owners among the members is counted once.
+        const counted = fields.slice(0, index).map((other) => ({ [other]: { $in: members[membersOf[other]] } }))
+        total += await sumOver(members[membersOf[field]], async (ids) =>
+          owned.countDocuments({ [field]: { $in: ids }, ...(counted.length > 0 ? { $nor: counted } : {}) }),
+        )
+      }
+      return total
+    },
+  }
+}

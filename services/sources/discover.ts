@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
+import { canonicalAddress, isWithin, whyLeftOut } from '../../domain/sources/addresses.ts'
+import { crawlLimits, knownAddressesMax } from '../../domain/sources/limits.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { type SourceCollections, newPage } from './source-pages.ts'
+
+type Collections = Pick<SourceCollections, 'sources' | 'sourcePages'>
+
+export interface Found {
+  links: string[]
+  kind: SourcePageRecord['kind']
+  depth: number
+}
+
+/** Resources of pages, which are no pages. */
+const resources =
+  /\.(css|js|mjs|json|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|webm|og[gv]|wav|avi|mov|woff2?|ttf|eot|zip|gz|tgz|bz2|xz|7z|rar|dmg|exe|msi|apk|iso|jar|whl|deb|rpm)$/i
+const linksInTurn = 50
+const recordsInWrite = 500
+
+/**
+ * Puts new addresses on the list of those to be visited. Whatever a site invents, the records stay few: what is beyond
+ * their number is only counted.
+ */
+export async function discover(collections: Collections, source: SourceRecord, found: Found): Promise<void> {
+  const { sources, sourcePages } = collections
+  const addresses = await wantedAddresses(source, found)
+  const known = await sourcePages.countDocuments({ source_id: source._id, round: source.round })
+  let room = knownAddressesMax(source.max_pages) - known
+  let order = known
+  let ignored = 0
+  for (let at = 0; at < addresses.length; at += recordsInWrite) {
+    const pages = addresses.slice(at, at + recordsInWrite).map(({ url, reason }) => ({
+      ...newPage(source, { url, kind: found.kind, depth: found.depth, order: order++ }),
+      ...(reason === undefined ? {} : { status: 'left_out' as const, reason }),
+      ...(queryOf(url) === undefined ? {} : { query_of: queryOf(url) }),
+    }))
+    const fresh = await unknown(collections, source, pages)
+    const limited = await withinQueries(collections, source, fresh)
+    const taken = limited.slice(0, Math.max(0, room))
+    room -= taken.length
+    ignored += fresh.length - taken.length
+    await insert(collections, taken)
+  }
+  if (ignored > 0) await sources.updateOne({ _id: source._id, round: source.round }, { $inc: { ignored } })
+}
+
+/** Canonical, each once, of the source; `reason`: why one is not visited. */
+async function wantedAddresses(source: SourceRecord, { links, kind }: Found) {
+  const reasons = new Map<string, string | undefined>()
+  for (const [index, link] of links.entries()) {
+    if (index % linksInTurn === linksInTurn - 1) await setImmediate()
+    const url = canonicalAddress(link)
+    if (url === undefined || reasons.has(url) || !isWithin(source, url)) continue
+    if (kind === 'page' && resources.test(new URL(url).pathname)) continue
+    reasons.set(url, kind === 'list' ? undefined : whyLeftOut(source, url))
+  }
+  return [...reasons].map(([url, reason]) => ({ url, reason }))
+}
+
+/** Those without a record. Those that an earlier crawl has met are visited again. */
+async function unknown({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
+  const ids = pages.map(({ _id }) => _id)
+  const found = await sourcePages
+    .find({ _id: { $in: ids } }, { round: 1 })
+    .lean<Pick<SourcePageRecord, '_id' | 'round'>[]>()
+  const old = found.filter(({ round }) => round < source.round).map(({ _id }) => _id)
+  for (const page of pages.filter(({ _id }) => old.includes(_id))) {
+    const { status, reason, order, depth } = page
+    await sourcePages.updateOne(
+      { _id: page._id, round: { $lt: source.round } },
+      {
+        $set: {
+          round: source.round,
+          status,
+          tries: 0,
+          taken: 0,
+          order,
+          depth,
+          ...(reason === undefined ? {} : { reason }),
+        },
+        $unset: reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 },
+      },
+    )
+  }
+  const known = new Set(found.map(({ _id }) => _id))
+  return pages.filter(({ _id }) => !known.has(_id))
+}
+
+/** The path of an address with a query. */
+function queryOf(url: string): string | undefined {
+  const { host, pathname, search } = new URL(url)
+  return search === '' ? undefined : createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 32)
+}
+
+/** Filters and sort orders of one page make addresses without end. */
+async function withinQueries({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
+  const paths = [...new Set(pages.flatMap(({ query_of: path }) => path ?? []))]
+  if (paths.length === 0) return pages
+  const counted = await sourcePages.aggregate<{ _id: string; count: number }>([
+    { $match: { source_id: source._id, query_of: { $in: paths } } },
+    { $group: { _id: '$query_of', count: { $sum: 1 } } },
+  ])
+  const counts = new Map(counted.map(({ _id, count }) => [_id, count]))
+  return pages.filter(({ query_of: path }) => {
+    if (path === undefined) return true
+    const count = (counts.get(path) ?? 0) + 1
+    counts.set(path, count)
+    return count <= crawlLimits.queriesOfPath
+  })
+}
+
+async function insert({ sourcePages }: Collections, pages: SourcePageRecord[]): Promise<void> {
+  if (pages.length === 0) return
+  try {
+    await sourcePages.insertMany(pages, { ordered: false, lean: true })
+  } catch (error) {
+    // An interrupted attempt has stored some.
+    if (!isDuplicateKey(error)) throw error
+  }
+}

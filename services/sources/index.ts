@@ -1,0 +1,133 @@
+import { sourceDeletionContract } from '../../domain/contracts/crawl.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { SourceRecord } from '../../domain/records/source.ts'
+import type { Collections } from '../collections.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { Uploads } from '../knowledge/uploads.ts'
+import type { Outbound } from '../outbound.ts'
+import { holdAssistant } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
+import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
+import { type Owner, type SourceView, createSourceReads, missing, present } from './read-sources.ts'
+import { takeSourceSlot } from './source-quota.ts'
+import { type NewSource, settingsOf } from './source-request.ts'
+import type { SyncSource } from './sync-sources.ts'
+
+export interface SourcesDeps {
+  collections: Pick<
+    Collections,
+    'sources' | 'sourcePages' | 'files' | 'users' | 'assistants' | 'purchases' | 'receipts'
+  >
+  transaction: RunInTransaction
+  workflows: Pick<WorkflowClient, 'start' | 'result'>
+  outbound: Pick<Outbound, 'assertReachable'>
+  uploads: Pick<Uploads, 'admit'>
+  sync: SyncSource
+  settings: { sourceMaxDefault: number }
+  /** How long a request waits for the end of a deletion. */
+  deletionWaitMs: number
+  onError(error: unknown): void
+}
+
+export type Sources = ReturnType<typeof createSources>
+
+/** The sources of an assistant, as its owner sees them. */
+export function createSources(deps: SourcesDeps) {
+  const { collections, transaction, workflows } = deps
+  const { sources } = collections
+  const reads = createSourceReads(collections)
+  const { find, view } = reads
+
+  async function insert(assistant: Owner, source: SourceRecord): Promise<void> {
+    await transaction(async (session) => {
+      await takeSourceSlot(collections, { userId: source.user_id, most: deps.settings.sourceMaxDefault }, session)
+      await holdAssistant(collections, { assistantId: assistant._id, userId: source.user_id }, session)
+      await sources.create([source], { session, timestamps: false })
+    })
+    await passOn(source._id)
+  }
+
+  /** The record is stored, so the change is made: while Temporal is away, the sweep of a worker passes it on. */
+  async function passOn(sourceId: string): Promise<void> {
+    await deps.sync(sourceId).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'unavailable') deps.onError(error)
+      else throw error
+    })
+  }
+
+  return {
+    async create(assistant: AssistantRecord, sourceId: string, given: NewSource): Promise<SourceView> {
+      const settings = settingsOf(given)
+      await deps.uploads.admit(assistant)
+      await deps.outbound.assertReachable(settings.url, ['body', 'url'])
+      const source = recordOf(assistant, sourceId, settings)
+      await insert(assistant, source)
+      return view(source)
+    },
+
+    /** From an archive, without its pages: an import asks no sites. */
+    async restore(assistant: Owner, sourceId: string, given: NewSource, createdAt: Date): Promise<void> {
+      const source = recordOf(assistant, sourceId, settingsOf(given))
+      await insert(assistant, { ...source, status: 'failed', error: withoutPages, created_at: createdAt })
+    },
+
+    ...reads,
+
+    /** Crawls it now. One that is being crawled is not begun anew. */
+    async refresh(assistant: AssistantRecord, sourceId: string): Promise<SourceView> {
+      const source = await find(assistant, sourceId)
+      await deps.uploads.admit(assistant)
+      await sources.updateOne(
+        { _id: source._id, status: { $in: ['ready', 'failed'] }, crawl_id: { $exists: false }, ...present },
+        { $set: { status: 'queued', check_at: new Date() } },
+      )
+      await passOn(source._id)
+      return view(await find(assistant, sourceId))
+    },
+
+    /** A repeated request joins the deletion that is under way. */
+    async remove(assistant: Owner, sourceId: string): Promise<DeletionResult> {
+      const source = await sources
+        .findOneAndUpdate(
+          { _id: sourceId, assistant_id: assistant._id },
+          { $set: { deleting: true }, $unset: { crawl_id: 1 } },
+          { returnDocument: 'after' },
+        )
+        .lean<SourceRecord>()
+      if (source !== null) {
+        await workflows.start(sourceDeletionContract, deletionOfSource(source))
+      } else {
+        const underWay = { _id: sourceId, kind: 'source', user_id: assistant.user_id, status: 'running' } as const
+        if ((await collections.receipts.exists(underWay)) === null) throw missing()
+      }
+      const end = await workflows.result(sourceDeletionContract, { sourceId }, { waitMs: deps.deletionWaitMs })
+      if (end.status === 'failed')
+        throw new AppError('internal', 'The deletion of the source was interrupted.', { cause: end.cause })
+      if (end.status !== 'running') return { status: 'complete', receiptId: sourceId }
+      if (source !== null) await openSourceReceipt(collections, source)
+      return { status: 'pending', receiptId: sourceId }
+    },
+  }
+}
+
+function recordOf(assistant: Owner, sourceId: string, settings: ReturnType<typeof settingsOf>): SourceRecord {
+  const now = new Date()
+  return {
+    _id: sourceId,
+    user_id: assistant.user_id,
+    assistant_id: assistant._id,
+    ...settings,
+    status: 'queued',
+    round: 0,
+    bytes: 0,
+    ignored: 0,
+    revision: 1,
+    check_at: now,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+const withoutPages = 'It came from an archive, which holds no pages. Have it crawled.'

@@ -1,0 +1,25 @@
+import type { ClientSession } from 'mongoose'
+import { AppError } from '../../domain/errors.ts'
+import type { Collections } from '../collections.ts'
+import { holdUser } from '../parents.ts'
+
+/**
+ * Checks, within the transaction that creates a source, that its owner may have another one, by the setting or by an
+ * active plan. Two creations at once both write to the owner's record, so that one is repeated and counts the other.
+ */
+export async function takeSourceSlot(
+  collections: Pick<Collections, 'users' | 'sources' | 'purchases'>,
+  { userId, most }: { userId: string; most: number },
+  session: ClientSession,
+): Promise<void> {
+  await holdUser(collections, userId, session)
+  const [count, plans] = await Promise.all([
+    collections.sources.countDocuments({ user_id: userId, deleting: { $ne: true } }, { session }),
+    collections.purchases
+      .find({ user_id: userId, status: 'active' }, { source_max: 1 }, { session })
+      .lean<{ source_max?: number }[]>(),
+  ])
+  const max = Math.max(most, ...plans.map(({ source_max: allowed }) => allowed ?? 0))
+  if (count >= max)
+    throw new AppError('forbidden', `This account has ${count} sources of the web, which is as many as it may have.`)
+}

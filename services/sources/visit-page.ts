@@ -1,0 +1,227 @@
+import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
+import { canonicalAddress, isWithin, whyLeftOut } from '../../domain/sources/addresses.ts'
+import { crawlLimits } from '../../domain/sources/limits.ts'
+import type { PageRead, PageReader } from '../knowledge/extraction.ts'
+import { discover } from './discover.ts'
+import { type SourceCollections, keepOld, leaveOut, pageIdOf } from './source-pages.ts'
+import { type PageText, type Place, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
+import type { Web, WebAnswer } from './web.ts'
+
+export interface VisitDeps extends StoreTextDeps {
+  collections: SourceCollections
+  web: Web
+  pages: PageReader
+}
+
+export interface Visit {
+  bytes: number
+  /** The file that was made of it. */
+  fileId?: string
+}
+
+/** What the way to a page ended with, and where. */
+interface Arrival {
+  url: string
+  answer: WebAnswer
+}
+
+/** Visits one page: what it says becomes a file, and what it links to is put on the list. */
+export async function visitPage(
+  deps: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Visit> {
+  const { collections } = deps
+  const { url, answer } = await arrive(deps, source, page, signal)
+  switch (answer.kind) {
+    case 'redirect':
+      await leaveOut(collections, page, 'It redirects too often.')
+      return { bytes: 0 }
+    case 'gone':
+    case 'refused':
+      await leaveOut(collections, page, answer.reason)
+      return { bytes: 0 }
+    case 'failed':
+      await tryLater(deps, page, answer.reason)
+      return { bytes: 0 }
+    case 'unchanged':
+      await noteUnchanged(collections, page)
+      return { bytes: 0 }
+    case 'content':
+      return { bytes: answer.body.length, ...(await take(deps, source, page, { url, answer }, place, signal)) }
+  }
+}
+
+/** Follows redirects, each as its site allows. */
+async function arrive(
+  deps: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  signal: AbortSignal,
+): Promise<Arrival> {
+  let { url } = page
+  for (let hops = 0; ; hops++) {
+    const rules = await deps.web.rulesOf(url, signal)
+    const reason = rules.refusal(url)
+    if (reason !== undefined) return { url, answer: { kind: rules.isTemporary ? 'failed' : 'refused', reason } }
+    const known = hops === 0 && page.file_id !== undefined ? { etag: page.etag, lastModified: page.last_modified } : {}
+    const answer = await deps.web.ask(url, { pauseMs: rules.pauseMs, ...known, signal })
+    if (answer.kind !== 'redirect' || hops >= crawlLimits.redirects) return { url, answer }
+    const next = canonicalAddress(answer.to, url)
+    if (next === undefined) return { url, answer: { kind: 'refused', reason: 'It redirects to what is no address.' } }
+    if (source.type !== 'page' && page.depth > 0 && !isWithin(source, next))
+      return { url, answer: { kind: 'refused', reason: `It redirects to another site: ${next.slice(0, 200)}` } }
+    url = next
+  }
+}
+
+async function tryLater({ collections }: VisitDeps, page: SourcePageRecord, reason: string): Promise<void> {
+  if (page.tries + 1 >= crawlLimits.tries) return keepOld(collections, page, reason)
+  // Behind all others of its depth.
+  await collections.sourcePages.updateOne(
+    { _id: page._id, round: page.round },
+    { $set: { reason: reason.slice(0, 500) }, $inc: { tries: 1, order: 1_000_000 } },
+  )
+}
+
+async function noteUnchanged({ sourcePages }: SourceCollections, page: SourcePageRecord): Promise<void> {
+  await sourcePages.updateOne(
+    { _id: page._id, round: page.round },
+    { $set: { status: 'ready', fetched_at: new Date() }, $unset: { reason: 1 } },
+  )
+}
+
+type Content = Extract<WebAnswer, { kind: 'content' }>
+
+async function take(
+  deps: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  { url, answer }: { url: string; answer: Content },
+  place: Place,
+  signal: AbortSignal,
+): Promise<{ fileId?: string }> {
+  const { collections } = deps
+  const { body, contentType, etag, lastModified } = answer
+  const facts = { url, etag, lastModified }
+  if (!isMarkup(contentType, body)) {
+    if (page.kind === 'list') {
+      await leaveOut(collections, page, 'It is neither a sitemap nor a feed.')
+      return {}
+    }
+    return keep(deps, source, page, { ...facts, title: undefined, contentType, body }, place)
+  }
+  const maxLinks = page.kind === 'list' ? crawlLimits.listedLinks : crawlLimits.links
+  let read: PageRead
+  try {
+    read = await deps.pages.readPage({ url, body, owner: source.assistant_id, maxLinks }, signal)
+  } catch (error) {
+    if (!isUnreadableFile(error)) throw error
+    const reason = error.message.replace('This file', 'This page').replace('this file', 'this page')
+    await (isFinal(error) ? leaveOut(collections, page, reason) : tryLater(deps, page, reason))
+    return {}
+  }
+  if (page.kind === 'list') {
+    await takeList(deps, source, page, read)
+    return {}
+  }
+  if (!read.nofollow) await follow(deps, source, page, read)
+  const reason = await whyNotKept(deps, source, page, read)
+  if (reason !== undefined) {
+    await leaveOut(collections, page, reason)
+    return {}
+  }
+  const text = { ...facts, title: read.title, contentType: 'text/html', body: Buffer.from(read.html) }
+  return keep(deps, source, page, text, place)
+}
+
+/** HTML, XML, or what does not say what it is and looks like it. */
+function isMarkup(contentType: string, body: Buffer): boolean {
+  if (/^text\/html$|[+/]xml$/.test(contentType)) return true
+  const isUnsaid =
+    contentType === '' || contentType === 'text/plain' || /^application\/(octet-stream|(x-)?gzip)$/.test(contentType)
+  return (
+    isUnsaid &&
+    /^\s*<(!doctype html|html\b|\?xml|urlset|sitemapindex|rss|feed)/i.test(body.subarray(0, 500).toString('latin1'))
+  )
+}
+
+async function takeList(deps: VisitDeps, source: SourceRecord, page: SourcePageRecord, read: PageRead): Promise<void> {
+  const { collections } = deps
+  const wanted = source.type === 'feed' ? 'feed' : 'sitemap'
+  const isWanted = read.kind === wanted || (wanted === 'sitemap' && read.kind === 'lists')
+  if (!isWanted) return leaveOut(collections, page, `It is no ${wanted}.`)
+  if (read.kind === 'lists' && page.depth >= crawlLimits.listDepth)
+    return leaveOut(collections, page, 'Sitemaps name sitemaps too deeply.')
+  const kind = read.kind === 'lists' ? 'list' : 'page'
+  await discover(collections, source, { links: read.links, kind, depth: page.depth + 1 })
+  await noteUnchanged(collections, page)
+}
+
+async function follow(
+  deps: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  { links }: PageRead,
+): Promise<void> {
+  if (source.type !== 'site' || page.depth >= source.max_depth) return
+  await discover(deps.collections, source, { links, kind: 'page', depth: page.depth + 1 })
+}
+
+async function whyNotKept(
+  { collections }: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  read: PageRead,
+): Promise<string | undefined> {
+  if (read.kind !== 'page') return 'It is a list of pages. Add it as a sitemap or a feed.'
+  if (read.noindex) return 'The page asks not to be indexed.'
+  if (read.html === '') return 'It holds no readable text.'
+  const canonical = read.canonical === undefined ? undefined : canonicalAddress(read.canonical)
+  if (canonical === undefined || canonical === page.url || source.type === 'page' || source.type === 'feed')
+    return undefined
+  if (!isWithin(source, canonical) || whyLeftOut(source, canonical) !== undefined) return undefined
+  await discover(collections, source, { links: [canonical], kind: 'page', depth: page.depth })
+  const other = await collections.sourcePages.findById(pageIdOf(source._id, canonical)).lean<SourcePageRecord>()
+  // Two pages that each call the other one the right one are both kept.
+  if (other === null || other.status === 'left_out') return undefined
+  return `It is the same page as ${canonical.slice(0, 300)}`
+}
+
+/** Makes a file of a text that is new. */
+async function keep(
+  deps: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  text: PageText,
+  place: Place,
+): Promise<{ fileId?: string }> {
+  const { collections } = deps
+  const sha256 = hashOf(text.body)
+  if (page.file_id !== undefined && page.sha256 === sha256) {
+    const { etag, lastModified } = text
+    await collections.sourcePages.updateOne(
+      { _id: page._id, round: page.round },
+      {
+        $set: {
+          ...(etag === undefined ? {} : { etag }),
+          ...(lastModified === undefined ? {} : { last_modified: lastModified }),
+        },
+      },
+    )
+    await noteUnchanged(collections, page)
+    return {}
+  }
+  const same = await collections.sourcePages
+    .findOne({ source_id: source._id, sha256, _id: { $ne: page._id } }, { url: 1 })
+    .lean<Pick<SourcePageRecord, 'url'>>()
+  if (same !== null) {
+    await leaveOut(collections, page, `It says the same as ${same.url.slice(0, 300)}`)
+    return {}
+  }
+  const file = await storeText(deps, source, page, text, place)
+  return { fileId: file._id }
+}

@@ -1,0 +1,60 @@
+import {
+  type ActivityOptions,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createCrawlActivities } from '../activities/crawl/index.ts'
+import type { CrawlInput, CrawlResult, crawlContract, sourceDeletionContract } from '../domain/contracts/crawl.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
+
+/** A batch takes a minute or less. What fails is not a page (that is left out), but a server of ours: it comes back. */
+const batchPolicy: ActivityOptions = {
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '5s',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '500ms', maximumInterval: '1m' },
+}
+
+type Activities = ReturnType<typeof createCrawlActivities>
+const { beginCrawl, crawlPages, settlePages, finishCrawl, deleteSource } = proxyActivities<Activities>(batchPolicy)
+
+/** Crawls a source. Each step finds in the database where the one before has stopped. */
+export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => {
+  const { sourceId } = input
+  const crawlId = input.progress?.crawlId ?? workflowInfo().runId
+  let batch = input.progress?.batch ?? 0
+  const goOn = (): Promise<CrawlResult> =>
+    continueAsNew<typeof crawlWorkflow>({ sourceId, progress: { crawlId, batch } } satisfies CrawlInput)
+  if (input.progress === undefined && !(await beginCrawl({ sourceId, crawlId }))) return 'gone'
+  let settling = 0
+  for (let pauses = 0; ;) {
+    const result = await crawlPages({ sourceId, crawlId, batch })
+    if (result === 'gone') return 'gone'
+    if (result === 'busy') {
+      await sleep(Math.min(longestPauseMs, 1000 * 2 ** pauses++))
+    } else {
+      pauses = 0
+      batch += 1
+      setCurrentDetails(`${batch} batches of pages`)
+      const { embedding, visits } = await settlePages({ sourceId, crawlId })
+      if (result === 'done' && !visits) {
+        if (embedding === 0) break
+        setCurrentDetails(`${embedding} pages are being embedded`)
+        await sleep(Math.min(longestSettlingMs, 250 * 1.5 ** settling++))
+      } else settling = 0
+    }
+    if (workflowInfo().continueAsNewSuggested) return goOn()
+  }
+  return (await finishCrawl({ sourceId, crawlId })) ? 'done' : 'gone'
+}
+
+const longestPauseMs = 30_000
+const longestSettlingMs = 10_000
+
+/** Removes a source; repeats until nothing of it is left. */
+export const sourceDeletionWorkflow: WorkflowOf<typeof sourceDeletionContract> = async (input) => {
+  await deleteSource(input)
+}
