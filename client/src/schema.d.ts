@@ -5074,15 +5074,6 @@ export interface components {
             };
         };
         /**
-         * AskedRun
-         * @description The run in which another assistant answered a call, and its thread.
-         */
-        AskedRun: {
-            assistant_id: string;
-            run_id: string;
-            thread_id: string;
-        };
-        /**
          * SystemMessage
          * @description An instruction to the model, stored.
          */
