@@ -20,7 +20,8 @@ export function createMemoryImport({ collections, memories }: ImportMemoriesDeps
         text,
         ...(project_id === undefined ? {} : { project_id: idOf('project', project_id) }),
         ...(assistant_id === undefined ? {} : { assistant_id: idOf('assistant', assistant_id) }),
-        ...(source_message_id === undefined ? {} : { source_message_id: idOf('message', source_message_id) }),
+        // Messages keep their ids.
+        ...(source_message_id === undefined ? {} : { source_message_id }),
       }
       const made = { createdAt: new Date(archived.created_at), madeBy: archived.made_by }
       const stored = await memories.create(userId, fact, id, made)

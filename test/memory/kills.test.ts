@@ -46,7 +46,9 @@ describe('a process that dies between a fact and its vector', () => {
         memorySpaces({ kind: 'assistant', id: talk.assistantId }),
       ))
         await service.api.infra.knowledge.vectors.deleteFile(space, fact?._id ?? '')
-      await memories().updateOne({ _id: fact?._id ?? '' }, { $unset: { embedded_with: 1 } })
+      // As young as a fact is that a request has just stored: the worker leaves it to the request.
+      const change = { $unset: { embedded_with: 1 }, $set: { updated_at: new Date() } }
+      await memories().updateOne({ _id: fact?._id ?? '' }, change)
     }
     await lose()
     // Also while the embedding server is away: by its words.

@@ -223,7 +223,7 @@ it('is in the archive of the account, and is imported once', async () => {
   )
   expect(ofUser).toMatchObject({ text: 'The user lives in Bern.', assistant_id: null, project_id: null })
   expect(ofProject.project_id).not.toBe(client.projectId)
-  // The message that it is from has a new id, too.
+  // The message that it is from was imported, too.
   const threads = await service.collections.threads.find({ user_id: heir.userId }, { _id: 1 }).lean()
   const stored = await service.collections.checkpoints
     .find({ thread_id: { $in: threads.map(({ _id }) => _id) } })
