@@ -113,6 +113,6 @@ test('a slash offers the prompts of the user, which are added, changed and delet
   await page.getByRole('button', { name: 'Add or change prompts' }).click()
   await dialog.getByRole('button', { name: 'Delete: Tides' }).click()
   await page.getByRole('dialog').last().getByRole('button', { name: 'Delete', exact: true }).click()
-  await dialog.getByText('Tides').waitFor({ state: 'detached' })
+  await dialog.getByText('Tides', { exact: true }).waitFor({ state: 'detached' })
   expect((await user.get('/user/prompts')).map(({ name }: { name: string }) => name)).toEqual(['Short summary'])
 })

@@ -72,7 +72,7 @@ const consoleHome = createRoute({
 const newChat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
-  component: lazyRouteComponent(() => import('./pages/chat/index.tsx'), 'NewChat'),
+  component: lazyRouteComponent(() => import('./pages/chat/new-chat.tsx'), 'NewChat'),
   validateSearch: (search): { assistant?: string } => {
     const assistant = optionalText(search['assistant'])
     return assistant === undefined ? {} : { assistant }
@@ -81,7 +81,7 @@ const newChat = createRoute({
 const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat/$threadId',
-  component: lazyRouteComponent(() => import('./pages/chat/index.tsx'), 'Chat'),
+  component: lazyRouteComponent(() => import('./pages/chat/conversation.tsx'), 'Chat'),
   validateSearch: (search): { message?: string } => {
     const message = optionalText(search['message'])
     return message === undefined ? {} : { message: message.slice(0, 200) }

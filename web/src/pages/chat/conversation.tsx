@@ -1,3 +1,4 @@
+import '../../styles/chat.css'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Files, MessageCircleOff } from 'lucide-react'
 import { Suspense, lazy, useEffect, useState } from 'react'

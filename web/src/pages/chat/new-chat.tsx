@@ -1,3 +1,4 @@
+import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useState } from 'react'
