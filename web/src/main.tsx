@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './lib/api.ts'
+import { language } from './lib/language.ts'
 import { applyTheme } from './lib/theme.ts'
 import { router } from './router.tsx'
 import './styles/tokens.css'
@@ -12,6 +13,7 @@ import './styles/shell.css'
 import { Toasts } from './ui/toasts.tsx'
 
 applyTheme()
+document.documentElement.lang = language
 const root = document.querySelector('#root')
 if (root)
   createRoot(root).render(

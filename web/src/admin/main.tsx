@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from '../lib/api.ts'
+import { language } from '../lib/language.ts'
 import { applyTheme } from '../lib/theme.ts'
 import '../styles/tokens.css'
 import '../styles/base.css'
@@ -11,6 +12,7 @@ import '../styles/operation.css'
 import { Operation } from './operation.tsx'
 
 applyTheme()
+document.documentElement.lang = language
 const root = document.querySelector('#root')
 if (root)
   createRoot(root).render(

@@ -16,8 +16,11 @@ import {
 } from 'lucide-react'
 import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
 import { api, forgetAnswers, queryClient, unwrap, useConsoleSettings, useMe, useProjects } from '../lib/api.ts'
+import { changeLanguage } from '../lib/change-language.ts'
+import { chosenLanguage, language, languageNames, setLanguage } from '../lib/language.ts'
 import { productName } from '../lib/product.ts'
 import { getSession, hasExpired, logIn, logOut, useSession } from '../lib/session.ts'
+import { setTheme, useTheme } from '../lib/theme.ts'
 import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
@@ -174,6 +177,11 @@ export async function openProject(projectId: string, name: string): Promise<void
 function UserMenu() {
   const me = useMe()
   const sells = useConsoleSettings()?.billing === true
+  const theme = useTheme()
+  const ofAccount = me.data?.language
+  useEffect(() => {
+    if (ofAccount && chosenLanguage() === undefined) setLanguage(ofAccount)
+  }, [ofAccount])
   const navigate = useNavigate()
   const name = [me.data?.first_name, me.data?.last_name].filter(Boolean).join(' ')
   const email = me.data?.email ?? ''
@@ -223,6 +231,13 @@ function UserMenu() {
           onSelect: () => void navigate({ to: '/console/audit' }),
         },
         { label: t.apiDocs, onSelect: () => void window.open('/docs', '_blank', 'noreferrer') },
+        'line',
+        ...(['light', 'dark', 'system'] as const)
+          .filter((other) => other !== theme)
+          .map((other) => ({ label: texts.nav.themes[other], onSelect: () => setTheme(other) })),
+        ...(['en', 'de'] as const)
+          .filter((other) => other !== language)
+          .map((other) => ({ label: languageNames[other], onSelect: () => void changeLanguage(other) })),
         'line',
         { label: texts.account.logOut, icon: <LogOut size={16} aria-hidden="true" />, onSelect: leave },
       ]}

@@ -131,6 +131,8 @@ export const en = {
     store: 'Where',
     receiptRunning: 'The deletion is still under way. The receipt will say when it is done.',
     toLogin: 'Back to the login',
+    language: 'Language',
+    languageHelp: 'Of the console and of mails to you.',
     theme: 'Appearance',
     themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
     logOut: 'Log out',

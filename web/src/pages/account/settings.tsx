@@ -1,6 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, lazy, useState } from 'react'
 import { api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
+import { changeLanguage } from '../../lib/change-language.ts'
+import { type Language, language, languageNames } from '../../lib/language.ts'
 import { logOut, tokenForReceipt } from '../../lib/session.ts'
 import { type Theme, setTheme, useTheme } from '../../lib/theme.ts'
 import { say } from '../../lib/toasts.ts'
@@ -47,6 +49,7 @@ export function AccountSettings() {
               ))}
             </SelectField>
           </section>
+          <LanguageChoice />
           <section className="card stack-small">
             <h2>{texts.prompts.title}</h2>
             <p className="muted">{texts.prompts.text}</p>
@@ -74,6 +77,26 @@ export function AccountSettings() {
         </>
       )}
     </div>
+  )
+}
+
+function LanguageChoice() {
+  return (
+    <section className="card form">
+      <h2>{t.language}</h2>
+      <SelectField
+        label={t.language}
+        help={t.languageHelp}
+        value={language}
+        onValue={(chosen) => void changeLanguage(chosen as Language)}
+      >
+        {Object.entries(languageNames).map(([value, label]) => (
+          <option key={value} value={value} lang={value}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+    </section>
   )
 }
 

@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
+import { language } from '../../lib/language.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -27,7 +28,7 @@ export function SignUp() {
   const form = useSubmit(async () => {
     if (password.length < shortestPassword) throw new Error(t.passwordShort)
     const names = { ...(firstName && { first_name: firstName }), ...(lastName && { last_name: lastName }) }
-    await unwrap(api.POST('/auth/signup', { body: { email, password, ...names } }))
+    await unwrap(api.POST('/auth/signup', { body: { email, password, language, ...names } }))
     waiting.set(email, password)
     await navigate({ to: '/verify', search: { email } })
   })

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Console, say, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole()
+})
+afterAll(() => site.close())
+
+test('the console speaks the language of the browser, and the one that the account chose', async () => {
+  const german = await site.context.browser()?.newContext({ locale: 'de-AT' })
+  const stranger = await german?.newPage()
+  await stranger?.goto(`${site.url}/login`)
+  await stranger?.getByRole('button', { name: 'Anmelden' }).waitFor()
+  expect(await stranger?.evaluate('document.documentElement.lang')).toBe('de')
+  await german?.close()
+
+  const { user, page, assistantId } = await site.signedIn()
+  await page.getByRole('button', { name: /Your account/ }).click()
+  await page.getByRole('menuitem', { name: 'Deutsch' }).click()
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor()
+  expect((await user.get('/user/')).language).toBe('de')
+  site.model.reply({ text: 'Guten Tag.' })
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Hallo')
+  await page.keyboard.press('Enter')
+  await page.getByText('Guten Tag.').waitFor()
+  const paths = [
+    'assistants',
+    `assistants/${assistantId}`,
+    'projects',
+    'usage',
+    'schedules',
+    'memory',
+    'audit',
+    'account',
+  ]
+  const headings: string[] = []
+  for (const path of paths) {
+    await page.goto(`${site.url}/console/${path}`)
+    const heading = page.locator('h1').first()
+    await heading.waitFor()
+    headings.push((await heading.textContent()) ?? '')
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360)
+    await page.setViewportSize({ width: 1280, height: 720 })
+  }
+  expect(headings.join('|')).not.toMatch(/Assistants|Projects|Usage|Schedules|Memory|log|Account/)
+  await site.expectAccessible(page, 'the account in German')
+
+  // Another browser of the same person.
+  const elsewhere = await site.newPage(user.token)
+  await elsewhere.goto(`${site.url}/console/chat`)
+  await elsewhere.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor()
+  await elsewhere.goto(`${site.url}/console/account`)
+  await elsewhere.getByRole('combobox', { name: 'Sprache' }).selectOption('en')
+  await elsewhere.getByRole('heading', { name: 'Language' }).waitFor()
+  await elsewhere.goto(`${site.url}/console/chat`)
+  site.model.reply({ text: 'Good day.' })
+  await say(elsewhere, 'Hello')
+  await elsewhere.getByText('Good day.').waitFor()
+})
