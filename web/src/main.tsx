@@ -9,9 +9,11 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/parts.css'
 import './styles/shell.css'
+import { locale } from './texts/locale.ts'
 import { Toasts } from './ui/toasts.tsx'
 
 applyTheme()
+document.documentElement.lang = locale
 const root = document.querySelector('#root')
 if (root)
   createRoot(root).render(

@@ -8,9 +8,11 @@ import '../styles/base.css'
 import '../styles/parts.css'
 import '../styles/shell.css'
 import '../styles/operation.css'
+import { locale } from '../texts/locale.ts'
 import { Operation } from './operation.tsx'
 
 applyTheme()
+document.documentElement.lang = locale
 const root = document.querySelector('#root')
 if (root)
   createRoot(root).render(

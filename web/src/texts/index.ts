@@ -1,5 +1,7 @@
 import { en } from './en.ts'
 
+export { locale } from './locale.ts'
+
 /** All texts of a language. */
 export type Texts = typeof en
 
