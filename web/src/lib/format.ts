@@ -1,5 +1,12 @@
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 0 })
-const number = new Intl.NumberFormat('en')
+import { language } from './language.ts'
+
+const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 0 })
+const number = new Intl.NumberFormat(language)
+const tenths = new Intl.NumberFormat(language, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  useGrouping: false,
+})
 const units = ['B', 'KB', 'MB', 'GB', 'TB']
 
 export function formatNumber(value: number): string {
@@ -9,15 +16,15 @@ export function formatNumber(value: number): string {
 export function formatBytes(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(1024)))
   const value = bytes / 1024 ** power
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power] ?? ''}`
+  return `${power === 0 || value >= 100 ? Math.round(value) : tenths.format(value)} ${units[power] ?? ''}`
 }
 
 export function formatSeconds(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 60_000) return `${tenths.format(ms / 1000)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
-const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const shortDay = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** A day in UTC, such as 2026-11-22, as people write it. */
 export function formatDay(date: string): string {
@@ -29,8 +36,8 @@ export function formatTokens(tokens: number): string {
   return compact.format(tokens)
 }
 
-const date = new Intl.DateTimeFormat('en', { dateStyle: 'full' })
-const time = new Intl.DateTimeFormat('en', { timeStyle: 'short' })
+const date = new Intl.DateTimeFormat(language, { dateStyle: 'full' })
+const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
 
 export function formatDate(iso: string): string {
   return date.format(new Date(iso))
@@ -40,7 +47,7 @@ export function formatTime(iso: string): string {
   return time.format(new Date(iso))
 }
 
-const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 
 export function formatDateTime(iso: string): string {
   return dateTime.format(new Date(iso))
@@ -48,18 +55,18 @@ export function formatDateTime(iso: string): string {
 
 /** An amount in the smallest unit of its currency. */
 export function formatMoney(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency })
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
 }
 
 /** An amount in whole units of a currency that the operator named, which may be no ISO 4217 code. */
 export function formatCost(amount: number, currency: string): string {
   const digits = { maximumFractionDigits: 4 }
-  if (!/^[A-Za-z]{3}$/.test(currency)) return `${new Intl.NumberFormat('en', digits).format(amount)} ${currency}`
-  return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount)
+  if (!/^[A-Za-z]{3}$/.test(currency)) return `${new Intl.NumberFormat(language, digits).format(amount)} ${currency}`
+  return new Intl.NumberFormat(language, { style: 'currency', currency, ...digits }).format(amount)
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -141,6 +141,8 @@ export const de: typeof en = {
     store: 'Ort',
     receiptRunning: 'Das Löschen läuft noch. Der Beleg zeigt, wann es fertig ist.',
     toLogin: 'Zurück zur Anmeldung',
+    language: 'Sprache',
+    languageHelp: 'Der Konsole und der Mails an dich.',
     theme: 'Darstellung',
     themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
     logOut: 'Abmelden',

@@ -20,6 +20,10 @@ export const enAudit = {
   youWho: 'You',
   anOperator: 'An operator',
   somebody: 'Somebody',
+  /** Of a language whose sentences need one, between who and what was done. */
+  auxiliary: { you: '', others: '' },
+  /** Of a language that needs one, in place of `{self}` in a sentence. */
+  reflexive: { you: '', others: '' },
   something: 'something that is gone',
   didAction: (action: string) => `did “${action}”`,
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,

@@ -1,4 +1,4 @@
-import { inLanguage, language } from '../lib/language.ts'
+import { inLanguage } from '../lib/language.ts'
 import type { en } from './en.ts'
 
 /** All texts of a language. */
@@ -9,6 +9,3 @@ export const texts: Texts = await inLanguage<Texts>({
   en: async () => (await import('./en.ts')).en,
   de: async () => (await import('./de.ts')).de,
 })
-
-/** For dates and numbers. */
-export const locale = language

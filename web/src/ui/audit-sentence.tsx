@@ -18,11 +18,13 @@ interface SentenceProps {
 export function AuditSentence({ entry, names, isOwn }: SentenceProps) {
   const subject = entry.subjects.map((id) => names[id]).find((name) => name !== undefined)
   const account = entry.user_id === null ? undefined : (names[entry.user_id] ?? entry.user_id)
-  const [before, after = ''] = sentenceOf(entry.action).split('{subject}')
+  const person = isOwn && entry.actor !== 'admin' && entry.actor !== 'anonymous' ? 'you' : 'others'
+  const [before = '', after = ''] = sentenceOf(entry.action).split('{subject}')
   return (
     <>
-      <strong className="break">{whoOf(entry, account, isOwn)}</strong>{' '}
-      {before?.replace('{account}', account ?? t.nobody)}
+      <strong className="break">{whoOf(entry, account, person)}</strong>{' '}
+      {t.auxiliary[person] && `${t.auxiliary[person]} `}
+      {before.replace('{self}', t.reflexive[person]).replace('{account}', () => account ?? t.nobody)}
       {after !== '' || sentenceOf(entry.action).includes('{subject}') ? (
         <>
           <em className="break">{subject ?? t.something}</em>
@@ -35,10 +37,10 @@ export function AuditSentence({ entry, names, isOwn }: SentenceProps) {
   )
 }
 
-function whoOf(entry: Entry, account: string | undefined, isOwn: boolean): string {
+function whoOf(entry: Entry, account: string | undefined, person: 'you' | 'others'): string {
   if (entry.actor === 'admin') return t.anOperator
   if (entry.actor === 'anonymous') return t.somebody
-  return isOwn ? t.youWho : (account ?? t.somebody)
+  return person === 'you' ? t.youWho : (account ?? t.somebody)
 }
 
 /** An action that has no sentence yet is named. */

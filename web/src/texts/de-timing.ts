@@ -1,0 +1,43 @@
+import type { enTiming } from './en-timing.ts'
+
+/** When schedules are due, in German. */
+export const deTiming: typeof enTiming = {
+  weekdays: ['sonntags', 'montags', 'dienstags', 'mittwochs', 'donnerstags', 'freitags', 'samstags'],
+  months: [
+    'Januar',
+    'Februar',
+    'März',
+    'April',
+    'Mai',
+    'Juni',
+    'Juli',
+    'August',
+    'September',
+    'Oktober',
+    'November',
+    'Dezember',
+  ],
+  once: (time) => `Einmal, am ${time} UTC`,
+  at: (times) => `Um ${times} Uhr`,
+  everyMinute: 'Jede Minute',
+  everyMinutes: (step) => `Alle ${step} Minuten`,
+  atMinutes: (minutes) => `Zur Minute ${minutes}`,
+  inHours: (minutes, hours) => `${minutes}, in den Stunden ${hours},`,
+  everyHours: (minutes, step) => `${minutes}, alle ${step} Stunden,`,
+  everyDay: 'jeden Tag',
+  onDates: (dates) => (/^\d+$/.test(dates) ? `am ${dates}. des Monats` : `an den Tagen ${dates} des Monats`),
+  everyDates: (step) => `alle ${step} Tage des Monats`,
+  onWeekdays: (weekdays) => weekdays,
+  onlyIf: (dates, weekdays) => `${dates}, aber nur ${weekdays}`,
+  inMonths: (months) => `im ${months}`,
+  any: 'alle',
+  range: (from, to) => `${from} bis ${to}`,
+  steps: (values, step) => `${values} in Schritten von ${step}`,
+  list: (values, last) => `${values} und ${last}`,
+  every: {
+    day: (amount) => (amount === 1 ? 'Jeden Tag' : `Alle ${amount} Tage`),
+    hour: (amount) => (amount === 1 ? 'Jede Stunde' : `Alle ${amount} Stunden`),
+    minute: (amount) => (amount === 1 ? 'Jede Minute' : `Alle ${amount} Minuten`),
+    second: (amount) => (amount === 1 ? 'Jede Sekunde' : `Alle ${amount} Sekunden`),
+  },
+}
