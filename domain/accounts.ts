@@ -1,3 +1,4 @@
+import type { Language } from './languages.ts'
 import type { UserRecord } from './records/user.ts'
 
 export const passwordLength = { min: 8, max: 256 }
@@ -20,6 +21,7 @@ export interface PublicUser {
   provider: UserRecord['provider']
   first_name: string | null
   last_name: string | null
+  language?: Language
   verified: boolean
   thread_counter: number
   thread_max: number
@@ -33,6 +35,7 @@ export function publicUser(user: UserRecord): PublicUser {
     provider: user.provider,
     first_name: user.first_name ?? null,
     last_name: user.last_name ?? null,
+    ...(user.language === undefined ? {} : { language: user.language }),
     verified: user.verified,
     thread_counter: user.thread_counter,
     thread_max: user.thread_max,

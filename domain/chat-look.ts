@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { languages } from './languages.ts'
 
 /** How an assistant's chat bubble and public page look and speak; what is absent is as they have it by themselves. */
 export const ChatLook = Type.Object(
@@ -9,7 +10,7 @@ export const ChatLook = Type.Object(
     theme: Type.Optional(
       Type.Enum(['light', 'dark'], { description: 'Default: as the page, or as the reader has it.' }),
     ),
-    language: Type.Optional(Type.Enum(['en', 'de'], { description: "Default: the page's, or the reader's." })),
+    language: Type.Optional(Type.Enum([...languages], { description: "Default: the page's, or the reader's." })),
   },
   { additionalProperties: false, description: 'How the chat bubble and the public page look and speak.' },
 )

@@ -32,9 +32,9 @@ export function createPasswordResetActivities({
         const token = secrets.resetToken(tokenId)
         const record = { user_id: userId, token_id: tokenId, remove_at: new Date(Date.now() + 2 * resetValidityMs) }
         await passwordResets.updateOne({ _id: resetTokenHash(token) }, { $set: record }, { upsert: true })
-        await mailer.send(
-          passwordResetMail(user.email, `${frontendUrl}/reset-password?token=${token}`, `reset.${tokenId}`),
-        )
+        const link = `${frontendUrl}/reset-password?token=${token}`
+        const { email: to, language } = user
+        await mailer.send(passwordResetMail({ to, language, link, messageId: `reset.${tokenId}` }))
         return 'sent'
       },
     ),

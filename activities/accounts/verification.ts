@@ -47,7 +47,8 @@ export function createVerificationActivities({ collections: { users }, mailer, s
         await users.updateOne({ _id: userId, verified: false }, { $set: { verification } })
       }
       const messageId = `verification.${code.runId}.${code.send}`
-      await mailer.send(verificationMail(user.email, secrets.verificationCode(code), messageId))
+      const { email: to, language } = user
+      await mailer.send(verificationMail({ to, language, code: secrets.verificationCode(code), messageId }))
       return 'sent'
     }),
 

@@ -151,7 +151,7 @@ export const componentExamples: Record<string, unknown> = {
   ThreadPutRequest: { name: 'Opening hours', assistant_id: assistantId, metadata: { ticket: '4711' } },
   ToolTrialRequest: { name: 'retrieval', args: { query: question } },
   UploadFilesRequest: { files: ['opening-hours.pdf'] },
-  UserUpdateRequest: { first_name: 'Ada', last_name: 'Lovelace' },
+  UserUpdateRequest: { first_name: 'Ada', last_name: 'Lovelace', language: 'de' },
   VerifyEmailRequest: { email: 'ada@example.com', code: '123456' },
   V1AssistantCreateRequest: {
     model: 'gpt-4o-mini',

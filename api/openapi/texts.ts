@@ -343,7 +343,7 @@ export const componentTexts: Record<string, string> = {
   UploadFilesResponse: 'The files of the upload, and the id of their ingestion.',
   User: 'The account of the caller.',
   UserCleanupResponse: 'The users to delete, and the workflow that deletes them.',
-  UserUpdateRequest: 'The names to change.',
+  UserUpdateRequest: 'The names and the language to change.',
   ModelList: 'Models that assistants can choose.',
   ModelServer: 'A server with models, and where it was set.',
   ModelServerKey: 'Whether a key is sent to the server; `unreadable`: it is encrypted under another `SECRETS_KEY`.',

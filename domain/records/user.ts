@@ -1,3 +1,5 @@
+import type { Language } from '../languages.ts'
+
 /** How a user logs in. Accounts of different providers are never merged. */
 export type Provider = 'email' | 'social' | 'userpool'
 
@@ -13,6 +15,8 @@ export interface UserRecord {
   subject?: string
   first_name?: string
   last_name?: string
+  /** Of mails. Absent: English. */
+  language?: Language
   password_hash?: string
   verified: boolean
   thread_counter: number

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { Provider } from '../../domain/records/user.ts'
 import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
 import type { createExternalUsers } from './external-users.ts'
@@ -45,14 +46,14 @@ export function createExchange({ settings, verifyIdToken, findOrCreate, homes }:
    * Throws `internal` with the names of missing settings, `unauthenticated` for an invalid ID token, and `conflict`
    * if the address has an account of another kind or another subject.
    */
-  return async function exchange(idToken: string | undefined): Promise<string> {
+  return async function exchange(idToken: string | undefined, language?: Language): Promise<string> {
     const config = (configuration ??= configure(settings))
     if (idToken === undefined) throw new AppError('unauthenticated', 'An ID token of the user pool is required.')
     const { subject, email, emailVerified } = await verifyIdToken(idToken, config.pool)
     if (email === undefined || !emailVerified) {
       throw new AppError('unauthenticated', 'The ID token contains no verified e-mail address.')
     }
-    const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email })
+    const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email }, language)
     if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])
     if (found.kind === 'other_subject') throw new AppError('conflict', otherSubject)
     requireUsable(found.user)

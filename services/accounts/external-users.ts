@@ -1,5 +1,6 @@
 import { normalizeEmail } from '../../domain/accounts.ts'
 import { newId } from '../../domain/ids.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { Provider, UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -34,6 +35,8 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
   return async function findOrCreate(
     provider: Exclude<Provider, 'email'>,
     identity: ProvenIdentity,
+    /** Of a new account. */
+    language?: Language,
   ): Promise<ExternalUser> {
     const email = normalizeEmail(identity.email)
     for (;;) {
@@ -47,7 +50,7 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
         return { kind: 'other_subject' }
       }
       try {
-        if (byEmail === null) await users.create(newRecord(provider, email, identity))
+        if (byEmail === null) await users.create(newRecord(provider, email, identity, language))
         else await bind(byEmail._id, identity)
       } catch (error) {
         // Another request for the same person was first; the next attempt finds its account.
@@ -61,7 +64,7 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
     await users.updateOne(unbound, { $set: { subject: boundSubject(identity) } })
   }
 
-  function newRecord(provider: Provider, email: string, identity: ProvenIdentity): UserRecord {
+  function newRecord(provider: Provider, email: string, identity: ProvenIdentity, language?: Language): UserRecord {
     const now = new Date()
     return {
       _id: newId(),
@@ -70,6 +73,7 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
       subject: boundSubject(identity),
       ...(identity.firstName === undefined ? {} : { first_name: identity.firstName }),
       ...(identity.lastName === undefined ? {} : { last_name: identity.lastName }),
+      ...(language === undefined ? {} : { language }),
       verified: true,
       thread_counter: 0,
       thread_max: threadMaxDefault,

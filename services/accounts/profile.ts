@@ -1,14 +1,16 @@
 import { type PublicUser, publicUser } from '../../domain/accounts.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import type { LoginGuard } from './login-guard.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
 
-/** New names; null removes a name, an absent member leaves it unchanged. */
+/** New names and language; null removes a member, an absent one leaves it unchanged. */
 export interface ProfileChanges {
   first_name?: string | null
   last_name?: string | null
+  language?: Language | null
 }
 
 interface ProfileDeps {
@@ -27,11 +29,11 @@ export function createProfile({ collections: { users, passwordResets }, password
     },
 
     async change(userId: string, changes: ProfileChanges): Promise<PublicUser> {
-      const names = (['first_name', 'last_name'] as const).filter((name) => changes[name] !== undefined)
+      const members = (['first_name', 'last_name', 'language'] as const).filter((name) => changes[name] !== undefined)
       const set = Object.fromEntries(
-        names.filter((name) => changes[name] !== null).map((name) => [name, changes[name]]),
+        members.filter((name) => changes[name] !== null).map((name) => [name, changes[name]]),
       )
-      const unset = Object.fromEntries(names.filter((name) => changes[name] === null).map((name) => [name, '']))
+      const unset = Object.fromEntries(members.filter((name) => changes[name] === null).map((name) => [name, '']))
       const user = await users
         .findOneAndUpdate({ _id: userId }, { $set: set, $unset: unset }, { returnDocument: 'after' })
         .lean<UserRecord>()

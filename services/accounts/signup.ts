@@ -2,6 +2,7 @@ import { normalizeEmail } from '../../domain/accounts.ts'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -14,6 +15,7 @@ export interface SignupInput {
   password: string
   first_name?: string
   last_name?: string
+  language?: Language | undefined
 }
 
 interface SignupDeps {
@@ -47,6 +49,7 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
       provider: 'email',
       ...(input.first_name === undefined ? {} : { first_name: input.first_name }),
       ...(input.last_name === undefined ? {} : { last_name: input.last_name }),
+      ...(input.language === undefined ? {} : { language: input.language }),
       password_hash: await passwords.hash(input.password),
       verified: false,
       thread_counter: 0,

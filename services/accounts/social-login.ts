@@ -1,3 +1,4 @@
+import type { Language } from '../../domain/languages.ts'
 import type { Provider } from '../../domain/records/user.ts'
 import type { ProvenIdentity, createExternalUsers } from './external-users.ts'
 import type { Login } from './login.ts'
@@ -38,10 +39,10 @@ export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }
   return {
     begin: () => provider.begin(),
 
-    async finish(query: string, attempt: LoginAttempt): Promise<SocialLoginEnd> {
+    async finish(query: string, attempt: LoginAttempt, language?: Language): Promise<SocialLoginEnd> {
       const { email, ...identity } = await provider.finish(query, attempt)
       if (email === undefined) return { kind: 'no_verified_email' }
-      const found = await findOrCreate('social', { ...identity, email })
+      const found = await findOrCreate('social', { ...identity, email }, language)
       if (found.kind !== 'user') return found
       const { jwt_token, main_agent_id, main_thread_id } = await login.enter(found.user)
       const members = new URLSearchParams({ jwt_token, main_agent_id, main_thread_id })

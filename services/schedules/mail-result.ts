@@ -1,9 +1,11 @@
 import { escapeHtml } from '../../domain/escape-html.ts'
+import { type Language, defaultLanguage } from '../../domain/languages.ts'
 import type { DueRun } from '../../domain/contracts/schedule-run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
+import { mailTexts, mailTime } from '../mail-texts.ts'
 import type { Mail, Mailer } from '../mailer.ts'
 import type { Runs } from '../runs/index.ts'
 import { keyOf } from './finish-run.ts'
@@ -33,22 +35,28 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
     const user = await users.findById(schedule.user_id).lean<UserRecord>()
     if (!user?.email || !user.verified || user.deleting || user.suspended_at !== undefined) return
     const { mail_stops: stops = 0 } = schedule
+    const { language = defaultLanguage } = user
     const signature = secrets.scheduleMailSignature(schedule._id, stops)
     const stop = new URLSearchParams({ stops: String(stops), signature })
     await mailer.send(
       resultMail({
         to: user.email,
+        language,
         messageId: `schedule-${scheduled.run_id}`,
-        title: (schedule.note.replaceAll(/\s+/g, ' ').trim() || 'Your schedule').slice(0, 100),
-        time: scheduled.due_at.toISOString(),
-        text: await wordsOf(scheduled),
+        title: (schedule.note.replaceAll(/\s+/g, ' ').trim() || mailTexts[language].result.subject).slice(0, 100),
+        time: mailTime(scheduled.due_at, language, schedule.timezone),
+        text: await wordsOf(scheduled, language),
         stopUrl: `${settings.baseUrl}/schedules/${schedule._id}/mail?${stop.toString()}`,
       }),
     )
   }
 
-  async function wordsOf({ outcome, error, run_id, user_id }: ScheduleRunRecord): Promise<string> {
-    if (outcome !== 'success') return `There is no answer (${outcome ?? 'unknown'}). ${error?.message ?? ''}`.trim()
+  async function wordsOf(scheduled: ScheduleRunRecord, language: Language): Promise<string> {
+    const { outcome = 'unknown', error, run_id, user_id } = scheduled
+    if (outcome !== 'success') {
+      const { noAnswer, outcomes } = mailTexts[language].result
+      return `${noAnswer(outcomes[outcome])} ${error?.message ?? ''}`.trim()
+    }
     const { messages } = await readOutput({ _id: run_id, user_id })
     const answer =
       messages.findLast(({ type, data }) => type === 'AIMessage' && data.content !== '')?.data.content ?? ''
@@ -58,6 +66,7 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
 
 interface Result {
   to: string
+  language: Language
   messageId: string
   title: string
   time: string
@@ -65,18 +74,19 @@ interface Result {
   stopUrl: string
 }
 
-export function resultMail({ to, messageId, title, time, text, stopUrl }: Result): Mail {
+export function resultMail({ to, language, messageId, title, time, text, stopUrl }: Result): Mail {
   const url = escapeHtml(stopUrl)
+  const { runOf, stop } = mailTexts[language].result
   return {
     to,
     messageId,
     subject: title,
-    text: `${text}\n\n--\nThe run of ${time}. Stop these mails: ${stopUrl}\n`,
+    text: `${text}\n\n--\n${runOf(time)} ${stop}: ${stopUrl}\n`,
     html: `<!doctype html>
-<html lang="en"><body>
+<html lang="${language}"><body>
 <div style="white-space: pre-wrap">${escapeHtml(text)}</div>
 <hr>
-<p>The run of ${time}. <a href="${url}">Stop these mails</a></p>
+<p>${escapeHtml(runOf(time))} <a href="${url}">${escapeHtml(stop)}</a></p>
 </body></html>
 `,
     unsubscribeUrl: stopUrl,

@@ -31,7 +31,7 @@ describe('user-pool exchange', () => {
   })
 
   const exchange = (token?: string, base: { url: string } = service) =>
-    apiClient(base.url, token).call('POST', '/auth/exchange')
+    apiClient(base.url, token).call('POST', '/auth/exchange', undefined, { 'accept-language': 'de' })
   const identity = () => ({ sub: randomUUID(), email: newEmail() })
 
   it('gives an RS256 service token of one hour', async () => {
@@ -44,7 +44,7 @@ describe('user-pool exchange', () => {
     expect(payload).toMatchObject({ iss: 'assistant-platform', aud: 'assistant-platform', email: person.email })
     expect(Number(payload.exp) - Number(payload.iat)).toBe(3600)
     const user = await service.collections.users.findOne({ email: person.email }).lean()
-    expect(user).toMatchObject({ _id: payload['user_id'], provider: 'userpool', verified: true })
+    expect(user).toMatchObject({ _id: payload['user_id'], provider: 'userpool', language: 'de', verified: true })
     const project = await service.collections.projects.findById(payload['project_id']).lean()
     expect(project).toMatchObject({ user_id: payload['user_id'], name: 'main' })
     // This service does not name RS256 among its algorithms.

@@ -43,6 +43,7 @@ describe('export of all data of a user', () => {
     service.model.reply({ text: 'Of a stranger.' })
     await stranger.stream('Of a stranger')
 
+    await talk.client.patch('/user/', { language: 'de' })
     const { url, expires_at: expiresAt } = await talk.client.post('/user/export')
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(23 * 3_600_000)
     const response = await fetchLink(service, url)
@@ -68,6 +69,7 @@ describe('export of all data of a user', () => {
     ])
     expect(JSON.parse(await readFile(path.join(folder, 'user.json'), 'utf8'))).toMatchObject({
       user_id: talk.client.userId,
+      language: 'de',
     })
     expect(await lines('runs')).toMatchObject([{ run_id: run.runId, status: 'success' }])
     const [kept] = (await lines('assistants')).filter(({ assistant_id: id }) => id === talk.assistantId)

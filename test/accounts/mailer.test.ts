@@ -7,7 +7,8 @@ import { startMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
 
 const mailFrom = 'Assistants <no-reply@service.example.com>'
-const mail = verificationMail('ada@example.com', '123456', 'verification.run.1')
+const to = 'ada@example.com'
+const mail = verificationMail({ to, language: undefined, code: '123456', messageId: 'verification.run.1' })
 
 describe('the SMTP mailer', () => {
   it('sends text, HTML and a stable Message-ID', async () => {
@@ -15,7 +16,8 @@ describe('the SMTP mailer', () => {
     const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom, productName: 'Pilot & Sons' })
     await mailer.ping?.()
     await mailer.send(mail)
-    await mailer.send(passwordResetMail('ada@example.com', 'https://front.example.com/x?a=1&b=2', 'reset.run.1'))
+    const link = 'https://front.example.com/x?a=1&b=2'
+    await mailer.send(passwordResetMail({ to, language: 'de', link, messageId: 'reset.run.1' }))
     mailer.close()
     await server.close()
     expect(server.mails).toHaveLength(2)
@@ -26,6 +28,7 @@ describe('the SMTP mailer', () => {
     // Whose mail it is.
     expect(server.mails[0]).toMatch(/^Pilot & Sons\r?$/m)
     expect(server.mails[0]).toContain('Pilot &amp; Sons')
+    expect(server.mails[0]).toContain('<html lang="en">')
     expect(server.mails[1]).toContain('text/html')
   })
 

@@ -23,10 +23,14 @@ describe('password reset', () => {
     return link[1]
   }
 
-  it('replaces the password once', async () => {
-    const { email } = await signUpUser(service)
+  it('replaces the password once, by a mail in the language of the account', async () => {
+    const { email, patch } = await signUpUser(service)
+    expect(await patch('/user/', { language: 'de' })).toMatchObject({ language: 'de' })
     expect((await post('/auth/forgot-password', { email: email.toUpperCase() })).status).toBe(200)
     const token = await tokenTo(email, 2)
+    const { subject, html } = await mailTo(email, 2)
+    expect(subject).toBe('Neues Passwort wählen')
+    expect(html).toContain('<html lang="de">')
     expect((await post('/auth/reset-password', { token, new_password: 'short' })).status).toBe(400)
     expect((await post('/auth/reset-password', { token, new_password: 'another password' })).status).toBe(200)
     expect(await login(email, goodPassword)).toBe(401)

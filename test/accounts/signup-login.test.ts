@@ -6,7 +6,7 @@ import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { codeTo, mailsTo } from '../support/mailbox.ts'
+import { codeTo, mailTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
@@ -77,6 +77,27 @@ describe('sign-up to first login', () => {
       main_agent_id: login.body.main_agent_id,
       main_thread_id: login.body.main_thread_id,
     })
+  })
+
+  it('mails in the language of the sign-up, or else of the request', async () => {
+    const languages = { 'accept-language': 'fr, de-CH;q=0.9, en;q=0.8' }
+    const signUp = (email: string, more: object = {}) =>
+      apiClient(service.url).call('POST', '/auth/signup', { email, password: goodPassword, ...more }, languages)
+    const german = newEmail()
+    expect((await signUp(german)).body).toMatchObject({ language: 'de' })
+    const mail = await mailTo(german)
+    expect(mail.subject).toBe('Ihr Bestätigungscode')
+    expect(mail.text).toContain('Er gilt 15 Minuten lang.')
+    expect(mail.html).toContain('<html lang="de">')
+    const code = await codeTo(german)
+    expect((await post('/auth/verify-email', { email: german, code })).status).toBe(200)
+
+    const english = newEmail()
+    expect((await signUp(english, { language: 'en' })).body).toMatchObject({ language: 'en' })
+    expect((await mailTo(english)).subject).toBe('Your verification code')
+    expect((await signUp(newEmail(), { language: 'fr' })).status).toBe(422)
+    const unknown = await post('/auth/signup', { email: newEmail(), password: goodPassword })
+    expect(unknown.body).not.toHaveProperty('language')
   })
 
   it('invalidates a code after the third wrong attempt', async () => {

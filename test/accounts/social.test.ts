@@ -70,7 +70,9 @@ describe('social login', () => {
       expect(`${url.origin}${url.pathname}`).toBe(`${frontend.url}/auth-callback`)
       const token = url.searchParams.get('jwt_token') ?? ''
       const me = await apiClient(service.url, token).call('GET', '/auth/me')
-      expect(me.body).toMatchObject({ email, provider: 'social', first_name: 'Ada', last_name: 'L.', verified: true })
+      const names = { first_name: 'Ada', last_name: 'L.' }
+      // As the browser prefers.
+      expect(me.body).toMatchObject({ email, provider: 'social', ...names, language: 'en', verified: true })
       const { collections } = service
       const own = { user_id: me.body.user_id }
       expect(await collections.assistants.findById(url.searchParams.get('main_agent_id')).lean()).toMatchObject(own)

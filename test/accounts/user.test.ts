@@ -10,7 +10,7 @@ describe('the account of the current user', () => {
   const login = (email: string, password: string) =>
     apiClient(service.url).call('POST', '/auth/login', { email, password })
 
-  it('changes and removes names', async () => {
+  it('changes and removes names and language', async () => {
     const { call } = await signUpUser(service)
     const patch = (body: unknown) => call('PATCH', '/user/', body)
     expect((await patch({ first_name: 'Ada', last_name: 'L.' })).body).toMatchObject({
@@ -20,6 +20,10 @@ describe('the account of the current user', () => {
     expect((await patch({ last_name: null })).body).toMatchObject({ first_name: 'Ada', last_name: null })
     expect((await patch({})).body).toMatchObject({ first_name: 'Ada', last_name: null })
     expect((await patch({ first_name: 1 })).status).toBe(422)
+    expect((await patch({ language: 'de' })).body).toMatchObject({ first_name: 'Ada', language: 'de' })
+    expect((await patch({ language: 'fr' })).status).toBe(422)
+    expect((await call('GET', '/user/')).body).toMatchObject({ language: 'de' })
+    expect((await patch({ language: null })).body).not.toHaveProperty('language')
     expect((await call('GET', '/auth/me')).body).toMatchObject({
       first_name: 'Ada',
       last_name: null,

@@ -49,6 +49,24 @@ describe('the mail with a result', () => {
     expect(mail.headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click')
   })
 
+  it('is in the language of the account, with times of the time zone of the schedule', async () => {
+    const { client, address, path, run } = await mailed({ timezone: 'Asia/Tokyo' })
+    expect((await mailTo(address)).text).toMatch(
+      /The run of \w+ \d+, \d{4} at \d\d:\d\d GMT\+9\. Stop these mails: http/,
+    )
+    await client.patch('/user/', { language: 'de' })
+    await run(2)
+    const german = await mailTo(address, 2)
+    expect(german.subject).toBe('Ihr Zeitplan')
+    expect(german.text).toMatch(
+      /Der Lauf vom \d+\. \p{L}+ \d{4} um \d\d:\d\d GMT\+9\. Diese E-Mails abbestellen: http/u,
+    )
+    expect(german.html).toContain('<html lang="de">')
+    await service.collections.assistants.updateMany({ user_id: client.userId }, { $set: { suspended: true } })
+    await client.call('POST', `${path}/trigger`)
+    expect((await mailTo(address, 3)).text).toMatch(/^Es gibt keine Antwort \((abgelehnt|Fehler)\)\./)
+  })
+
   it('has a link that stops such mails without a login, each link once', async () => {
     const { client, address, path, run } = await mailed()
     const link = linkIn((await mailTo(address)).text)

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
+import { preferredLanguage } from '../../../domain/languages.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { auditToken } from '../../plugins/audit.ts'
 import { bearerOf } from '../../plugins/bearer-token.ts'
@@ -48,15 +49,14 @@ const entryRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (ap
         response: { 200: SignupResponse },
       },
     },
-    async (request) => ({
-      ...publicUser(
-        await once(request, {
-          create: (id, confirm) => accounts.signup(request.body, id, confirm),
-          find: (id) => accounts.resumeSignup(id),
-        }),
-      ),
-      message: 'The account was created. A verification code will arrive by mail.',
-    }),
+    async (request) => {
+      const language = request.body.language ?? preferredLanguage(request.headers['accept-language'])
+      const user = await once(request, {
+        create: (id, confirm) => accounts.signup({ ...request.body, language }, id, confirm),
+        find: (id) => accounts.resumeSignup(id),
+      })
+      return { ...publicUser(user), message: 'The account was created. A verification code will arrive by mail.' }
+    },
   )
 
   app.post(
@@ -167,7 +167,7 @@ const exchangeRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async 
       },
     },
     async (request) => {
-      const token = await accounts.exchange(bearerOf(request))
+      const token = await accounts.exchange(bearerOf(request), preferredLanguage(request.headers['accept-language']))
       auditToken(request, token)
       return { token }
     },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { languages } from '../../../domain/languages.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { nullable } from '../../../domain/nullable.ts'
 
@@ -12,6 +13,7 @@ const Timestamp = Type.String({ format: 'date-time' })
  */
 const credential = (description: string) => Type.String({ maxLength: requestLimits.credentialLength, description })
 const NewPassword = credential('8 to 256 characters')
+const language = (description: string) => Type.Enum([...languages], { description })
 
 const publicUserMembers = {
   user_id: Type.String({ format: 'uuid' }),
@@ -19,6 +21,7 @@ const publicUserMembers = {
   provider: Type.Enum(['email', 'social', 'userpool'], { title: 'AccountProvider' }),
   first_name: nullable(Type.String()),
   last_name: nullable(Type.String()),
+  language: Type.Optional(language('Of mails to the user; absent: English.')),
   verified: Type.Boolean(),
   thread_counter: Type.Integer(),
   thread_max: Type.Integer(),
@@ -35,6 +38,7 @@ export const SignupRequest = Type.Object(
     password: NewPassword,
     first_name: Type.Optional(Type.String({ maxLength: 200 })),
     last_name: Type.Optional(Type.String({ maxLength: 200 })),
+    language: Type.Optional(language('Of mails. Default: as the header `Accept-Language` prefers, or English.')),
   },
   { title: 'SignupRequest' },
 )
@@ -91,8 +95,9 @@ export const UserUpdateRequest = Type.Object(
   {
     first_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
     last_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
+    language: Type.Optional(nullable(language('Of mails to the user.'))),
   },
-  { title: 'UserUpdateRequest', description: 'null removes a name; an absent member leaves it unchanged' },
+  { title: 'UserUpdateRequest', description: 'null removes a member; an absent one leaves it unchanged' },
 )
 export const ChangePasswordRequest = Type.Object(
   { current_password: credential('The current password'), new_password: NewPassword },

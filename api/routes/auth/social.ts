@@ -3,6 +3,7 @@ import { auditToken } from '../../plugins/audit.ts'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
+import { preferredLanguage } from '../../../domain/languages.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
 import { ErrorDetail } from '../schemas.ts'
@@ -72,7 +73,8 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       reply.header('set-cookie', cookies.clear(state))
       const attempt = sealed === undefined ? undefined : loginAttempts.open(sealed)
       if (attempt?.state !== state) throw notBegunHere()
-      const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt)
+      const language = preferredLanguage(request.headers['accept-language'])
+      const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt, language)
       switch (end.kind) {
         case 'entered':
           auditToken(request, end.token)

@@ -59,7 +59,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.update',
-        summary: 'Change the names of the current user',
+        summary: 'Change the names and the language of the current user',
         tags: ['users'],
         body: UserUpdateRequest,
         response: { 200: User },

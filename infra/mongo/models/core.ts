@@ -23,6 +23,7 @@ const user = new Schema<UserRecord>(
     subject: String,
     first_name: String,
     last_name: String,
+    language: String,
     password_hash: String,
     verified: { type: Boolean, required: true },
     thread_counter: { type: Number, required: true },

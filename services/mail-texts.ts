@@ -1,0 +1,91 @@
+import type { Language } from '../domain/languages.ts'
+import type { ScheduleRunStatus } from '../domain/records/schedule.ts'
+
+interface MailTexts {
+  verification: { subject: string; intro: string; note: string }
+  passwordReset: { subject: string; intro: string; note: string }
+  result: {
+    subject: string
+    noAnswer: (outcome: string) => string
+    outcomes: Record<ScheduleRunStatus | 'unknown', string>
+    runOf: (time: string) => string
+    stop: string
+  }
+}
+
+const en: MailTexts = {
+  verification: {
+    subject: 'Your verification code',
+    intro: 'Your verification code is:',
+    note: 'It is valid for 15 minutes. If you did not sign up, ignore this mail.',
+  },
+  passwordReset: {
+    subject: 'Choose a new password',
+    intro: 'Open this link to choose a new password:',
+    note: 'It works once, within an hour. If you did not request it, ignore this mail: your password does not change.',
+  },
+  result: {
+    subject: 'Your schedule',
+    noAnswer: (outcome) => `There is no answer (${outcome}).`,
+    outcomes: {
+      pending: 'pending',
+      running: 'running',
+      interrupted: 'interrupted',
+      success: 'success',
+      error: 'error',
+      cancelled: 'cancelled',
+      refused: 'refused',
+      gone: 'gone',
+      unknown: 'unknown',
+    },
+    runOf: (time) => `The run of ${time}.`,
+    stop: 'Stop these mails',
+  },
+}
+
+const de: MailTexts = {
+  verification: {
+    subject: 'Ihr Bestätigungscode',
+    intro: 'Ihr Bestätigungscode lautet:',
+    note: 'Er gilt 15 Minuten lang. Wenn Sie sich nicht registriert haben, ignorieren Sie diese E-Mail.',
+  },
+  passwordReset: {
+    subject: 'Neues Passwort wählen',
+    intro: 'Öffnen Sie diesen Link, um ein neues Passwort zu wählen:',
+    note: 'Er funktioniert einmal, innerhalb einer Stunde. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail: Ihr Passwort ändert sich nicht.',
+  },
+  result: {
+    subject: 'Ihr Zeitplan',
+    noAnswer: (outcome) => `Es gibt keine Antwort (${outcome}).`,
+    outcomes: {
+      pending: 'ausstehend',
+      running: 'läuft',
+      interrupted: 'unterbrochen',
+      success: 'erfolgreich',
+      error: 'Fehler',
+      cancelled: 'abgebrochen',
+      refused: 'abgelehnt',
+      gone: 'nicht mehr vorhanden',
+      unknown: 'unbekannt',
+    },
+    runOf: (time) => `Der Lauf vom ${time}.`,
+    stop: 'Diese E-Mails abbestellen',
+  },
+}
+
+/** The words of all mails. The compiler demands each text in each language. */
+export const mailTexts: Record<Language, MailTexts> = { en, de }
+
+/** A moment as a mail of that language shows it, such as "November 25, 2026 at 07:00 GMT+1". */
+export function mailTime(moment: Date, language: Language, timeZone: string): string {
+  return moment.toLocaleString(language, {
+    timeZone,
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+  })
+}
