@@ -3,11 +3,13 @@ import { deAudit } from '../../web/src/texts/de-audit.ts'
 import { deMemory } from '../../web/src/texts/de-memory.ts'
 import { deOperation } from '../../web/src/texts/de-operation.ts'
 import { deStarts } from '../../web/src/texts/de-starts.ts'
+import { deTiming } from '../../web/src/texts/de-timing.ts'
 import { de } from '../../web/src/texts/de.ts'
 import { enAudit } from '../../web/src/texts/en-audit.ts'
 import { enMemory } from '../../web/src/texts/en-memory.ts'
 import { enOperation } from '../../web/src/texts/en-operation.ts'
 import { enStarts } from '../../web/src/texts/en-starts.ts'
+import { enTiming } from '../../web/src/texts/en-timing.ts'
 import { en } from '../../web/src/texts/en.ts'
 
 /** The texts by their places; of functions, what they say about the words a, b, c. */
@@ -24,6 +26,7 @@ it.each([
   ['memory', enMemory, deMemory],
   ['operation', enOperation, deOperation],
   ['starts', enStarts, deStarts],
+  ['timing', enTiming, deTiming],
 ])('has every sentence of the %s in German', (_part, english, german) => {
   const translated = new Map(textsIn(german))
   const places = textsIn(english)

@@ -577,6 +577,7 @@ export const de: typeof en = {
     uploading: 'Wird hochgeladen',
     dismiss: (name) => `${name} aus der Liste entfernen`,
     status: { queued: 'Wartet', processing: 'Wird gelesen', ready: 'Bereit', failed: 'Fehlgeschlagen' },
+    characters: (amount) => `${amount} Zeichen`,
     chunks: (amount) => count(amount, 'Textstelle', 'Textstellen'),
     scanned: (pages, confidence) => `${count(pages, 'Seite', 'Seiten')} aus Bildern gelesen (${confidence} % sicher)`,
     unreadable: (pages) =>

@@ -562,6 +562,7 @@ export const en = {
     uploading: 'Uploading',
     dismiss: (name: string) => `Remove ${name} from the list`,
     status: { queued: 'Waiting', processing: 'Reading', ready: 'Ready', failed: 'Failed' },
+    characters: (amount: string) => `${amount} characters`,
     chunks: (amount: number) => count(amount, 'passage', 'passages'),
     scanned: (pages: number, confidence: number) =>
       `${count(pages, 'page', 'pages')} read from pictures (${confidence} % sure)`,

@@ -31,7 +31,7 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
     await refresh()
   }
   const facts = [formatBytes(file.size)]
-  if (status === 'ready') facts.push(t.chunks(chunks), `${formatNumber(characters)} characters`)
+  if (status === 'ready') facts.push(t.chunks(chunks), t.characters(formatNumber(characters)))
   if (status === 'ready' && scan) facts.push(t.scanned(scan.pages, scan.confidence))
   return (
     <li className="file-row">
