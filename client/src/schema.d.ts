@@ -364,7 +364,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the names of the current user */
+        /** Change the names and the language of the current user */
         patch: operations["users.update"];
         trace?: never;
     };
@@ -3633,6 +3633,11 @@ export interface components {
             password: string;
             first_name?: string;
             last_name?: string;
+            /**
+             * @description Of mails. Default: as the header `Accept-Language` prefers, or English.
+             * @enum {unknown}
+             */
+            language?: "en" | "de";
         };
         /**
          * AccountProvider
@@ -3651,6 +3656,11 @@ export interface components {
             provider: components["schemas"]["AccountProvider"];
             first_name: string | null;
             last_name: string | null;
+            /**
+             * @description Of mails to the user; absent: English.
+             * @enum {unknown}
+             */
+            language?: "en" | "de";
             verified: boolean;
             thread_counter: number;
             thread_max: number;
@@ -3877,6 +3887,11 @@ export interface components {
             provider: components["schemas"]["AccountProvider"];
             first_name: string | null;
             last_name: string | null;
+            /**
+             * @description Of mails to the user; absent: English.
+             * @enum {unknown}
+             */
+            language?: "en" | "de";
             verified: boolean;
             thread_counter: number;
             thread_max: number;
@@ -3885,15 +3900,17 @@ export interface components {
         };
         /**
          * UserUpdateRequest
-         * @description The names to change.
+         * @description The names and the language to change.
          * @example {
          *       "first_name": "Ada",
-         *       "last_name": "Lovelace"
+         *       "last_name": "Lovelace",
+         *       "language": "de"
          *     }
          */
         UserUpdateRequest: {
             first_name?: string | null;
             last_name?: string | null;
+            language?: ("en" | "de") | null;
         };
         /**
          * ThreadInfo
@@ -11609,7 +11626,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description null removes a name; an absent member leaves it unchanged */
+        /** @description null removes a member; an absent one leaves it unchanged */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdateRequest"];

@@ -1,6 +1,6 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type Message, asksForTools, foldMessages, messagesFromJson } from '../../domain/messages.ts'
+import { type Message, asksForTools, foldMessages } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -60,16 +60,13 @@ export async function chatRequestFor(
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
   const budgetTokens = Math.min(questionTokens, tokensLeft.prompt ?? Infinity)
   const maxBytes = Math.max(budgetTokens, 1) * bytesOfToken
-  const recalling = tools.then((all) => recalled(all, messagesFromJson(run.input_json), signal))
-  const [all, facts, before] = await Promise.all([
+  const [all, before] = await Promise.all([
     tools,
-    recalling,
     deps.conversations.read(run.thread_id, maxBytes, {
       thread,
       runId: step === 0 ? undefined : run._id,
     }),
   ])
-  const systemMessages = [systemMessage, instructions, facts]
   const { choice: toolChoice, tools: offered } = offerTools(run.overrides, all, step)
   const shownTools = offered.map(({ name, description, parameters, strict }) => ({
     name,
@@ -80,6 +77,7 @@ export async function chatRequestFor(
   const last = earlierVersion(before.messages, added)
   const continued = last === undefined ? before : await deps.conversations.read(run.thread_id, maxBytes, { last })
   const conversation = { ...continued, messages: foldMessages(continued.messages, added) }
+  const systemMessages = [systemMessage, instructions, await recalled(all, conversation.messages, signal)]
   const mustFit = run.overrides.truncation === 'disabled'
   if (mustFit && conversation.reach !== Infinity) throw tooLong()
   const fitting = await fitConversation(newestMessages(conversation.messages, lastMessages), {
@@ -105,10 +103,10 @@ export async function chatRequestFor(
   return { request, conversation }
 }
 
-/** What the tools know about the question of the run, before the model calls them. */
-async function recalled(tools: Tool[], input: Message[], signal: AbortSignal): Promise<string> {
+/** What the tools know about the newest question, before the model calls them. */
+async function recalled(tools: Tool[], messages: Message[], signal: AbortSignal): Promise<string> {
   const tool = tools.find(({ recall }) => recall !== undefined)
-  const asked = input.findLast(({ type }) => type === 'HumanMessage')
+  const asked = messages.findLast(({ type }) => type === 'HumanMessage')
   return (await tool?.recall?.(asked?.data.content ?? '', signal)) ?? ''
 }
 

@@ -210,6 +210,7 @@ describe('administration of users', () => {
       'accounts',
       'deletions',
       'schedules',
+      'crawls',
     ])
     for (const queue of body.queues) expect(queue.pollers, `${queue.queue} ${queue.kind}`).toBeGreaterThan(0)
     expect(body.queues[0].backlog).toBeGreaterThanOrEqual(0)

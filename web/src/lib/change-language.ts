@@ -1,6 +1,6 @@
 import { texts } from '../texts/index.ts'
 import { api, unwrap, wordsOf } from './api.ts'
-import { type Language, setLanguage } from './language.ts'
+import { type Language, language, storageKey } from './language.ts'
 import { say } from './toasts.ts'
 
 /** The language of the account, for the console and for mails. */
@@ -11,4 +11,10 @@ export async function changeLanguage(chosen: Language): Promise<void> {
   } catch (error) {
     say(wordsOf(error, texts.offline), 'danger')
   }
+}
+
+/** Loads the page anew in that language, if it is not the page's. */
+export function setLanguage(chosen: Language): void {
+  localStorage.setItem(storageKey, chosen)
+  if (chosen !== language) location.reload()
 }

@@ -1,6 +1,6 @@
 export type Language = 'en' | 'de'
 
-const storageKey = 'assistant-platform.language'
+export const storageKey = 'assistant-platform.language'
 
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' }
 
@@ -17,12 +17,6 @@ export const language: Language =
   chosenLanguage() ??
   (globalThis.navigator?.languages ?? []).map((tag) => tag.slice(0, 2).toLowerCase()).find(isLanguage) ??
   'en'
-
-/** Loads the page anew in that language, if it is not the page's. */
-export function setLanguage(chosen: Language): void {
-  localStorage.setItem(storageKey, chosen)
-  if (chosen !== language) location.reload()
-}
 
 /** Loads one of two languages: only the texts of the page's are loaded. */
 export async function inLanguage<T>(load: Record<Language, () => Promise<T>>): Promise<T> {
