@@ -104,8 +104,8 @@ const pem = kind<string>(
 /** The CA of a server, and the certificate of this service with its key. */
 export function tls(prefix: string, server: string) {
   return Type.Object({
-    ca: pem(`${prefix}_CA`, `Authority of the certificate of ${server} (PEM).`, {
-      defaultText: 'those of the system',
+    ca: pem(`${prefix}_CA`, `Authority of ${server}'s certificate (PEM).`, {
+      defaultText: "the system's",
     }),
     cert: pem(`${prefix}_CERT`, `Certificate shown to ${server} (PEM).`),
     key: pem(`${prefix}_KEY`, 'Its key (PEM).', { isSecret: true }),
