@@ -45,17 +45,17 @@ const en: MailTexts = {
 
 const de: MailTexts = {
   verification: {
-    subject: 'Ihr Bestätigungscode',
-    intro: 'Ihr Bestätigungscode lautet:',
-    note: 'Er gilt 15 Minuten lang. Wenn Sie sich nicht registriert haben, ignorieren Sie diese E-Mail.',
+    subject: 'Dein Bestätigungscode',
+    intro: 'Dein Bestätigungscode lautet:',
+    note: 'Er gilt 15 Minuten lang. Wenn du dich nicht registriert hast, ignoriere diese E-Mail.',
   },
   passwordReset: {
     subject: 'Neues Passwort wählen',
-    intro: 'Öffnen Sie diesen Link, um ein neues Passwort zu wählen:',
-    note: 'Er funktioniert einmal, innerhalb einer Stunde. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail: Ihr Passwort ändert sich nicht.',
+    intro: 'Öffne diesen Link, um ein neues Passwort zu wählen:',
+    note: 'Er funktioniert einmal, innerhalb einer Stunde. Wenn du ihn nicht angefordert hast, ignoriere diese E-Mail: Dein Passwort ändert sich nicht.',
   },
   result: {
-    subject: 'Ihr Zeitplan',
+    subject: 'Dein Zeitplan',
     noAnswer: (outcome) => `Es gibt keine Antwort (${outcome}).`,
     outcomes: {
       pending: 'ausstehend',

@@ -86,7 +86,7 @@ describe('sign-up to first login', () => {
     const german = newEmail()
     expect((await signUp(german)).body).toMatchObject({ language: 'de' })
     const mail = await mailTo(german)
-    expect(mail.subject).toBe('Ihr Bestätigungscode')
+    expect(mail.subject).toBe('Dein Bestätigungscode')
     expect(mail.text).toContain('Er gilt 15 Minuten lang.')
     expect(mail.html).toContain('<html lang="de">')
     const code = await codeTo(german)

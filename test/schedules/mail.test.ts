@@ -57,7 +57,7 @@ describe('the mail with a result', () => {
     await client.patch('/user/', { language: 'de' })
     await run(2)
     const german = await mailTo(address, 2)
-    expect(german.subject).toBe('Ihr Zeitplan')
+    expect(german.subject).toBe('Dein Zeitplan')
     expect(german.text).toMatch(
       /Der Lauf vom \d+\. \p{L}+ \d{4} um \d\d:\d\d GMT\+9\. Diese E-Mails abbestellen: http/u,
     )
