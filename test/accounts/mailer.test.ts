@@ -28,7 +28,7 @@ describe('the SMTP mailer', () => {
     // Whose mail it is.
     expect(server.mails[0]).toMatch(/^Pilot & Sons\r?$/m)
     expect(server.mails[0]).toContain('Pilot &amp; Sons')
-    expect(server.mails[0]).toContain('<html lang="en">')
+    expect(mail.html).toContain('<html lang="en">')
     expect(server.mails[1]).toContain('text/html')
   })
 
