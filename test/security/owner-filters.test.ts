@@ -72,6 +72,14 @@ const secondChecks: [statement: string, why: string][] = [
     'services/sources/index.ts receipts.exists without user_id',
     'says only that the deletion of a source is under way, whose id nobody else knows',
   ],
+  [
+    'services/sources/read-sources.ts sourcePages.countDocuments without user_id',
+    'names the source, which was read as the own before',
+  ],
+  [
+    'services/sources/read-sources.ts sourcePages.find without user_id',
+    'names the source, which was read as the own before',
+  ],
   ['services/v1/conversations.ts threads.findOneAndUpdate without project_id', 'names the user'],
   ['services/v1/conversations.ts threads.findOneAndUpdate without user_id', 'names the project'],
   ['services/v1/remove-item.ts runs.findOne without thread_id', 'names the user'],

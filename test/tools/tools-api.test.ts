@@ -24,6 +24,7 @@ describe('GET /tools/', () => {
       'mcp',
       'web_search',
       'schedule',
+      'memory',
       'assistant',
       'client',
     ])

@@ -23,7 +23,7 @@ test('the console speaks the language of the browser, and the one that the accou
   site.model.reply({ text: 'Guten Tag.' })
   await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Hallo')
   await page.keyboard.press('Enter')
-  await page.getByText('Guten Tag.').waitFor()
+  await page.getByText('Guten Tag.', { exact: true }).waitFor()
   const paths = [
     'assistants',
     `assistants/${assistantId}`,
@@ -57,5 +57,5 @@ test('the console speaks the language of the browser, and the one that the accou
   await elsewhere.goto(`${site.url}/console/chat`)
   site.model.reply({ text: 'Good day.' })
   await say(elsewhere, 'Hello')
-  await elsewhere.getByText('Good day.').waitFor()
+  await elsewhere.getByText('Good day.', { exact: true }).waitFor()
 })

@@ -19,6 +19,7 @@ test('a fact is kept, found by whom it is for, changed and deleted', async () =>
   await dialog.getByLabel('For').selectOption('Assistant: Cook')
   await site.expectAccessible(page, 'a new fact')
   await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
   await page.getByText('I do not eat nuts.').waitFor()
   const [fact] = await user.get('/memory/')
   expect(fact).toMatchObject({ text: 'I do not eat nuts.', assistant_id: assistantId, made_by: 'user' })

@@ -75,25 +75,27 @@ export function ThreadList() {
           </Button>
         </div>
       )}
-      {pages.isPending && <Skeleton lines={4} height={26} />}
-      {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
-      {pages.data && shown.length + first.length === 0 && !searchesOn && (
-        <p className="muted small thread-none">{words || tag ? t.noMatch : t.noChats}</p>
-      )}
-      {groups.map(([label, threads]) => (
-        <Group key={label} label={label} threads={threads} current={threadId} selection={selection.ofItems} />
-      ))}
-      {searchesOn && (
-        <p className="muted small thread-none" role="status">
-          {t.searchingOlder}
-        </p>
-      )}
-      {hasNextPage && !searchesOn && <Older isBusy={isFetching} onWanted={() => void fetchNextPage()} />}
-      {wanted !== '' && (
-        <Suspense>
-          <FoundMessages words={words} />
-        </Suspense>
-      )}
+      <div className="threads-body">
+        {pages.isPending && <Skeleton lines={4} height={26} />}
+        {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
+        {pages.data && shown.length + first.length === 0 && !searchesOn && (
+          <p className="muted small thread-none">{words || tag ? t.noMatch : t.noChats}</p>
+        )}
+        {groups.map(([label, threads]) => (
+          <Group key={label} label={label} threads={threads} current={threadId} selection={selection.ofItems} />
+        ))}
+        {searchesOn && (
+          <p className="muted small thread-none" role="status">
+            {t.searchingOlder}
+          </p>
+        )}
+        {hasNextPage && !searchesOn && <Older isBusy={isFetching} onWanted={() => void fetchNextPage()} />}
+        {wanted !== '' && (
+          <Suspense>
+            <FoundMessages words={words} />
+          </Suspense>
+        )}
+      </div>
     </section>
   )
 }
