@@ -10,8 +10,9 @@ const withoutServers = quickTests().filter(
 )
 
 export const limits = {
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // What hangs takes for ever; a busy machine takes its time.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   teardownTimeout: 30_000,
   // A busy machine answers late.
   expect: { poll: { timeout: 20_000 } },

@@ -6,7 +6,7 @@ export const ChatLook = Type.Object(
   {
     title: Type.Optional(Type.String({ maxLength: 80, description: "Default of the page: the assistant's name." })),
     greeting: Type.Optional(Type.String({ maxLength: 300 })),
-    color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: '`#rrggbb`' })),
+    color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', maxLength: 7, description: '`#rrggbb`' })),
     theme: Type.Optional(
       Type.Enum(['light', 'dark'], { description: 'Default: as the page, or as the reader has it.' }),
     ),

@@ -129,7 +129,10 @@ describe('open streams', () => {
     const gate = Promise.withResolvers<void>()
     const [one, other] = [await runner(service), await runner(service)]
     for (let i = 0; i < 2; i++) service.model.reply({ after: gate.promise, text: 'late' })
+    const asked = service.model.requests.length
     const streams = [await one.stream(), await one.stream()]
+    // Otherwise the bystander could be given an answer that waits.
+    await eventually('the questions', () => service.model.requests.length === asked + 2)
     const runs = await service.collections.runs.countDocuments()
     const refused = await one.stream()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])

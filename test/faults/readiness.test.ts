@@ -82,7 +82,7 @@ describe('GET /ok', () => {
     const idle = await startService({ worker: false })
     expect(await workers(idle.url)).toEqual({
       status: 'down',
-      detail: 'no worker polls runs, documents, accounts, deletions, schedules',
+      detail: 'no worker polls runs, documents, accounts, deletions, schedules, crawls',
     })
     // Of that, requests are not refused: what they begin is carried out later.
     expect((await apiClient(idle.url).call('GET', '/ready')).status).toBe(200)
@@ -91,7 +91,7 @@ describe('GET /ok', () => {
     await eventually('the worker to be seen', async () => {
       expect(await workers(partly.url)).toEqual({
         status: 'down',
-        detail: 'no worker polls documents, accounts, deletions, schedules',
+        detail: 'no worker polls documents, accounts, deletions, schedules, crawls',
       })
       return true
     })

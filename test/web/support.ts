@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { expect, inject, vi } from 'vitest'
+import { expect, inject } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
 import { startService } from '../support/service.ts'
@@ -12,7 +12,6 @@ import { insertUser } from '../support/users.ts'
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** A busy machine takes its time over a page; what hangs takes for ever. */
 const timeoutMs = 60_000
-vi.setConfig({ testTimeout: 5 * timeoutMs, hookTimeout: 3 * timeoutMs })
 
 const images = path.join(import.meta.dirname, '../../docs/images')
 
