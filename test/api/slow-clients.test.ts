@@ -132,7 +132,7 @@ describe('open streams', () => {
     const asked = service.model.requests.length
     const streams = [await one.stream(), await one.stream()]
     // Otherwise the bystander could be given an answer that waits.
-    await eventually('the questions', () => service.model.requests.length === asked + 2)
+    await eventually('the questions', () => service.model.requests.length >= asked + 2)
     const runs = await service.collections.runs.countDocuments()
     const refused = await one.stream()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])

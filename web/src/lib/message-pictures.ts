@@ -14,7 +14,7 @@ const load = (threadId: string, attachmentId: string) =>
   pictureAt(`/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`)
 
 /** A picture of another site as a data URL. The service reads it, so that the other server does not learn who asks. */
-export const remotePicture = (url: string) => pictureAt(`/user/picture?${new URLSearchParams({ url })}`)
+export const remotePicture = (url: string) => pictureAt(`/user/picture?url=${encodeURIComponent(url)}`)
 
 async function pictureAt(path: string): Promise<string> {
   const response = await fetch(path, { headers: { authorization: `Bearer ${tokenOf() ?? ''}` } })
