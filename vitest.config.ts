@@ -21,8 +21,8 @@ export const limits = {
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // The servers under test share the machine with the tests, and tests wait: three left half of two cores idle.
-    maxWorkers: 4,
+    // The servers under test share the machine with the tests; one test more than there are cores uses their waits.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     projects: [
       {

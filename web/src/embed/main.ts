@@ -179,13 +179,19 @@ function createChat(options: Options, root: ShadowRoot) {
     const line = addLine('ai', plainAnswer(''))
     line.classList.add('busy')
     log.setAttribute('aria-busy', 'true')
-    let answer = plainAnswer('')
+    const entry = { who: 'ai' as const, ...plainAnswer('') }
+    const keep = () => {
+      if (lines === kept.lines) keepChat(keptKey, kept)
+    }
+    // A reader who leaves in the middle of an answer finds what was there.
+    window.addEventListener('pagehide', keep)
     try {
       for await (const snapshot of run(options, kept.threadId, { text, signal })) {
         if (snapshot.threadId && lines === kept.lines) kept.threadId = snapshot.threadId
         if (snapshot.runId !== '') begun(snapshot.runId)
-        answer = answerOf(snapshot.messages, snapshot.status !== 'running')
-        render(line, answer, shown)
+        Object.assign(entry, answerOf(snapshot.messages, snapshot.status !== 'running'))
+        if (entry.text !== '' && lines.at(-1) !== entry) lines.push(entry)
+        render(line, entry, shown)
         log.scrollTop = log.scrollHeight
         if (snapshot.status === 'failed') throw new Error(texts.failed)
       }
@@ -194,8 +200,8 @@ function createChat(options: Options, root: ShadowRoot) {
     }
     line.classList.remove('busy')
     log.removeAttribute('aria-busy')
-    if (answer.text !== '') lines.push({ who: 'ai', ...answer })
-    if (lines === kept.lines) keepChat(keptKey, kept)
+    window.removeEventListener('pagehide', keep)
+    keep()
   }
 
   return { panel, head, input, source }
