@@ -12,14 +12,19 @@ import { countTests } from './support/count-tests.ts'
 /**
  * `npm test [-- arguments for vitest]`: the whole suite, or what the arguments choose. The test
  * servers are started by vitest's global setup; a browser is installed where it can be. The slowest
- * files are listed at the end. The last line says how many passed and failed; no test at all is a failure too.
+ * files and what failed are listed at the end. The last line says how many passed and failed; no test at all is a
+ * failure too.
  */
 const root = path.dirname(import.meta.dirname)
 const folder = mkdtempSync(path.join(tmpdir(), 'assistant-report-'))
 const report = path.join(folder, 'report.json')
 const vitest = path.join(path.dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 const slowest = path.join(import.meta.dirname, 'support/slowest-files-reporter.ts')
-const reporters = ['--reporter=default', `--reporter=${slowest}`, '--reporter=json', `--outputFile.json=${report}`]
+const failures = path.join(import.meta.dirname, 'support/failures-reporter.ts')
+const reporters = [
+  ...['--reporter=default', `--reporter=${slowest}`, `--reporter=${failures}`],
+  ...['--reporter=json', `--outputFile.json=${report}`],
+]
 
 if (process.env['UPDATE_TEST_TIMES'] === '1' && process.argv.length > 2) {
   console.error('UPDATE_TEST_TIMES=1 keeps the times of the whole suite: run npm test without arguments.')
