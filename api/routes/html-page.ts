@@ -1,7 +1,22 @@
-/** A small page without scripts, for links that people open. `paragraphs` are HTML. */
-export function htmlPage(title: string, paragraphs: string[]): string {
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Language, defaultLanguage, preferredLanguage } from '../../domain/languages.ts'
+import { type PageName, type PageText, pageTexts } from './page-texts.ts'
+
+/** Answers with a small page without scripts, for links that people open, in the language that the browser prefers. */
+export function sendHtmlPage(request: FastifyRequest, reply: FastifyReply, page: PageName): FastifyReply {
+  const language = preferredLanguage(request.headers['accept-language']) ?? defaultLanguage
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+    .header('referrer-policy', 'no-referrer')
+    .header('vary', 'accept-language')
+    .send(htmlPage(language, pageTexts[language][page]))
+}
+
+function htmlPage(language: Language, { title, paragraphs = [], button }: PageText): string {
+  const form = button === undefined ? [] : [`<form method="post"><button type="submit">${button}</button></form>`]
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -11,7 +26,7 @@ export function htmlPage(title: string, paragraphs: string[]): string {
   <body>
     <main>
       <h1>${title}</h1>
-${paragraphs.map((text) => `      <p>${text}</p>`).join('\n')}
+${[...paragraphs.map((text) => `<p>${text}</p>`), ...form].map((part) => `      ${part}`).join('\n')}
     </main>
   </body>
 </html>

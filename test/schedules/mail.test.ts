@@ -73,7 +73,9 @@ describe('the mail with a result', () => {
     // Mail programs open links by themselves: that changes nothing.
     const page = await open(link)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(await page.text()).toContain('<form method="post">')
+    expect(await page.text()).toContain('<form method="post"><button type="submit">Stop these mails</button>')
+    const german = await (await open(link, 'GET', { headers: { 'accept-language': 'de-AT,de;q=0.9' } })).text()
+    expect(german).toMatch(/<html lang="de">.*<button type="submit">Keine E-Mails mehr senden<\/button>/s)
     expect(await client.get(path)).toMatchObject({ mail_result: true })
 
     const form = {

@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { auditToken } from '../../plugins/audit.ts'
-import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { preferredLanguage } from '../../../domain/languages.ts'
+import type { Provider } from '../../../domain/records/user.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
+import { sendHtmlPage } from '../html-page.ts'
+import type { PageName } from '../page-texts.ts'
 import { ErrorDetail } from '../schemas.ts'
 import { attemptCookies } from './attempt-cookie.ts'
-import { noVerifiedEmailPage, otherProviderPage, otherSubjectPage } from './social-pages.ts'
 
 /**
  * Printable ASCII, as RFC 6749 (appendix A) says. Providers choose how long their codes are. However they are encoded,
@@ -21,6 +22,13 @@ const page = { 'text/html': { schema: Type.String() } }
 const callbackRefusal = {
   description: 'A page for people, or an error.',
   content: { ...page, 'application/json': { schema: ErrorDetail } },
+}
+
+/** Says how to log in to the account that has the address of the identity provider. */
+const pageOfProvider: Record<Provider, PageName> = {
+  email: 'accountWithPassword',
+  social: 'accountOfProvider',
+  userpool: 'accountOfUserPool',
 }
 
 /** `/auth/social/*`: redirects to the identity provider and its callback. */
@@ -81,11 +89,11 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
           reply.header('set-cookie', cookies.given(end.token, end.redirectTo))
           return reply.redirect(end.redirectTo)
         case 'other_provider':
-          return sendPage(reply, 409, otherProviderPage(end.provider))
+          return sendHtmlPage(request, reply.code(409), pageOfProvider[end.provider])
         case 'other_subject':
-          return sendPage(reply, 409, otherSubjectPage())
+          return sendHtmlPage(request, reply.code(409), 'otherIdentity')
         case 'no_verified_email':
-          return sendPage(reply, 400, noVerifiedEmailPage())
+          return sendHtmlPage(request, reply.code(400), 'noVerifiedEmail')
       }
     },
   )
@@ -93,12 +101,4 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
 
 function notBegunHere(): AppError {
   return new AppError('bad_request', 'The callback does not belong to a login that was started in this browser.')
-}
-
-function sendPage(reply: FastifyReply, status: number, html: string) {
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-    .send(html)
 }

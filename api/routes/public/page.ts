@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { escapeHtml } from '../../../domain/escape-html.ts'
 import { defaultProductName } from '../../../domain/product.ts'
 import type { PublicAssistant, PublicFamily } from '../../../services/public/index.ts'
-import { htmlPage } from '../html-page.ts'
+import { sendHtmlPage } from '../html-page.ts'
 
 interface Deps {
   publicFamily: Pick<PublicFamily, 'access' | 'about'>
@@ -35,21 +34,14 @@ export const publicPageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { p
     },
     async (request, reply) => {
       const assistant = await publicFamily.access.withPage(request.params.aid)
-      if (assistant === undefined) {
-        const words = 'The address is wrong, or the page is not open to the public any more.'
-        return send(reply.code(404), "default-src 'none'; style-src 'unsafe-inline'", htmlPage('No such page', [words]))
-      }
-      return send(reply, policy, pageOf(publicFamily.about(assistant), settings))
+      if (assistant === undefined) return sendHtmlPage(request, reply.code(404), 'noSuchPage')
+      return reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', policy)
+        .header('referrer-policy', 'no-referrer')
+        .send(pageOf(publicFamily.about(assistant), settings))
     },
   )
-}
-
-function send(reply: FastifyReply, contentSecurityPolicy: string, html: string) {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', contentSecurityPolicy)
-    .header('referrer-policy', 'no-referrer')
-    .send(html)
 }
 
 function pageOf({ id, name, description, starters, look }: PublicAssistant, settings: Deps['settings']): string {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { auditOwner } from '../../plugins/audit.ts'
-import { htmlPage } from '../html-page.ts'
+import { sendHtmlPage } from '../html-page.ts'
 import { PathId, refusals } from '../schemas.ts'
 
 const config = { auth: 'none', isLink: true } as const
@@ -48,8 +48,7 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
     },
     async (request, reply) => {
       check(request.params.schedule_id, request.query)
-      const form = '<form method="post"><button type="submit">Stop these mails</button></form>'
-      return reply.type('text/html; charset=utf-8').send(htmlPage('Stop the mails of this schedule?', [form]))
+      return sendHtmlPage(request, reply, 'stopMails')
     },
   )
 
@@ -67,10 +66,7 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
       check(request.params.schedule_id, request.query)
       const { areStopped, userId } = await scheduleMails.stopMails(request.params.schedule_id, request.query.stops)
       if (userId !== undefined) auditOwner(request, userId)
-      const [title, words] = areStopped
-        ? ['No more mails', 'The results of this schedule are no longer mailed. It goes on running.']
-        : ['This link was used before', 'Mails were asked for again since. Use the link of the newest mail.']
-      return reply.type('text/html; charset=utf-8').send(htmlPage(title ?? '', [words ?? '']))
+      return sendHtmlPage(request, reply, areStopped ? 'mailsStopped' : 'linkUsed')
     },
   )
 }
