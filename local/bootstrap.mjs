@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
@@ -26,13 +27,19 @@ const stampFile = path.join(modules, '.install-stamp')
 const nodeVersion = '24.21.0'
 /** It can tell the processor time of a thread, which the guard of the workflow thread asks for. */
 const oldestVersion = '24.6'
+/** What starts the servers as soon as it runs. */
+const scriptsWithServers = ['local/start.ts', 'test/run.ts', 'bench/main.ts', 'faults/main.ts']
 
-main()
+await main()
 
-function main() {
+async function main() {
   const [script, ...args] = process.argv.slice(2)
   if (!script) fail('Usage: node local/bootstrap.mjs <script.ts> [args...]')
-  if (!packagesAreCurrent()) installPackages()
+  if (!packagesAreCurrent()) {
+    const node = nodeToInstall()
+    if (scriptsWithServers.includes(script)) installTemporal(node)
+    await installPackages(node)
+  }
   runScript(nodeToRun(), path.resolve(root, script), args)
 }
 
@@ -132,25 +139,61 @@ function installedMatchesLock() {
 
 function isForThisMachine(entry) {
   const allows = (list, value) => !list || list.includes(value)
+  return (
+    allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && (!entry.libc || allows(entry.libc, libc()))
+  )
+}
+
+function libc() {
   const isGlibc = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime
-  const libc = isGlibc ? 'glibc' : 'musl'
-  return allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && allows(entry.libc, libc)
+  return isGlibc ? 'glibc' : 'musl'
+}
+
+/** Begins the longest part of a first start. It needs no packages; the script waits for what it installs. */
+function installTemporal(node) {
+  const script = path.join(root, 'local', 'install-temporal.ts')
+  // The channel tells it of our own death.
+  const child = spawn(node, [script], { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  child.on('error', () => {})
 }
 
 /** `npm ci` refuses a lock file that lacks a package for some other system; `npm install` takes it as far as it goes. */
-function installPackages() {
-  const node = nodeToInstall()
+async function installPackages(node) {
   say('installing packages with npm ci (a minute or two the first time)')
-  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH }
-  const npm = (...args) => {
-    const options = { cwd: root, env, stdio: 'inherit' }
-    return spawnSync(node, [npmCli(), ...args, '--no-audit', '--no-fund', '--loglevel=error'], options).status === 0
-  }
-  if (!npm('ci')) {
+  if (!(await npm(node, 'ci'))) {
     say('npm ci refused; trying npm install')
-    if (!npm('install', '--no-save')) fail('The packages could not be installed; the message of npm is above.')
+    if (!(await npm(node, 'install', '--no-save')))
+      fail('The packages could not be installed; the message of npm is above.')
   }
   writeFileSync(stampFile, lockStamp())
+}
+
+/** Runs npm, and says how many packages it has fetched; whether it succeeded. */
+function npm(node, ...args) {
+  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH }
+  const options = ['--no-audit', '--no-fund', '--loglevel=http']
+  const child = spawn(node, [npmCli(), ...args, ...options], { cwd: root, env, stdio: ['inherit', 'inherit', 'pipe'] })
+  const all = packagesForThisMachine()
+  let fetched = 0
+  const timer = setInterval(() => say(`fetched ${Math.min(fetched, all)} of ${all} packages`), 15_000)
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (/^npm http (fetch|cache) .*\.tgz/.test(line)) fetched++
+    else if (!/^npm (http|warn|notice|info)/i.test(line)) console.error(line)
+  })
+  const stop = () => child.kill()
+  process.once('exit', stop)
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(false))
+    child.on('close', (code) => resolve(code === 0))
+  }).finally(() => {
+    clearInterval(timer)
+    process.off('exit', stop)
+  })
+}
+
+function packagesForThisMachine() {
+  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+  return Object.entries(packages).filter(([name, entry]) => name !== '' && isForThisMachine(entry)).length
 }
 
 /** npm's own script, to be run by a Node of our choice. */

@@ -3,11 +3,11 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Runs a program to its end and returns its output. Throws with its last lines when it fails. */
+/** Runs a program to its end and returns its output, also given to `onOutput` as it comes. Throws with its last lines when it fails. */
 export async function run(
   command: string,
   args: string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number; onOutput?: (text: string) => void } = {},
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const child = spawn(command, args, {
@@ -20,8 +20,12 @@ export async function run(
   const end = () => child.kill()
   process.once('exit', end)
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const listen = (chunk: Buffer) => {
+    output += chunk.toString()
+    options.onOutput?.(chunk.toString())
+  }
+  child.stdout.on('data', listen)
+  child.stderr.on('data', listen)
   child.on('error', (error) =>
     reject('code' in error && error.code === 'ENOENT' ? new Error(`no ${command} on PATH`) : error),
   )

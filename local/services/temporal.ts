@@ -3,8 +3,9 @@ import path from 'node:path'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 import { cached, installInCache } from './cache.ts'
-import { findOnPath, run, versionOf, withTicks } from './command.ts'
+import { findOnPath, versionOf } from './command.ts'
 import { downloadArchive } from './download.ts'
+import { goInstall } from './go-install.ts'
 import { httpAnswer } from './http-answer.ts'
 import { freePort } from './ports.ts'
 import type { Watch } from './keep-running.ts'
@@ -37,7 +38,10 @@ const tuning = [
   ['--sqlite-pragma', 'synchronous=NORMAL'],
 ].flat()
 
-/** Finds or installs the Temporal command, whose dev server serves the API and the Web UI. */
+/**
+ * Finds or installs the Temporal command, whose dev server serves the API and the Web UI. It needs no npm package:
+ * `local/install-temporal.ts` calls it beside the installation of the packages.
+ */
 export async function prepareTemporal(log: Log) {
   return firstThatWorks<string>('Temporal', 'TEMPORAL_ADDRESS', [
     { name: 'PATH', attempt: onPath },
@@ -48,7 +52,8 @@ export async function prepareTemporal(log: Log) {
     },
     {
       name: 'built from the Go module proxy',
-      attempt: async () => inFolder(await installInCache(cacheName, log, (folder) => build(folder, log))),
+      attempt: async () =>
+        inFolder(await installInCache(cacheName, log, (folder) => goInstall(goPackage, folder, log))),
     },
   ])
 }
@@ -68,14 +73,6 @@ async function download(folder: string, log: Log): Promise<void> {
   const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
   const url = `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${platform}_${arch}.tar.gz`
   await downloadArchive(url, folder, { strip: 0, log })
-}
-
-async function build(folder: string, log: Log): Promise<void> {
-  if (!(await findOnPath('go'))) throw new Error('no go on PATH')
-  log(`building Temporal ${version} with Go (once; up to three minutes)`)
-  await withTicks(run('go', ['install', goPackage], { env: { ...process.env, GOBIN: folder } }), (seconds) =>
-    log(`still building Temporal (${seconds} s)`),
-  )
 }
 
 /** Where the server is: `address` is host:port for gRPC, `uiUrl` the page for operators. */

@@ -1,0 +1,28 @@
+import { findOnPath, run, withTicks } from './command.ts'
+import type { Log } from './ways.ts'
+
+/** Nobody debugs these programs: without symbols Temporal is a sixth smaller. */
+const flags = ['-ldflags=-s -w']
+
+/**
+ * Builds a program of the Go module proxy, given as `package@version`, into `folder`. What Go has built before is taken
+ * from its cache. `log` gets how many of the missing packages are built.
+ */
+export async function goInstall(program: string, folder: string, log: Log): Promise<void> {
+  if (!(await findOnPath('go'))) throw new Error('no go on PATH')
+  const env = { ...process.env, GOBIN: folder }
+  log(`fetching the sources of ${program}`)
+  const all = plannedPackages(await run('go', ['install', '-n', ...flags, program], { env }))
+  log(`building ${program} with Go: ${all} packages (once; up to four minutes)`)
+  let built = 0
+  await withTicks(
+    run('go', ['install', '-v', ...flags, program], { env, onOutput: (text) => (built += lines(text)) }),
+    () => log(`built ${Math.min(built, all)} of ${all} packages of ${program}`),
+  )
+}
+
+/** How many packages will be built, by the commands that `go install -n` prints: each is compiled by one. */
+export const plannedPackages = (commands: string) => commands.match(/\/compile -o /g)?.length ?? 0
+
+/** `go install -v` prints a line for each package when its turn comes. */
+const lines = (text: string) => text.split('\n').length - 1
