@@ -59,7 +59,9 @@ export async function startLocalServices(options: ServiceOptions) {
 /** The same in two steps: their addresses are known before they start. `stop` may be called at any time. */
 export async function prepareLocalServices(options: ServiceOptions) {
   const needed = options.need ?? ['temporal', 'mongo', 'redis', 'mailbox']
-  const found = await allOf(needed.map((name) => findOne(name, options)))
+  const chooseAddresses = await allOf(needed.map((name) => findOne(name, options)))
+  // Not before all are found: that can take minutes, in which other programs take ports.
+  const found = await allOf(chooseAddresses.map((choose) => choose()))
   const stopping = new AbortController()
   const starting: ReturnType<Found['start']>[] = []
   const stop = async () => {
@@ -90,65 +92,74 @@ async function allOf<T>(work: Promise<T>[]): Promise<T[]> {
   return results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
 }
 
-async function findOne(name: ServiceName, options: StartOptions): Promise<Found> {
+/** Chooses where a service listens that is found or installed already. */
+type ChooseAddress = () => Promise<Found>
+
+async function findOne(name: ServiceName, options: StartOptions): Promise<ChooseAddress> {
   const variable = addressVariable[name]
-  if (options.env[variable]) {
-    const start = async () => ({ stop: async () => {} })
-    return { env: {}, name, detail: `at the address in ${variable}`, source: variable, start }
-  }
-  return finders[name](options)
+  if (!options.env[variable]) return finders[name](options)
+  const start = async () => ({ stop: async () => {} })
+  return async () => ({ env: {}, name, detail: `at the address in ${variable}`, source: variable, start })
 }
 
-const finders: Record<ServiceName, (options: StartOptions) => Promise<Found>> = {
+const finders: Record<ServiceName, (options: StartOptions) => Promise<ChooseAddress>> = {
   async temporal({ dataDir, env, log, codecEndpoint, watch, dynamicConfig }) {
     const { value: executable, source } = await prepareTemporal(log)
-    const namespace = env.TEMPORAL_NAMESPACE || undefined
-    const ports = { port: await freePort(), uiPort: await freePort() }
-    const { address, uiUrl } = temporalAddresses(ports)
-    return {
-      env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl },
-      name: 'Temporal',
-      detail: `${address}, Web UI ${uiUrl}`,
-      source,
-      start: (startSignal) =>
-        startTemporal({ executable, dataDir, ...ports, namespace, codecEndpoint, watch, dynamicConfig, startSignal }),
+    return async () => {
+      const namespace = env.TEMPORAL_NAMESPACE || undefined
+      const ports = { port: await freePort(), uiPort: await freePort() }
+      const { address, uiUrl } = temporalAddresses(ports)
+      return {
+        env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl },
+        name: 'Temporal',
+        detail: `${address}, Web UI ${uiUrl}`,
+        source,
+        start: (startSignal) =>
+          startTemporal({ executable, dataDir, ...ports, namespace, codecEndpoint, watch, dynamicConfig, startSignal }),
+      }
     }
   },
   async mongo({ dataDir, log, watch }) {
     const { value: server, source } = await prepareMongo(log)
-    const port = await freePort()
-    const url = mongoUrl(server, port)
-    return {
-      env: { MONGODB_URI: url },
-      name: 'MongoDB',
-      detail: url,
-      source,
-      start: (startSignal) => startMongo({ server, dataDir, port, watch, startSignal }),
+    return async () => {
+      const port = await freePort()
+      const url = mongoUrl(server, port)
+      return {
+        env: { MONGODB_URI: url },
+        name: 'MongoDB',
+        detail: url,
+        source,
+        start: (startSignal) => startMongo({ server, dataDir, port, watch, startSignal }),
+      }
     }
   },
   async redis({ dataDir, log, watch }) {
     const { value: server, source } = await prepareRedis(log)
-    const port = await freePort()
-    const url = redisUrl(port)
-    return {
-      env: { REDIS_URL: url },
-      name: 'Redis',
-      detail: url,
-      source,
-      start: (startSignal) => startRedis({ server, dataDir, port, watch, startSignal }),
+    return async () => {
+      const port = await freePort()
+      const url = redisUrl(port)
+      return {
+        env: { REDIS_URL: url },
+        name: 'Redis',
+        detail: url,
+        source,
+        start: (startSignal) => startRedis({ server, dataDir, port, watch, startSignal }),
+      }
     }
   },
   async mailbox({ dataDir, watch }) {
     const { value: script, source } = await prepareMailbox()
-    const ports = { port: await freePort(), webPort: await freePort() }
-    const smtpUrl = `smtp://127.0.0.1:${ports.port}`
-    const url = `http://127.0.0.1:${ports.webPort}`
-    return {
-      env: { SMTP_URL: smtpUrl, MAILBOX_URL: url },
-      name: 'Mailbox',
-      detail: `${smtpUrl}, page ${url}`,
-      source,
-      start: (startSignal) => startMailbox({ script, dataDir, ...ports, watch, startSignal }),
+    return async () => {
+      const ports = { port: await freePort(), webPort: await freePort() }
+      const smtpUrl = `smtp://127.0.0.1:${ports.port}`
+      const url = `http://127.0.0.1:${ports.webPort}`
+      return {
+        env: { SMTP_URL: smtpUrl, MAILBOX_URL: url },
+        name: 'Mailbox',
+        detail: `${smtpUrl}, page ${url}`,
+        source,
+        start: (startSignal) => startMailbox({ script, dataDir, ...ports, watch, startSignal }),
+      }
     }
   },
 }
