@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { startMailbox, prepareMailbox } from '../../local/services/mailbox.ts'
+import { run } from '../../local/services/command.ts'
+import { freePort } from '../../local/services/ports.ts'
+import { startServer } from '../../local/services/server-process.ts'
+import { type Supervised, supervise } from '../../local/supervise.ts'
+import { waitForAnswer } from '../../local/wait-for-answer.ts'
+import { currentBundle } from '../../scripts/process-bundle.ts'
+import { startStandIns } from '../stand-ins.ts'
+import { type Drill, root } from './drill.ts'
+import { prepareCaddy } from './programs.ts'
+
+export const apis = ['api 1', 'api 2'] as const
+export const workers = ['worker 1', 'worker 2'] as const
+const stopLimitMs = 60_000
+
+/** The service's own processes, which are started as the image and the compose file say. */
+export type Installation = Awaited<ReturnType<typeof startProcesses>>
+
+export async function startProcesses(
+  drill: Drill,
+  { temporalAddress, redisCaFile, proxyPort }: { temporalAddress: string; redisCaFile: string; proxyPort: number },
+) {
+  const standIns = await startStandIns()
+  drill.onEnd(standIns.close)
+  const { value: script } = await prepareMailbox()
+  const mailPorts = { port: await freePort(), webPort: await freePort() }
+  const mailbox = await startMailbox({ script, dataDir: drill.folder, ...mailPorts })
+  drill.onEnd(mailbox.stop)
+
+  const url = `http://127.0.0.1:${proxyPort}`
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    ...(await imageEnv()),
+    ...composeEnv(drill),
+    // The addresses of this machine in place of those of the containers' network.
+    HOST: '127.0.0.1',
+    METRICS_HOST: '127.0.0.1',
+    DATA_DIR: path.join(drill.folder, 'data'),
+    NODE_COMPILE_CACHE: path.join(drill.folder, 'compiled'),
+    TRUST_PROXY: 'loopback',
+    BASE_URL: url,
+    TEMPORAL_ADDRESS: temporalAddress,
+    REDIS_TLS_CA_FILE: redisCaFile,
+    // The model and the mail server, which the compose file takes from .env.
+    ...standIns.env,
+    SMTP_URL: `smtp://127.0.0.1:${mailPorts.port}`,
+    SHUTDOWN_GRACE_SECONDS: '10',
+  }
+  const running = new Map<string, Supervised>()
+  const ports = new Map<string, string>()
+  const commandOf = await entriesOfImage(drill)
+
+  async function start(name: string): Promise<void> {
+    const port = ports.get(name) ?? String(await freePort())
+    ports.set(name, port)
+    const ready = Promise.withResolvers<void>()
+    const isApi = name.startsWith('api')
+    const child = supervise(
+      {
+        name,
+        script: () => commandOf(isApi ? 'api' : 'worker'),
+        env: { ...env, PORT: port, METRICS_PORT: String(await freePort()) },
+        logFile: path.join(drill.folder, `logs/${name.replace(' ', '-')}.log`),
+        onLine: (line) => line.includes('"worker ready"') && ready.resolve(),
+      },
+      drill.watch,
+    )
+    running.set(name, child)
+    await (isApi ? waitForAnswer(`http://127.0.0.1:${port}/ready`, [child]) : ready.promise)
+  }
+
+  drill.onEnd(() => Promise.all([...running.values()].map((child) => child.stop(stopLimitMs))))
+  return {
+    url,
+    mailboxUrl: `http://127.0.0.1:${mailPorts.webPort}`,
+    env,
+    ports,
+    start,
+    /** The job `migrate` of the compose file. */
+    migrate: () => run(process.execPath, [commandOf('migrate')], { cwd: root, env, timeoutMs: 120_000 }),
+    /** Asks a process to end, as at its replacement, and starts another in its place. */
+    async replace(name: string): Promise<void> {
+      await running.get(name)?.stop(stopLimitMs)
+      await start(name)
+    },
+  }
+}
+
+/** `ENV` of the image. */
+async function imageEnv(): Promise<Record<string, string>> {
+  const file = await readFile(path.join(root, 'Dockerfile'), 'utf8')
+  const lines = file.split('\n').filter((line) => line.startsWith('ENV '))
+  const pairs = lines.flatMap((line) => [...line.matchAll(/(\w+)=(?:"([^"]*)"|(\S*))/g)])
+  return Object.fromEntries(pairs.map(([, name = '', quoted, bare]) => [name, quoted ?? bare ?? '']))
+}
+
+/** `environment` of the compose file: the same for API and worker, but for the queues. */
+function composeEnv({ compose, folder }: Drill): Record<string, string> {
+  const entries = Object.entries({
+    ...compose.services['api']?.environment,
+    ...compose.services['worker']?.environment,
+  })
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value.replace('/run/secrets', path.join(folder, 'secrets'))]),
+  )
+}
+
+/** Finds the script of a service's command in the bundle, which the image has in `dist`; it is built if it is not there. */
+async function entriesOfImage({ compose }: Drill): Promise<(service: string) => string> {
+  const bundle = currentBundle()
+  if (!existsSync(bundle)) await run(process.execPath, [path.join(root, 'scripts/build-processes.ts')], { cwd: root })
+  return (service) => {
+    const [program, script = ''] = compose.services[service]?.command ?? []
+    if (program !== 'node') throw new Error(`docker-compose.yml does not start ${service} with node`)
+    return path.join(bundle, path.relative('dist', script))
+  }
+}
+
+/** The proxy, with the compose file's Caddyfile: its upstream is a name of the containers' network, here two addresses. */
+export async function startProxy(drill: Drill, { port, upstreams }: { port: number; upstreams: string[] }) {
+  const programs = await prepareCaddy(drill.say)
+  const given = await readFile(path.join(root, drill.compose.configs['caddyfile']?.file ?? ''), 'utf8')
+  const caddyfile = given.replace(/dynamic a \{[^}]*\}/, `to ${upstreams.join(' ')}`)
+  if (caddyfile === given) throw new Error('the Caddyfile names no upstream that the drill knows')
+  const file = path.join(drill.folder, 'Caddyfile')
+  await writeFile(file, caddyfile)
+  const server = await startServer(
+    {
+      name: 'proxy',
+      command: path.join(programs.folder, 'caddy'),
+      args: ['run', '--config', file, '--adapter', 'caddyfile'],
+      env: {
+        ...process.env,
+        SITE_ADDRESS: `http://127.0.0.1:${port}`,
+        XDG_DATA_HOME: drill.folder,
+        XDG_CONFIG_HOME: drill.folder,
+      },
+      cwd: drill.folder,
+      logFile: path.join(drill.folder, 'logs/proxy.log'),
+      ready: async () => (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.ok === true,
+    },
+    drill.watch,
+  )
+  drill.onEnd(server.stop)
+  return (await run(path.join(programs.folder, 'caddy'), ['version'])).trim().split(' ')[0] ?? ''
+}

@@ -1,0 +1,100 @@
+import { cp, readdir, symlink } from 'node:fs/promises'
+import path from 'node:path'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import { cached, installInCache } from '../../local/services/cache.ts'
+import { findOnPath, run } from '../../local/services/command.ts'
+import { unpackDebian } from '../../local/services/debian.ts'
+import { goInstall } from '../../local/services/go-install.ts'
+import { type Log, firstThatWorks } from '../../local/services/ways.ts'
+
+/** A folder of programs, and where they find their libraries. */
+export interface Programs {
+  folder: string
+  env: NodeJS.ProcessEnv
+}
+
+/** Temporal's server and its tool for SQL databases, and the schema, as in the images of that version. */
+export async function prepareTemporalServer(version: string, log: Log): Promise<Programs & { schema: string }> {
+  const name = `temporal-server-${version}`
+  const folder = cached(name) ?? (await installInCache(name, log, (into) => installTemporalServer(version, into, log)))
+  return { folder, env: {}, schema: path.join(folder, 'schema') }
+}
+
+async function installTemporalServer(version: string, folder: string, log: Log): Promise<void> {
+  const module = 'go.temporal.io/server'
+  await goInstall(`${module}/cmd/server@v${version}`, folder, log)
+  await goInstall(`${module}/cmd/tools/sql@v${version}`, folder, log)
+  await symlink('server', path.join(folder, 'temporal-server'))
+  await symlink('sql', path.join(folder, 'temporal-sql-tool'))
+  const { Dir }: { Dir: string } = parseOwnJson(await run('go', ['mod', 'download', '-json', `${module}@v${version}`]))
+  await cp(path.join(Dir, 'schema'), path.join(folder, 'schema'), { recursive: true })
+}
+
+/** PostgreSQL's server programs: those on `PATH`, of Debian's package, or of that package unpacked. */
+export async function preparePostgresql(log: Log): Promise<Programs> {
+  const name = 'postgresql-debian'
+  const { value } = await firstThatWorks<Programs>('PostgreSQL', 'PATH', [
+    {
+      name: 'PATH',
+      attempt: async () => {
+        const [server, init] = [await findOnPath('postgres'), await findOnPath('initdb')]
+        return server !== undefined && init !== undefined ? { folder: path.dirname(server), env: {} } : undefined
+      },
+    },
+    { name: 'Debian package', attempt: () => postgresqlIn('/') },
+    { name: 'cache', attempt: () => postgresqlIn(cached(name)) },
+    {
+      name: 'Debian package, unpacked',
+      attempt: async () =>
+        postgresqlIn(await installInCache(name, log, (folder) => unpackDebian(folder, postgresqlPackages))),
+    },
+  ])
+  return value
+}
+
+async function postgresqlPackages(): Promise<string[]> {
+  const meta = await run('apt-cache', ['depends', 'postgresql'])
+  const server = /Depends: (postgresql-\d+)/.exec(meta)?.[1]
+  if (server === undefined) throw new Error('the Debian registry does not list postgresql')
+  const depends = await run('apt-cache', ['depends', server, server.replace('sql-', 'sql-client-')])
+  const libraries = [...depends.matchAll(/Depends: (lib\S+)/g)].map((match) => match[1] ?? '')
+  return [server, server.replace('sql-', 'sql-client-'), ...new Set(libraries.filter((one) => !/^libc6$/.test(one)))]
+}
+
+async function postgresqlIn(root: string | undefined): Promise<Programs | undefined> {
+  if (root === undefined) return undefined
+  const all = path.join(root, 'usr/lib/postgresql')
+  const [version] = (await readdir(all).catch(() => [])).toSorted((a, b) => Number(b) - Number(a))
+  if (version === undefined) return undefined
+  const env = root === '/' ? {} : { LD_LIBRARY_PATH: await libraryPath(root) }
+  return { folder: path.join(all, version, 'bin'), env }
+}
+
+/** Caddy, on `PATH` or from Debian's package. */
+export async function prepareCaddy(log: Log): Promise<Programs> {
+  const name = 'caddy-debian'
+  const inFolder = (root: string | undefined): Programs | undefined =>
+    root === undefined ? undefined : { folder: path.join(root, 'usr/bin'), env: {} }
+  const { value } = await firstThatWorks<Programs>('Caddy', 'PATH', [
+    {
+      name: 'PATH',
+      attempt: async () => {
+        const found = await findOnPath('caddy')
+        return found === undefined ? undefined : { folder: path.dirname(found), env: {} }
+      },
+    },
+    { name: 'cache', attempt: async () => inFolder(cached(name)) },
+    {
+      name: 'Debian package',
+      attempt: async () =>
+        inFolder(await installInCache(name, log, (folder) => unpackDebian(folder, async () => ['caddy']))),
+    },
+  ])
+  return value
+}
+
+async function libraryPath(root: string): Promise<string> {
+  const library = path.join(root, 'usr/lib')
+  const names = (await readdir(library)).filter((name) => name.includes('-linux-'))
+  return names.map((name) => path.join(library, name)).join(':')
+}

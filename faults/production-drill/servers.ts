@@ -1,0 +1,200 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { nameOfMongo, prepareMongo, startMongo } from '../../local/services/mongo/index.ts'
+import { run } from '../../local/services/command.ts'
+import { accepts, freePort } from '../../local/services/ports.ts'
+import { prepareRedis } from '../../local/services/redis.ts'
+import { startServer } from '../../local/services/server-process.ts'
+import { prepareTemporal } from '../../local/services/temporal.ts'
+import { createAuthority } from '../../test/support/certificates.ts'
+import { type ComposeFile, scriptOf } from './compose-file.ts'
+import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
+import type { Drill } from './drill.ts'
+
+const serviceOf = ({ services }: ComposeFile, name: string) => {
+  const service = services[name]
+  if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`)
+  return service
+}
+
+/** PATH with the programs of the drill in front. */
+const envOf = ({ folder, env }: Programs): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...env,
+  PATH: `${folder}${path.delimiter}${process.env['PATH']}`,
+})
+
+const shell = (script: string, env: NodeJS.ProcessEnv, timeoutMs = 120_000) =>
+  run('/bin/sh', ['-euc', script], { env, timeoutMs })
+
+/** PostgreSQL refuses to run as root, as in its image: there it becomes a user without rights. */
+const withoutRights = () =>
+  process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+
+export async function startPostgresql(drill: Drill) {
+  const { folder, say } = drill
+  const programs = await preparePostgresql(say)
+  const [port, home] = [await freePort(), path.join(folder, 'postgresql')]
+  await mkdir(home)
+  const password = path.join(folder, 'secrets/postgres_password')
+  const user = serviceOf(drill.compose, 'postgresql').environment?.['POSTGRES_USER'] ?? ''
+  const passwordFile = path.join(home, 'password')
+  await writeFile(passwordFile, await readFile(password))
+  const prefix = withoutRights()
+  if (prefix.length > 0) await run('chown', ['-R', '65534:65534', home])
+  const env = envOf(programs)
+  const inside = (command: string, ...args: string[]) => [...prefix, path.join(programs.folder, command), ...args]
+  const [init = '', ...initArgs] = inside(
+    'initdb',
+    ...['-D', path.join(home, 'data'), '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8'],
+  )
+  await run(init, initArgs, { env, cwd: home })
+  const [command = '', ...args] = inside(
+    'postgres',
+    ...['-D', path.join(home, 'data'), '-p', String(port), '-k', home, '-c', 'listen_addresses=127.0.0.1'],
+  )
+  const server = await startServer(
+    {
+      name: 'postgresql',
+      command,
+      args,
+      env,
+      cwd: home,
+      logFile: path.join(folder, 'logs/postgresql.log'),
+      ready: () =>
+        run('pg_isready', ['-h', '127.0.0.1', '-p', String(port)], { env }).then(
+          () => true,
+          () => false,
+        ),
+    },
+    drill.watch,
+  )
+  drill.onEnd(server.stop)
+  const [version = ''] = (await run('postgres', ['--version'], { env })).trim().split('\n')
+  return { port, user, env: { ...env, PGPASSWORD: (await readFile(password, 'utf8')).trim() }, version }
+}
+
+export type Postgresql = Awaited<ReturnType<typeof startPostgresql>>
+
+/** Schema, server and namespace of Temporal, by the scripts of the compose file. */
+export async function startTemporalServer(drill: Drill, postgresql: Postgresql) {
+  const { folder, compose, say } = drill
+  const service = serviceOf(compose, 'temporal')
+  const version = service.image.split(':')[1] ?? ''
+  const programs = await prepareTemporalServer(version, say)
+  const env = envOf(programs)
+  const replaced = {
+    '/run/secrets': path.join(folder, 'secrets'),
+    '--ep postgresql -p 5432': `--ep 127.0.0.1 -p ${postgresql.port}`,
+    '/etc/temporal/schema': programs.schema,
+    '/etc/temporal/entrypoint.sh': 'temporal-server start',
+  }
+  await shell(scriptOf(serviceOf(compose, 'temporal-schema'), replaced), env)
+
+  const dynamicConfig = path.join(folder, 'dynamic-config.yaml')
+  await writeFile(dynamicConfig, compose.configs['temporal-dynamic-config']?.content ?? '')
+  const [port, home] = [await freePort(), path.join(folder, 'temporal')]
+  const address = `127.0.0.1:${port}`
+  await mkdir(home)
+  const server = await startServer(
+    {
+      name: 'temporal',
+      command: '/bin/sh',
+      args: ['-euc', scriptOf(service, replaced)],
+      env: {
+        ...env,
+        ...service.environment,
+        ...(await portsOfTemporal()),
+        POSTGRES_SEEDS: '127.0.0.1',
+        DB_PORT: String(postgresql.port),
+        BIND_ON_IP: '127.0.0.1',
+        FRONTEND_GRPC_PORT: String(port),
+        PROMETHEUS_ENDPOINT: `127.0.0.1:${await freePort()}`,
+        DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
+        LOG_LEVEL: 'warn',
+      },
+      cwd: home,
+      logFile: path.join(folder, 'logs/temporal.log'),
+      ready: () => accepts(port),
+    },
+    drill.watch,
+  )
+  drill.onEnd(server.stop)
+  const cli = await prepareTemporal(say)
+  const cliEnv = { ...envOf({ folder: path.dirname(cli.value), env: {} }), TEMPORAL_ADDRESS: address }
+  const namespace = scriptOf(serviceOf(compose, 'temporal-namespace'), {})
+  await retried(() => shell(namespace, cliEnv, 20_000))
+  await retried(() => shell('temporal operator namespace describe -n default', cliEnv, 20_000))
+  return { address, version, shards: service.environment?.['NUM_HISTORY_SHARDS'] ?? '' }
+}
+
+/** The services of one server talk to each other on ports of their own. */
+async function portsOfTemporal(): Promise<Record<string, string>> {
+  const names = ['FRONTEND_HTTP', 'FRONTEND_MEMBERSHIP', 'MATCHING_GRPC', 'MATCHING_MEMBERSHIP', 'HISTORY_GRPC']
+  const env: Record<string, string> = {}
+  for (const name of [...names, 'HISTORY_MEMBERSHIP', 'WORKER_GRPC', 'WORKER_MEMBERSHIP'])
+    env[`${name}_PORT`] = String(await freePort())
+  return env
+}
+
+/** Redis as the compose file starts it, and with TLS. */
+export async function startRedis(drill: Drill) {
+  const { folder, compose, say } = drill
+  const { value } = await prepareRedis(say)
+  const [port, home] = [await freePort(), path.join(folder, 'redis')]
+  await mkdir(home)
+  const { ca, server: certificate } = await createAuthority('drill')
+  const files = { 'ca.pem': ca, 'cert.pem': certificate.cert, 'key.pem': certificate.key }
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(home, name), text, { mode: 0o600 })
+  const tls = [
+    ...[`dir ${home}`, 'bind 127.0.0.1', 'port 0', `tls-port ${port}`, 'tls-auth-clients no'],
+    ...[`tls-ca-cert-file ${home}/ca.pem`, `tls-cert-file ${home}/cert.pem`, `tls-key-file ${home}/key.pem`],
+  ]
+  const script = scriptOf(serviceOf(compose, 'redis'), {
+    '/run/secrets': path.join(folder, 'secrets'),
+    "'dir /data'": tls.map((line) => `'${line}'`).join(' '),
+  })
+  const env = value.libraryPath === undefined ? {} : { LD_LIBRARY_PATH: value.libraryPath }
+  const server = await startServer(
+    {
+      name: 'redis',
+      command: '/bin/sh',
+      args: ['-euc', script],
+      env: envOf({ folder: path.dirname(value.command), env }),
+      cwd: home,
+      logFile: path.join(folder, 'logs/redis.log'),
+      ready: () => accepts(port),
+    },
+    drill.watch,
+  )
+  drill.onEnd(server.stop)
+  const secret = path.join(folder, 'secrets/redis_url')
+  const url = (await readFile(secret, 'utf8')).trim()
+  await writeFile(secret, url.replace('redis://', 'rediss://').replace('redis:6379', `127.0.0.1:${port}`))
+  return { tlsCaFile: path.join(home, 'ca.pem') }
+}
+
+/** `mongod` where one is found, otherwise the embedded database, which has no users. */
+export async function startDatabase(drill: Drill) {
+  const { value: server } = await prepareMongo(drill.say)
+  const port = await freePort()
+  const mongo = await startMongo({ server, dataDir: drill.folder, port, watch: drill.watch })
+  drill.onEnd(mongo.stop)
+  await writeFile(path.join(drill.folder, 'secrets/mongodb_uri'), mongo.url)
+  return nameOfMongo(server)
+}
+
+/** Passwords and keys, by the script that the compose file asks for. */
+export async function makeSecrets(folder: string, root: string): Promise<void> {
+  await run('/bin/sh', [path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'secrets')])
+}
+
+async function retried<T>(work: () => Promise<T>, tries = 20): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (tries === 0) throw error
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    return retried(work, tries - 1)
+  }
+}
