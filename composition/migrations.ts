@@ -158,6 +158,12 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'sources of the web',
     run: ({ database: { connection } }) => makeDeclared(connection, ['sources', 'source_pages', 'files']),
   },
+  {
+    // Processes of the version before read by `run_id_1_step_1`: a step of the next release drops it.
+    number: 22,
+    name: 'entries of a run by thread',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['checkpoints']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

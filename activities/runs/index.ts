@@ -5,12 +5,14 @@ import {
   type ClientTurnResult,
   type SettleInput,
   type SettleResult,
+  type OnThread,
   type StepInput,
   type StepQueued,
   type StepResult,
   type ToolInput,
   type ToolOutcome,
   supersededType,
+  threadIdOf,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { ToolCalls } from '../../services/runs/tool-calls.ts'
@@ -23,15 +25,15 @@ export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCa
 export function createRunActivities(steps: RunSteps) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
-    modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
+    modelStep: step((input: OnThread<StepInput>): Promise<StepResult | StepQueued> =>
       steps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
     ),
-    clientTurn: step((input: StepInput): Promise<ClientTurnResult> => steps.clientTurn(input)),
-    settleRun: step((input: SettleInput): Promise<SettleResult> =>
+    clientTurn: step((input: OnThread<StepInput>): Promise<ClientTurnResult> => steps.clientTurn(input)),
+    settleRun: step((input: OnThread<SettleInput>): Promise<SettleResult> =>
       steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
-    finishCall: step((input: ToolInput): Promise<AnswerResult> => steps.finishCall(input)),
-    default: step((input: ToolInput): Promise<ToolOutcome> =>
+    finishCall: step((input: OnThread<ToolInput>): Promise<AnswerResult> => steps.finishCall(input)),
+    default: step((input: OnThread<ToolInput>): Promise<ToolOutcome> =>
       steps.callTool(input, { attempt: attemptName(), signal: cancellationSignal(), deadline: deadline() }),
     ),
   }
@@ -40,7 +42,11 @@ export function createRunActivities(steps: RunSteps) {
 /** From this attempt on, a run is ended even if its thread cannot be left consistent. */
 const endAnywayFrom = 4
 
-const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
+const step = <Input, Output>(work: (input: OnThread<Input>) => Promise<Output>) =>
+  durable(
+    (input: Input) => work({ ...input, threadId: threadIdOf(activityInfo().workflowExecution?.workflowId ?? '') }),
+    asFailure,
+  )
 
 function asFailure(error: unknown): unknown {
   // Another attempt has the run, or it was cancelled: there is nothing left to do here.

@@ -127,6 +127,15 @@ export interface StepInput {
   step: number
 }
 
+/**
+ * What an activity is asked, with the thread of the workflow that asks. The thread is read from the workflow's id, so that
+ * histories of earlier versions lead to it too.
+ */
+export type OnThread<Input> = Input & { threadId: string }
+
+/** The thread of a workflow with an id that `threadContract` makes. */
+export const threadIdOf = (workflowId: string): string => workflowId.slice('thread/'.length)
+
 /** The result of a model step. Ids, names and limits only. */
 export type StepResult =
   /** The run has ended and is stored. `status` is absent if this step ended the run with success. */

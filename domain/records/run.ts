@@ -130,6 +130,12 @@ export interface CompletionFacts {
   tags?: string[]
 }
 
+/** What leads to a run's record: `runs` is sharded by `thread_id`. */
+export type RunKey = Pick<RunRecord, '_id' | 'thread_id'>
+
+/** The filter that selects one run, and asks one shard only. */
+export const runKey = ({ _id, thread_id }: RunKey): RunKey => ({ _id, thread_id })
+
 /** The call that a run answers. */
 export interface AskedBy {
   run_id: string

@@ -1,5 +1,5 @@
 import { type BudgetHold, type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
-import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
@@ -91,8 +91,8 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
   }
 
   /** As `settle`, with what is stored of the run and its steps. */
-  async function settleStored({ _id, budgets: ids }: Counted): Promise<void> {
-    const run = ids && (await deps.collections.runs.findById(_id).lean<RunRecord>())
+  async function settleStored({ _id, thread_id, budgets: ids }: Counted & RunKey): Promise<void> {
+    const run = ids && (await deps.collections.runs.findOne({ _id, thread_id }).lean<RunRecord>())
     if (!run) return
     const usages = run.usage === undefined ? await usageByModel(deps.collections, run) : undefined
     await settle({ ...run, budgets: ids }, usages)

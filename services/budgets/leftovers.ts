@@ -9,7 +9,7 @@ interface LeftoversDeps {
 
 interface Count {
   giveBack(run: Pick<RunRecord, '_id' | 'budgets'>): Promise<void>
-  settleStored(run: Pick<RunRecord, '_id' | 'budgets'>): Promise<void>
+  settleStored(run: Pick<RunRecord, '_id' | 'thread_id' | 'budgets'>): Promise<void>
 }
 
 /** Time between two looks at the open runs of one budget, by any process. */
@@ -34,8 +34,8 @@ export function createLeftovers({ collections: { budgets, runs }, now }: Leftove
       if (matchedCount === 0) return false
       const ids = held.map(({ run }) => run)
       const known = await runs
-        .find({ _id: { $in: ids } }, { status: 1, finished_at: 1 })
-        .lean<Pick<RunRecord, '_id' | 'status' | 'finished_at'>[]>()
+        .find({ _id: { $in: ids } }, { thread_id: 1, status: 1, finished_at: 1 })
+        .lean<Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'finished_at'>[]>()
       const byId = new Map(known.map((run) => [run._id, run]))
       const isLate = (since: Date | undefined) => since !== undefined && since.getTime() < time - graceMs
       let found = 0
@@ -44,7 +44,9 @@ export function createLeftovers({ collections: { budgets, runs }, now }: Leftove
         if (run === undefined ? !isLate(hold.at) : !(run.status === 'success' || isLate(run.finished_at))) continue
         found += 1
         const counted = { _id: hold.run, budgets: [_id] }
-        await (run === undefined ? count.giveBack(counted) : count.settleStored(counted))
+        await (run === undefined
+          ? count.giveBack(counted)
+          : count.settleStored({ ...counted, thread_id: run.thread_id }))
       }
       return found > 0
     },

@@ -9,10 +9,10 @@ export type RunUsage = Pick<RunRecord, 'usage' | 'usage_by_model'>
 /** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
 export async function usageByModel(
   { checkpoints }: Pick<Collections, 'checkpoints'>,
-  run: Pick<RunRecord, '_id' | 'model'>,
+  run: Pick<RunRecord, '_id' | 'thread_id' | 'model'>,
   last?: AIMessage,
 ): Promise<ModelUsage[]> {
-  const entries = await checkpoints.find({ run_id: run._id, source: 'step' }).lean()
+  const entries = await checkpoints.find({ thread_id: run.thread_id, run_id: run._id, source: 'step' }).lean()
   const { model: runModel = '' } = run
   const stored = entries.flatMap(({ messages_json: json, model = runModel }) =>
     messagesFromJson(json)

@@ -10,7 +10,7 @@ interface Identified {
 /** The part of a collection that is used here. */
 export interface Erasable<F> {
   find(filter: F, projection: { _id: 1 }): { limit(count: number): { lean(): PromiseLike<Identified[]> } }
-  deleteMany(filter: { _id: { $in: string[] } }, options: { session: ClientSession }): PromiseLike<unknown>
+  deleteMany(filter: F & { _id: { $in: string[] } }, options: { session: ClientSession }): PromiseLike<unknown>
 }
 
 /**
@@ -63,6 +63,6 @@ export function eraseAll<F>(transaction: RunInTransaction, collection: Erasable<
   return changeAll(
     transaction,
     (limit) => collection.find(filter, { _id: 1 }).limit(limit).lean(),
-    (ids, session) => collection.deleteMany({ _id: { $in: ids } }, { session }),
+    (ids, session) => collection.deleteMany({ ...filter, _id: { $in: ids } }, { session }),
   )
 }

@@ -34,11 +34,11 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
   const { runs } = deps.collections
   const isOpen = { status: { $in: [...openRunStatuses] } }
   const end = async (run: Pick<RunRecord, '_id' | 'thread_id'>) => {
-    await endRun(deps, run._id, cancelledError)
+    await endRun(deps, run, cancelledError)
     await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
   }
   const busy = new Set<string>()
-  const counted: Pick<RunRecord, '_id' | 'budgets'>[] = []
+  const counted: Pick<RunRecord, '_id' | 'thread_id' | 'budgets'>[] = []
   await inBatches(members.threadIds, async (ids) => {
     const recent = await runs
       .find(

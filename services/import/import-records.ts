@@ -102,7 +102,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       settle(report, 'runs', archived.run_id, async () => {
         const id = idOf('run', archived.run_id)
         const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
-        if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
+        if ((await runs.exists({ _id: id, thread_id: thread._id, user_id: userId })) !== null) return 'existing'
         await runs.create([
           importedRun(
             {
@@ -115,7 +115,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         ])
         // Stored first and checked afterwards: see services/parents.ts.
         if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'
-        await runs.deleteOne({ _id: id, user_id: userId })
+        await runs.deleteOne({ _id: id, thread_id: thread._id, user_id: userId })
         throw refused('its thread was deleted')
       }),
   }

@@ -75,7 +75,7 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
           return runs.startFollowed({ thread, assistant, input: message(question), strategy: 'enqueue' }, runId)
         },
         find: (runId) => runs.get(userId, runId),
-        follow: (run) => runs.follow(run._id),
+        follow: (run) => runs.follow(run),
         cancel: (run) => runs.cancel(run),
         search: search(assistant),
         files: {

@@ -140,7 +140,7 @@ async function save(
   if (text === undefined) throw new Error('`text` is required')
   const runId = call.key.split('/')[0] ?? ''
   const run = await runs
-    .findOne({ _id: runId, user_id: userId }, { input_json: 1 })
+    .findOne({ _id: runId, thread_id: call.threadId, user_id: userId }, { input_json: 1 })
     .lean<Pick<RunRecord, 'input_json'>>()
   const asked =
     run === null ? undefined : messagesFromJson(run.input_json).findLast(({ type }) => type === 'HumanMessage')

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
 import type { Received } from '../attachments/receive-content.ts'
@@ -58,7 +58,7 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 /** Operations of callers without an account. Each is limited to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
   const { collections, assistantConfigs, runs, settings } = deps
-  const follow = (run: RunRecord): Promise<RunFeed> => runs.follow(run._id)
+  const follow = (run: RunRecord): Promise<RunFeed> => runs.follow(run)
 
   async function findRun(own: { _id: string; assistant_id?: string }): Promise<RunRecord> {
     const run = await collections.runs.findOne({ ...own, public: true }).lean<RunRecord>()
@@ -119,7 +119,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
 
     /** The run as stored. */
     async reread(run: RunRecord): Promise<RunRecord> {
-      return (await collections.runs.findById(run._id).lean<RunRecord>()) ?? run
+      return (await collections.runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
     },
   }
 }

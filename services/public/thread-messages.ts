@@ -73,7 +73,7 @@ async function loggedMessages(
   run?: Pick<RunRecord, '_id'>,
 ): Promise<LoggedMessage[]> {
   const logged = new Map<string, LoggedMessage>()
-  const filter = run === undefined ? { thread_id: owner._id } : { run_id: run._id }
+  const filter = run === undefined ? { thread_id: owner._id } : { thread_id: owner._id, run_id: run._id }
   await scan({ filter, userId: owner.user_id }, (entry, messages) => {
     const runId = entry.source === 'input' ? undefined : entry.run_id
     for (const { message } of messages) {

@@ -60,9 +60,12 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
   async function deleteUnstoredThreads(now: number): Promise<void> {
     const due = await dueThreads({ expires_at: { $lt: new Date(now) } })
     await each(due, async (thread) => {
-      const isOpen = { thread_id: thread._id, status: { $in: [...openRunStatuses] } }
+      const isOpen = { status: { $in: [...openRunStatuses] } }
       // Its caller may still be reading. A run that waits for a person can stay open for ever.
-      if (thread.created_at.getTime() > now - dayMs && (await runs.exists(isOpen)) !== null)
+      if (
+        thread.created_at.getTime() > now - dayMs &&
+        (await runs.exists({ thread_id: thread._id, ...isOpen })) !== null
+      )
         await threads.updateOne({ _id: thread._id }, { $set: { expires_at: new Date(now + unstoredMs) } })
       else await deleteThread(thread)
     })

@@ -1,4 +1,4 @@
-import type { ClientTurnResult, StepInput } from '../../domain/contracts/thread.ts'
+import type { ClientTurnResult, OnThread, StepInput } from '../../domain/contracts/thread.ts'
 import { eventIdOf } from '../../domain/event-ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { commitResultsAsEnd } from './commit.ts'
@@ -10,9 +10,12 @@ import type { StepDeps } from './step-deps.ts'
  * the client executes, or ends with the answer. Safe to repeat. It publishes the results in the order of the calls:
  * readers have not received those behind a call of the client.
  */
-export async function clientTurn(deps: StepDeps, { runId, step }: StepInput): Promise<ClientTurnResult> {
+export async function clientTurn(
+  deps: StepDeps,
+  { threadId, runId, step }: OnThread<StepInput>,
+): Promise<ClientTurnResult> {
   const { runs, toolCalls } = deps.collections
-  const run = await runs.findById(runId).lean<RunRecord>()
+  const run = await runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
   if (run === null) return { status: 'cancelled' }
   const publish = (entry: { type: 'interrupted' } | { type: 'end' }) =>
     deps.stream.publish(runId, run.fence, [entry]).catch(deps.onError)
@@ -39,7 +42,7 @@ export async function clientTurn(deps: StepDeps, { runId, step }: StepInput): Pr
   if (!(await toolCalls.exists({ run_id: runId, step, client: true, status: 'waiting' }))) return { status: 'running' }
   const { client_calls_expire_seconds: seconds } = run.overrides
   const { matchedCount } = await runs.updateOne(
-    { _id: runId, fence: run.fence, status: 'running' },
+    { _id: runId, thread_id: threadId, fence: run.fence, status: 'running' },
     {
       $set: {
         status: 'interrupted',

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose'
 import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
 import { answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
-import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
+import { type ModelUsage, type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { Appended, LogEntry } from '../threads/log.ts'
@@ -40,7 +40,11 @@ export async function commitAnswer(
         ? { status: 'interrupted' as const, waiting_since: new Date(), ...lastDataEvent(lastId), ...expiry }
         : { status: 'running' as const }
       await takeIfMine(
-        runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),
+        runs.updateOne(
+          { ...runKey(run), ...mine(run) },
+          { $set: { ...status, ...begun(run), step_fence: run.fence } },
+          { session },
+        ),
       )
       await toolCalls.insertMany(calls, { session, lean: true })
     },
@@ -105,7 +109,7 @@ async function end(
   const finish = (session?: ClientSession) =>
     takeIfMine(
       deps.collections.runs.updateOne(
-        mine(run),
+        { ...runKey(run), ...mine(run) },
         { $set: ended, $unset: { check_at: 1, failure_details: 1 } },
         session ? { session } : {},
       ),
@@ -145,7 +149,6 @@ function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_
 }
 
 const mine = (run: RunRecord) => ({
-  _id: run._id,
   fence: run.fence,
   status: { $in: ['pending' as const, 'running' as const] },
 })

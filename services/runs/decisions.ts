@@ -74,7 +74,7 @@ export function createDecisions(deps: DecisionDeps) {
   async function showEdits(run: RunRecord, [first]: ToolCallRecord[]): Promise<void> {
     if (first === undefined) return
     const [entry, calls] = await Promise.all([
-      checkpoints.findOne({ run_id: run._id, step: answerEntry(first.step) }).lean(),
+      checkpoints.findOne({ thread_id: run.thread_id, run_id: run._id, step: answerEntry(first.step) }).lean(),
       toolCalls.find({ run_id: run._id, step: first.step }).lean<ToolCallRecord[]>(),
     ])
     const asked = messagesFromJson(entry?.messages_json ?? '[]').find((message) => message.type === 'AIMessage')

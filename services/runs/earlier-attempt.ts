@@ -1,4 +1,4 @@
-import { type StepInput, type StepResult, answerEntry } from '../../domain/contracts/thread.ts'
+import { type OnThread, type StepInput, type StepResult, answerEntry } from '../../domain/contracts/thread.ts'
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -9,9 +9,11 @@ import type { StepDeps } from './step-deps.ts'
 /** The answer of a step that an earlier attempt has stored. */
 export async function storedAnswer(
   { collections }: StepDeps,
-  { runId, step }: StepInput,
+  { threadId, runId, step }: OnThread<StepInput>,
 ): Promise<AIMessage | undefined> {
-  const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
+  const entry = await collections.checkpoints
+    .findOne({ thread_id: threadId, run_id: runId, step: answerEntry(step) })
+    .lean()
   return entry === null
     ? undefined
     : messagesFromJson(entry.messages_json).find((message) => message.type === 'AIMessage')
@@ -20,12 +22,15 @@ export async function storedAnswer(
 /**
  * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
  */
-export async function resultOfEarlierAttempt(deps: StepDeps, { runId, step }: StepInput): Promise<StepResult> {
-  const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
+export async function resultOfEarlierAttempt(
+  deps: StepDeps,
+  { threadId, runId, step }: OnThread<StepInput>,
+): Promise<StepResult> {
+  const run = await deps.collections.runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
   if (run === null) return { next: 'done', status: 'cancelled' }
   // The attempt that stored the end may have died before it counted the cost.
   if (run.status === 'success') await deps.budgetCounting.settle(run).catch(deps.onError)
-  const message = run.status === 'interrupted' ? await storedAnswer(deps, { runId, step }) : undefined
+  const message = run.status === 'interrupted' ? await storedAnswer(deps, { threadId, runId, step }) : undefined
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }
   const config = deps.assistantConfigs.settingsOf(assistant)

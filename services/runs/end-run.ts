@@ -1,5 +1,4 @@
-import type { RunError, RunRecord } from '../../domain/records/run.ts'
-import { openRunStatuses } from '../../domain/records/run.ts'
+import { type RunError, type RunKey, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { RunStream } from './run-stream.ts'
@@ -39,14 +38,14 @@ const conditions = {
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
-  runId: string,
+  key: RunKey,
   error: RunError,
   { only = 'open' }: { only?: 'open' | 'unbegun' | 'interrupted' } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
   const run = await collections.runs
     .findOneAndUpdate(
-      { _id: runId, ...conditions[only] },
+      { ...runKey(key), ...conditions[only] },
       {
         $inc: { fence: 1 },
         $set: { status, error, finished_at: new Date() },
@@ -61,6 +60,6 @@ export async function endRun(
     await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
   // If this is lost, readers learn of the end from the database, and a worker from its next write or the
   // cancellation of its workflow.
-  await stream.supersede(runId, run.fence, [{ type: 'error', error }]).catch(onError)
+  await stream.supersede(key._id, run.fence, [{ type: 'error', error }]).catch(onError)
   return run
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type MultitaskStrategy, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type MultitaskStrategy, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { type EndRunDeps, endRun, notStartedError } from './end-run.ts'
@@ -57,7 +57,7 @@ export function createHandOver(deps: HandOverDeps) {
      */
     async function startAfterClosing(): ReturnType<typeof startNew> {
       for (const ms of closingWaitsMs) {
-        if (await runs.exists({ ...others, _id: { $ne: run._id } })) break
+        if (await runs.exists({ ...others, thread_id: run.thread_id, _id: { $ne: run._id } })) break
         await sleep(ms)
         const started = await startNew()
         if (started !== 'already_running') return started
@@ -75,7 +75,7 @@ export function createHandOver(deps: HandOverDeps) {
     }
     // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
     // decide.
-    if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
+    if (await runs.exists({ ...others, thread_id: run.thread_id, _id: { $lt: run._id } })) return 'refused'
     const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
     if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
     if (outcome.status === 'not_running')
@@ -89,8 +89,8 @@ export function createHandOver(deps: HandOverDeps) {
    * has begun the run, the run goes on: its caller would repeat what its tools have done.
    */
   async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
-    const ended = await endRun(deps, run._id, notStartedError, { only: 'unbegun' })
-    if (ended === null && (await runs.exists({ _id: run._id }))) return 'started'
+    const ended = await endRun(deps, run, notStartedError, { only: 'unbegun' })
+    if (ended === null && (await runs.exists(runKey(run)))) return 'started'
     await deps.budgetCounting.giveBack(run)
     throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
   }
@@ -114,7 +114,7 @@ export function createHandOver(deps: HandOverDeps) {
     ): Promise<Exclude<Enqueued, 'refused'>> {
       const enqueued = await enqueue(run, strategy, taskTimeoutMs).catch((cause: unknown) => endNotStarted(run, cause))
       if (enqueued !== 'refused') return enqueued
-      await runs.deleteOne({ _id: run._id })
+      await runs.deleteOne(runKey(run))
       await deps.budgetCounting.giveBack(run)
       throw new AppError('conflict', 'Another run is under way on this thread.')
     },

@@ -1,6 +1,6 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import { createClientResults } from './client-results.ts'
@@ -31,7 +31,7 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
     ...createStartRun(deps, feeds),
 
     /** The state of a run for one more reader, open or ended. The receiver must close the feed. */
-    follow: (runId: string) => feeds.open(runId),
+    follow: ({ _id: runId, thread_id: threadId }: RunKey) => feeds.open({ runId, threadId }),
 
     /** A run on the user's own threads; another user's is `not_found`. */
     async get(userId: string, runId: string): Promise<RunRecord> {
@@ -48,9 +48,9 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
 
     /** Ends an open run at once and tells its thread. A run that has ended is not changed. */
     async cancel(run: RunRecord): Promise<RunRecord> {
-      const cancelled = await endRun(deps, run._id, cancelledError)
+      const cancelled = await endRun(deps, run, cancelledError)
       await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
-      return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
+      return cancelled ?? (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
     },
 
     resume: decisions.resumeRun,

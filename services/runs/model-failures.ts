@@ -1,6 +1,6 @@
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { RunWriter } from './answer.ts'
@@ -27,7 +27,7 @@ export async function reportModelFailure(
   deps.onModelFailure(run, deps.accountOf(assistant), failure)
   if (failure.details !== '')
     await deps.collections.runs
-      .updateOne({ _id: run._id, fence: run.fence }, { $set: { failure_details: failure.details } })
+      .updateOne({ ...runKey(run), fence: run.fence }, { $set: { failure_details: failure.details } })
       .catch(deps.onError)
   if (failure.retryable) {
     writer.push({ type: 'retrying' })

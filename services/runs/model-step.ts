@@ -63,7 +63,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
     conversation = asked.conversation
     return askModel(deps, asked.request, { live, answer, writer })
   }
-  const stored = isFresh ? undefined : await storedAnswer(deps, { runId, step })
+  const stored = isFresh ? undefined : await storedAnswer(deps, { threadId: run.thread_id, runId, step })
   const message =
     stored ??
     (await ask()

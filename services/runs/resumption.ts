@@ -1,6 +1,6 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type RunRecord, isOpenRun, runKey } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -27,7 +27,7 @@ export function createResumption({ collections, workflows, stream, onError }: Re
   async function begin(run: RunRecord): Promise<void> {
     const now = Date.now()
     await runs.updateOne(
-      { _id: run._id, status: 'interrupted' },
+      { ...runKey(run), status: 'interrupted' },
       { $set: { deciding_since: new Date(now), check_at: new Date(now + abandonedAfterMs) } },
     )
   }
@@ -45,7 +45,7 @@ export function createResumption({ collections, workflows, stream, onError }: Re
       const waitedMs = run.waiting_since === undefined ? 0 : Math.max(0, Date.now() - run.waiting_since.getTime())
       const resumed = await runs
         .findOneAndUpdate(
-          { _id: run._id, status: 'interrupted' },
+          { ...runKey(run), status: 'interrupted' },
           {
             $set: { status: 'running' },
             $inc: { fence: 1, waited_ms: waitedMs },
@@ -54,14 +54,14 @@ export function createResumption({ collections, workflows, stream, onError }: Re
           { returnDocument: 'after' },
         )
         .lean<RunRecord>()
-      current = resumed ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
+      current = resumed ?? (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
       if (!isOpenRun(current)) throw notWaiting()
       // A reader who joins now waits for what follows; if this entry is lost, the next message shows the same.
       await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
       const message = { runId: run._id, step: last.step }
       await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
     }
-    await runs.updateOne({ _id: run._id }, { $unset: { deciding_since: 1 } })
+    await runs.updateOne(runKey(run), { $unset: { deciding_since: 1 } })
     return current
   }
 

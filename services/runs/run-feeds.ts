@@ -1,4 +1,5 @@
 import { zeroId } from '../../domain/event-ids.ts'
+import type { RunKey } from '../../domain/records/run.ts'
 import { type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import { within } from '../within.ts'
 import { type RunSnapshot, completeView } from './run-snapshot.ts'
@@ -7,7 +8,7 @@ import type { RunStream, StreamBatch } from './run-stream.ts'
 export interface RunFeedsDeps {
   stream: RunStream
   /** The database's state of the run; undefined if the run is gone. */
-  snapshot(runId: string): Promise<RunSnapshot | undefined>
+  snapshot(run: RunKey): Promise<RunSnapshot | undefined>
   onError(error: unknown): void
 }
 
@@ -17,6 +18,12 @@ export interface RunFeed {
   /** Calls `listener` after every change until the returned function is called. */
   onChange(listener: () => void): () => void
   close(): void
+}
+
+/** A feed may be opened before the run is prepared, and then its thread is not known yet. */
+interface FeedOf {
+  runId: string
+  threadId: string | Promise<string>
 }
 
 export type RunFeeds = ReturnType<typeof createRunFeeds>
@@ -44,8 +51,8 @@ export function createRunFeeds(deps: RunFeedsDeps) {
   })
 
   /** `isNew` says that the run's stream must be empty: there is nothing to read first. */
-  async function open(runId: string, { isNew = false } = {}): Promise<RunFeed> {
-    const feed = feeds.get(runId) ?? new SharedFeed(deps, runId, isNew)
+  async function open({ runId, threadId }: FeedOf, { isNew = false } = {}): Promise<RunFeed> {
+    const feed = feeds.get(runId) ?? new SharedFeed(deps, { runId, threadId }, isNew)
     feeds.set(runId, feed)
     feed.users += 1
     try {
@@ -98,7 +105,7 @@ class SharedFeed {
   readonly ready: Promise<void>
 
   readonly #deps: RunFeedsDeps
-  readonly #runId: string
+  readonly #of: FeedOf
   readonly #timer: NodeJS.Timeout
   #unsubscribe: (() => Promise<void>) | undefined
   #ended = false
@@ -109,9 +116,9 @@ class SharedFeed {
   #waiting: StreamBatch[] | undefined
   #catchingUp: Promise<void> | undefined
 
-  constructor(deps: RunFeedsDeps, runId: string, isNew: boolean) {
+  constructor(deps: RunFeedsDeps, of: FeedOf, isNew: boolean) {
     this.#deps = deps
-    this.#runId = runId
+    this.#of = of
     this.#waiting = isNew ? undefined : []
     this.#timer = setInterval(() => this.#check(), checkUnsubscribedEveryMs).unref()
     this.ready = this.#begin(isNew)
@@ -148,7 +155,7 @@ class SharedFeed {
 
   async #subscribe(): Promise<void> {
     if (this.#unsubscribe !== undefined || this.#ended) return
-    const off = await this.#deps.stream.subscribe(this.#runId, (batch) => this.#hear(batch))
+    const off = await this.#deps.stream.subscribe(this.#of.runId, (batch) => this.#hear(batch))
     if (this.#ended) await off()
     else this.#unsubscribe = off
   }
@@ -202,12 +209,12 @@ class SharedFeed {
     const { stream, snapshot, onError } = this.#deps
     const { lastId, at: before } = this.view
     const { found } = this.#gaps
-    const batches = await stream.read(this.#runId, lastId === zeroId ? undefined : lastId).catch(onError)
+    const batches = await stream.read(this.#of.runId, lastId === zeroId ? undefined : lastId).catch(onError)
     if (batches) this.#gaps.filled = found
     else this.#gaps.found += 1
     for (const batch of batches ?? []) applyEntries(this.view, batch.id, batch.entries)
     if (!this.view.complete || this.view.terminal === undefined) {
-      const stored = await snapshot(this.#runId)
+      const stored = await snapshot({ _id: this.#of.runId, thread_id: await this.#of.threadId })
       if (stored !== undefined) completeView(this.view, stored)
     }
     return this.view.at !== before

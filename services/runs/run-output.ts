@@ -15,9 +15,10 @@ export type ReadRunOutput = ReturnType<typeof createRunOutput>
 
 /** Reads the messages that a run has added to its thread, without its input. `before` is the id of one of them. */
 export function createRunOutput(scan: ScanLog) {
-  return async (run: Pick<RunRecord, '_id' | 'user_id'>, before?: string): Promise<RunOutput> => {
+  return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>, before?: string): Promise<RunOutput> => {
     const window = createMessageWindow(answerBytes, { before })
-    await scan({ filter: { run_id: run._id, source: { $ne: 'input' } }, userId: run.user_id }, (_entry, messages) => {
+    const filter = { thread_id: run.thread_id, run_id: run._id, source: { $ne: 'input' as const } }
+    await scan({ filter, userId: run.user_id }, (_entry, messages) => {
       for (const { message, bytes } of messages) window.add(message, bytes)
     })
     return { messages: window.messages(), omitted: window.omitted() }

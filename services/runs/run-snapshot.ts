@@ -1,6 +1,6 @@
 import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { FoldedMessage, RunView, Terminal } from '../../domain/run-events.ts'
 import type { Collections } from '../collections.ts'
 import type { ReadRunOutput } from './run-output.ts'
@@ -19,8 +19,8 @@ export interface RunSnapshot {
 
 /** Reads `RunSnapshot`s; undefined for a run that is gone. */
 export function createRunSnapshots({ runs }: Pick<Collections, 'runs'>, readOutput: ReadRunOutput) {
-  return async (runId: string): Promise<RunSnapshot | undefined> => {
-    const run = await runs.findById(runId).lean<RunRecord>()
+  return async (key: RunKey): Promise<RunSnapshot | undefined> => {
+    const run = await runs.findOne(runKey(key)).lean<RunRecord>()
     if (run === null) return undefined
     return {
       messages: (await readOutput(run)).messages,

@@ -1,4 +1,5 @@
 import {
+  type OnThread,
   type SettleInput,
   type SettleResult,
   answerEntry,
@@ -9,7 +10,7 @@ import { AppError } from '../../domain/errors.ts'
 import { laterId, zeroId } from '../../domain/event-ids.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { isModelFailureType } from '../../domain/model-failure.ts'
-import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type RunError, type RunRecord, isOpenRun, runKey } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { endAskedRuns } from './asking/end-asked-runs.ts'
@@ -27,11 +28,12 @@ import { runUsage, usageByModel } from '../budgets/usage.ts'
  */
 export async function settleRun(
   deps: StepDeps,
-  { runId, step, outcome, error, neverBegan = false, ifInterrupted = false }: SettleInput,
+  { threadId, runId, step, outcome, error, neverBegan = false, ifInterrupted = false }: OnThread<SettleInput>,
   { endAnyway = false } = {},
 ): Promise<SettleResult> {
-  if (ifInterrupted && error !== undefined) await endRun(deps, runId, error, { only: 'interrupted' })
-  const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
+  const key = { _id: runId, thread_id: threadId }
+  if (ifInterrupted && error !== undefined) await endRun(deps, key, error, { only: 'interrupted' })
+  const run = await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>()
   if (run === null) return { status: outcome }
   if (ifInterrupted && isOpenRun(run)) return { status: run.status }
   if (run.status === 'success') {
@@ -60,12 +62,12 @@ export async function settleRun(
   }
   const ended = await endRun(
     deps,
-    runId,
+    key,
     outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run),
     error === notStartedError ? { only: 'unbegun' } : {},
   )
   // Otherwise another process has just ended it.
-  const now = ended ?? (await deps.collections.runs.findById(runId).lean<RunRecord>())
+  const now = ended ?? (await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>())
   if (now !== null) await deps.budgetCounting.settle(now).catch(deps.onError)
   return { status: now?.status ?? outcome }
 }
@@ -79,6 +81,7 @@ function withDetails(error: RunError, { failure_details: details = '' }: RunReco
 export async function settleLostRun(deps: StepDeps, run: RunRecord, error: RunError): Promise<void> {
   const last = await lastCall(deps, run)
   const input = {
+    threadId: run.thread_id,
     runId: run._id,
     step: last === null ? 0 : last.step + 1,
     outcome: 'error' as const,
@@ -99,7 +102,7 @@ async function completeRecord({ collections }: StepDeps, run: RunRecord, _step: 
   const usages = await usageByModel(collections, run)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...runUsage(usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
-  if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
+  if (Object.keys(changes).length > 0) await collections.runs.updateOne(runKey(run), { $set: changes })
 }
 
 /**
@@ -110,7 +113,10 @@ async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, sho
   const folded = shown.messages.get(answerIdOf(run._id, step))
   const content = folded === undefined ? '' : shownMessage(folded).data.content
   const entry = answerEntry(step)
-  if ((content === '' && step > 0) || (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry })))
+  if (
+    (content === '' && step > 0) ||
+    (await deps.collections.checkpoints.exists({ thread_id: run.thread_id, run_id: run._id, step: entry }))
+  )
     return
   const shared = { runId: run._id, pastLimit: true }
   await deps.log.append(
@@ -139,7 +145,14 @@ async function shownSoFar({ stream, onError }: StepDeps, runId: string): Promise
 
 async function closeCalls(deps: StepDeps, run: RunRecord): Promise<void> {
   const last = await lastCall(deps, run)
-  if (last === null || (await deps.collections.checkpoints.exists({ run_id: run._id, step: toolsEntry(last.step) })))
+  if (
+    last === null ||
+    (await deps.collections.checkpoints.exists({
+      thread_id: run.thread_id,
+      run_id: run._id,
+      step: toolsEntry(last.step),
+    }))
+  )
     return
   const messages = await toolMessages(deps.collections, { runId: run._id, step: last.step, notBegun: notMade })
   await deps.log.append(run.thread_id, {

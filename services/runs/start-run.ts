@@ -2,7 +2,7 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -84,7 +84,9 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
      * feed subscribes while the run is being prepared; a failed start leaves none open.
      */
     async startFollowed(newRun: NewRun | Promise<NewRun>, runId: string = newId()): Promise<FollowedRun> {
-      const opening = feeds.open(runId, { isNew: true })
+      const threadId = Promise.resolve(newRun).then(({ thread }) => thread._id)
+      threadId.catch(() => undefined)
+      const opening = feeds.open({ runId, threadId }, { isNew: true })
       try {
         const [prepared, feed] = await Promise.all([newRun, opening])
         const { run, isHere, confirmed } = await start(prepared, runId)
@@ -128,7 +130,7 @@ async function store(
   } catch (error) {
     await removeAttachments(deps.collections, attachments).catch(deps.onError)
     // Another attempt to start the same run has stored it, and its count stays.
-    const isStored = isDuplicateKey(error) && (await runs.exists({ _id: run._id })) !== null
+    const isStored = isDuplicateKey(error) && (await runs.exists(runKey(run))) !== null
     if (!isStored) await deps.budgetCounting.giveBack(run).catch(deps.onError)
     throw error
   }
@@ -141,7 +143,7 @@ async function store(
 async function noteTaken({ collections: { runs } }: StartRunDeps, run: RunRecord, waits: boolean): Promise<void> {
   const change = waits ? { handed_over: true } : { status: 'running' as const, started_at: new Date() }
   const options = { writeConcern: { w: 1, journal: false } }
-  const { modifiedCount } = await runs.updateOne({ _id: run._id, status: 'pending' }, { $set: change }, options)
+  const { modifiedCount } = await runs.updateOne({ ...runKey(run), status: 'pending' }, { $set: change }, options)
   if (modifiedCount > 0) Object.assign(run, change)
 }
 
@@ -150,9 +152,10 @@ async function noteTaken({ collections: { runs } }: StartRunDeps, run: RunRecord
  * while a model answers.
  */
 async function endEarlier(deps: StartRunDeps, run: RunRecord): Promise<void> {
-  const earlier = { thread_id: run.thread_id, _id: { $lt: run._id }, status: { $in: [...openRunStatuses] } }
-  for (const { _id } of await deps.collections.runs.find(earlier, { _id: 1 }).lean())
-    await endRun(deps, _id, cancelledError)
+  const { _id, thread_id } = run
+  const earlier = { _id: { $lt: _id }, status: { $in: [...openRunStatuses] } }
+  for (const each of await deps.collections.runs.find({ thread_id, ...earlier }, { thread_id: 1 }).lean())
+    await endRun(deps, each, cancelledError)
 }
 
 interface StartedRun {
@@ -205,10 +208,10 @@ async function checkParents(
 /** Ends the run, and removes it if its thread is gone: the deletion of the thread may not find it any more. */
 async function takeBack(deps: StartRunDeps, run: RunRecord, hasThread: boolean): Promise<void> {
   const { thread_id: threadId, _id: runId } = run
-  await endRun(deps, runId, cancelledError)
+  await endRun(deps, run, cancelledError)
   await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
   if (hasThread) return
-  await deps.collections.runs.deleteOne({ _id: runId })
+  await deps.collections.runs.deleteOne(runKey(run))
   await deps.collections.attachments.deleteMany({ thread_id: threadId })
   await deps.budgetCounting.giveBack(run)
   await deps.stream.remove([runId])

@@ -1,4 +1,5 @@
 import { type StepQueued, threadContract } from '../../domain/contracts/thread.ts'
+import { type RunKey, runKey } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
@@ -8,7 +9,7 @@ import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
  * waits for a moment only: its workflow is told with a signal when a slot is free.
  */
 export type InStepSlot = <T>(
-  runId: string,
+  run: RunKey,
   options: { signal: AbortSignal; mayLeave: boolean },
   work: () => Promise<T>,
 ) => Promise<T | StepQueued>
@@ -47,12 +48,13 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
   const semaphore = createSemaphore({ slots, waitingPerOwner: Infinity })
   const line = createLine(deps, semaphore)
 
-  async function acquire(runId: string, signal: AbortSignal, mayLeave: boolean): Promise<Release | undefined> {
+  async function acquire(key: RunKey, signal: AbortSignal, mayLeave: boolean): Promise<Release | undefined> {
+    const { _id: runId } = key
     const known = line.placeOf(runId)
     if (known) return line.turnAt(known, signal, mayLeave ? 0 : undefined)
     const free = semaphore.tryAcquire()
     if (free) return free
-    const run = await deps.collections.runs.findById(runId, { user_id: 1, thread_id: 1 }).lean()
+    const run = await deps.collections.runs.findOne(runKey(key), { user_id: 1, thread_id: 1 }).lean()
     signal.throwIfAborted()
     // Meanwhile a slot may have become free, or a repetition of the step may have joined the line.
     const freeNow = line.placeOf(runId) ? undefined : semaphore.tryAcquire()
@@ -63,8 +65,8 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
 
   return {
     tryAcquire: () => semaphore.tryAcquire(),
-    async inSlot(runId, { signal, mayLeave }, work) {
-      const release = await acquire(runId, signal, mayLeave)
+    async inSlot(key, { signal, mayLeave }, work) {
+      const release = await acquire(key, signal, mayLeave)
       if (release === undefined) {
         const checkAfterMs = Math.min(Math.max(line.length * looks.eachMs, looks.leastMs), looks.mostMs)
         return { next: 'queued', checkAfterMs }

@@ -1,5 +1,6 @@
 import type {
   ClientTurnResult,
+  OnThread,
   SettleInput,
   SettleResult,
   StepInput,
@@ -29,11 +30,14 @@ const maxAttemptsOfStep = 16
  * Takes the next fence of an open run: from then on, everything that earlier attempts publish or store is refused.
  * Null if the run has ended or is gone.
  */
-async function claim({ liveRuns, collections }: StepDeps, { runId, step }: StepInput): Promise<LiveRun | null> {
+async function claim(
+  { liveRuns, collections }: StepDeps,
+  { threadId, runId, step }: OnThread<StepInput>,
+): Promise<LiveRun | null> {
   const now = new Date()
   const before = await collections.runs
     .findOneAndUpdate(
-      { _id: runId, status: { $in: ['pending', 'running'] } },
+      { _id: runId, thread_id: threadId, status: { $in: ['pending', 'running'] } },
       [
         {
           $set: { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } },
@@ -87,7 +91,7 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     }
   }
 
-  async function execute(input: StepInput, signal: AbortSignal): Promise<StepResult> {
+  async function execute(input: OnThread<StepInput>, signal: AbortSignal): Promise<StepResult> {
     for (;;) {
       const here = liveRuns.get(input.runId)
       const live = here?.step === input.step && here.apply('ask') ? here : await claim(deps, input)
@@ -111,24 +115,24 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
 
     /** Executes a model step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */
     async execute(
-      input: StepInput,
+      input: OnThread<StepInput>,
       { signal, mayLeave }: { signal: AbortSignal; mayLeave: boolean },
     ): Promise<StepResult | StepQueued> {
-      const { runId, step } = input
+      const { threadId, runId, step } = input
       const live = liveRuns.get(runId)
       if (step === 0 && live?.early && live.state === 'begun') {
         live.apply('ask')
         const result = await answer(live, live.early, signal)
         if (result !== undefined) return result
       }
-      return slots.inSlot(runId, { signal, mayLeave }, () => execute(input, signal))
+      return slots.inSlot({ _id: runId, thread_id: threadId }, { signal, mayLeave }, () => execute(input, signal))
     },
 
     /** Lets a run wait for results of its client, or end without them. */
-    clientTurn: (input: StepInput): Promise<ClientTurnResult> => clientTurn(deps, input),
+    clientTurn: (input: OnThread<StepInput>): Promise<ClientTurnResult> => clientTurn(deps, input),
 
     /** Ends a run that did not end by itself. */
-    settle: (input: SettleInput, options: { endAnyway: boolean }): Promise<SettleResult> =>
+    settle: (input: OnThread<SettleInput>, options: { endAnyway: boolean }): Promise<SettleResult> =>
       settleRun(deps, input, options),
   }
 }

@@ -1,10 +1,19 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
-import { type RunError, type RunRecord, isOpenRun, openRunStatuses } from '../../domain/records/run.ts'
+import {
+  type RunError,
+  type RunKey,
+  type RunRecord,
+  isOpenRun,
+  openRunStatuses,
+  runKey,
+} from '../../domain/records/run.ts'
 import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
 import { notStartedError } from './end-run.ts'
 import type { HandOver } from './hand-over.ts'
+
+type DueRun = RunKey & { check_at: Date }
 
 export interface RunSweepDeps {
   collections: Pick<Collections, 'runs'>
@@ -21,6 +30,7 @@ const leaseMs = 60_000
 const shortestPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
 const maxPerRound = 500
+const dueAtOnce = 50
 /** This many failures in a row are caused by a dependency, not by a run. */
 const maxFailures = 3
 
@@ -49,26 +59,43 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     let failures = 0
     if (isFirstRound) await adoptRuns(new Date(clock()))
     isFirstRound = false
-    for (let count = 0; count < maxPerRound; count++) {
-      const now = clock()
-      const run = await runs
-        .findOneAndUpdate(
-          { check_at: { $lt: new Date(now) } },
-          { $set: { check_at: new Date(now + leaseMs) } },
-          { sort: { check_at: 1 }, returnDocument: 'after' },
-        )
-        .lean<RunRecord>()
-      if (run === null) return count
-      try {
-        await look(run, now)
-        failures = 0
-      } catch (error) {
-        onError(error)
-        failures += 1
-        if (failures === maxFailures) return count + 1
+    let count = 0
+    while (count < maxPerRound) {
+      const due = await readDue(new Date(clock()))
+      if (due.length === 0) break
+      for (const each of due) {
+        const now = clock()
+        const run = await take(each, new Date(now + leaseMs))
+        if (run === null) continue
+        count += 1
+        try {
+          await look(run, now)
+          failures = 0
+        } catch (error) {
+          onError(error)
+          failures += 1
+          if (failures === maxFailures) return count
+        }
       }
     }
-    return maxPerRound
+    return count
+  }
+
+  /** Asks every shard, so it reads several at once; each is then taken on its own shard. */
+  function readDue(now: Date): Promise<DueRun[]> {
+    return runs
+      .find({ check_at: { $lt: now } }, { thread_id: 1, check_at: 1 })
+      .sort({ check_at: 1 })
+      .limit(dueAtOnce)
+      .lean<DueRun[]>()
+  }
+
+  /** Null if another worker has taken the run since it was read, or the run has ended. */
+  function take(due: DueRun, until: Date): Promise<RunRecord | null> {
+    const change = { $set: { check_at: until } }
+    return runs
+      .findOneAndUpdate({ ...runKey(due), check_at: due.check_at }, change, { returnDocument: 'after' })
+      .lean<RunRecord>()
   }
 
   /** Runs that were stored by an earlier version, which set no `check_at`. */
@@ -89,9 +116,8 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
   }
 
   async function look(run: RunRecord, now: number): Promise<void> {
-    const { _id } = run
     if (!isOpenRun(run)) {
-      await runs.updateOne({ _id }, { $unset: { check_at: 1 } })
+      await runs.updateOne(runKey(run), { $unset: { check_at: 1 } })
       return
     }
     await decisions.finishAbandoned(run, now)
@@ -109,7 +135,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     }
     const checkAt = new Date(now + pauseMs(now - run.created_at.getTime()))
     await runs.updateOne(
-      { _id, check_at: { $exists: true } },
+      { ...runKey(run), check_at: { $exists: true } },
       { $set: { check_at: checkAt, ...(run.status === 'pending' ? { requeued: true } : {}) } },
     )
   }

@@ -1,5 +1,5 @@
-import type { ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import { type FinishCallDeps, createFinishCall } from './asking/finish-call.ts'
 import { type StartAskedRunDeps, createStartAskedRun } from './asking/start-asked-run.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -13,13 +13,13 @@ type ToolCallsDeps = StepDeps & StartAskedRunDeps & Omit<FinishCallDeps, 'showRe
 export function createToolCalls(deps: ToolCallsDeps) {
   const startAskedRun = createStartAskedRun(deps)
   return {
-    callTool: (input: ToolInput, options: ToolStepOptions): Promise<ToolOutcome> =>
+    callTool: (input: OnThread<ToolInput>, options: ToolStepOptions): Promise<ToolOutcome> =>
       toolStep({ ...deps, startAskedRun }, input, options),
 
     finishCall: createFinishCall({
       ...deps,
-      async showResult(runId, call) {
-        const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
+      async showResult(key, call) {
+        const run = await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>()
         if (run !== null) await showResult(deps, run, call)
       },
     }),

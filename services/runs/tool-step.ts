@@ -1,4 +1,4 @@
-import type { ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
+import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -27,11 +27,15 @@ export interface ToolStepOptions {
  * the tool is safe to repeat. All failures of a tool become text for the model. A call that asks another assistant
  * stays open: `asking/finish-call.ts` stores its result.
  */
-export async function toolStep(deps: ToolStepDeps, input: ToolInput, options: ToolStepOptions): Promise<ToolOutcome> {
+export async function toolStep(
+  deps: ToolStepDeps,
+  input: OnThread<ToolInput>,
+  options: ToolStepOptions,
+): Promise<ToolOutcome> {
   const { attempt, signal } = options
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
-  const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
+  const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input))
   if (run === null || run.status !== 'running') return undefined
   const tools =
     assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, run, signal)
@@ -70,8 +74,8 @@ export async function toolStep(deps: ToolStepDeps, input: ToolInput, options: To
   return undefined
 }
 
-async function readRun({ collections: { runs, assistants } }: StepDeps, runId: string) {
-  const run = await runs.findById(runId).lean<RunRecord>()
+async function readRun({ collections: { runs, assistants } }: StepDeps, { runId, threadId }: OnThread<ToolInput>) {
+  const run = await runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
   const assistant = run && (await assistants.findById(run.assistant_id).lean<AssistantRecord>())
   return { run, assistant }
 }
@@ -88,7 +92,9 @@ async function resultOf(
 ): Promise<string | AskedRun> {
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   // An earlier attempt has asked; the assistants that can be asked may have changed since.
-  if (call.asked && (await deps.collections.runs.exists({ _id: call.asked.run_id })) !== null) return call.asked
+  const { asked } = call
+  if (asked && (await deps.collections.runs.exists({ _id: asked.run_id, thread_id: asked.thread_id })) !== null)
+    return asked
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }

@@ -30,8 +30,8 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
   const { schedules, scheduleRuns } = collections
 
   const read = (due: DueRun) => scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
-  const runOf = ({ run_id }: ScheduleRunRecord) =>
-    collections.runs.findById(run_id, { input_json: 0 }).lean<RunRecord>()
+  const runOf = ({ run_id: _id, thread_id }: ScheduleRunRecord) =>
+    collections.runs.findOne({ _id, thread_id }, { input_json: 0 }).lean<RunRecord>()
 
   return {
     async look(due: DueRun): Promise<RunLook> {
@@ -44,7 +44,9 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
     /** Cancels the run, because the next one takes its place or an operator ended its workflow. */
     async cancel(due: DueRun): Promise<void> {
       const scheduled = await read(due)
-      const run = scheduled && (await collections.runs.findById(scheduled.run_id).lean<RunRecord>())
+      const run =
+        scheduled &&
+        (await collections.runs.findOne({ _id: scheduled.run_id, thread_id: scheduled.thread_id }).lean<RunRecord>())
       if (run) await runs.cancel(run)
     },
 

@@ -52,12 +52,12 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
   }
 
   async function wordsOf(scheduled: ScheduleRunRecord, language: Language): Promise<string> {
-    const { outcome = 'unknown', error, run_id, user_id } = scheduled
+    const { outcome = 'unknown', error, run_id, thread_id, user_id } = scheduled
     if (outcome !== 'success') {
       const { noAnswer, outcomes } = mailTexts[language].result
       return `${noAnswer(outcomes[outcome])} ${error?.message ?? ''}`.trim()
     }
-    const { messages } = await readOutput({ _id: run_id, user_id })
+    const { messages } = await readOutput({ _id: run_id, thread_id, user_id })
     const answer =
       messages.findLast(({ type, data }) => type === 'AIMessage' && data.content !== '')?.data.content ?? ''
     return answer.length > answerLength ? `${answer.slice(0, answerLength)} …` : answer

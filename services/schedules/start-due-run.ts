@@ -97,7 +97,9 @@ export function createStartDueRun(deps: StartDueRunDeps) {
 
   async function start(schedule: ScheduleRecord, { _id, thread_id: threadId, run_id }: ScheduleRunRecord) {
     let runId = run_id
-    const earlier = await runs.findById(runId, { error: 1 }).lean<Pick<RunRecord, 'error'>>()
+    const earlier = await runs
+      .findOne({ _id: runId, thread_id: threadId }, { error: 1 })
+      .lean<Pick<RunRecord, 'error'>>()
     if (earlier !== null && earlier.error?.type !== 'unavailable') return
     if (earlier !== null) {
       // An attempt was ended because Temporal did not take it; this one has another id.

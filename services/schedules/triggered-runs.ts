@@ -64,16 +64,18 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
         .sort({ created_at: -1, _id: -1 })
         .lean<ScheduleRunRecord>()
       const { entries, hasMore } = await readPage(query, range, (entry) => Buffer.byteLength(JSON.stringify(entry)))
-      const started = await runs
-        .find({ _id: { $in: entries.map((entry) => entry.run_id) }, user_id: userId }, { input_json: 0 })
-        .lean<RunRecord[]>()
+      const _id = { $in: entries.map((entry) => entry.run_id) }
+      const thread_id = { $in: entries.map((entry) => entry.thread_id) }
+      const started = await runs.find({ _id, thread_id, user_id: userId }, { input_json: 0 }).lean<RunRecord[]>()
       const byId = new Map(started.map((run) => [run._id, run]))
       return { entries: entries.map((scheduled) => ({ scheduled, run: byId.get(scheduled.run_id) })), hasMore }
     },
   }
 
   async function withRun(scheduled: ScheduleRunRecord): Promise<ListedScheduleRun> {
-    const run = await runs.findOne({ _id: scheduled.run_id, user_id: scheduled.user_id }).lean<RunRecord>()
+    const run = await runs
+      .findOne({ _id: scheduled.run_id, thread_id: scheduled.thread_id, user_id: scheduled.user_id })
+      .lean<RunRecord>()
     return { scheduled, run: run ?? undefined }
   }
 

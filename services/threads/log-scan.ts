@@ -15,7 +15,9 @@ export interface SizedMessage {
 }
 
 interface LogPart {
-  filter: { thread_id: string; seq?: { $lt: number } } | { run_id: string; source?: { $ne: 'input' } }
+  filter:
+    | { thread_id: string; seq?: { $lt: number } }
+    | { thread_id: string; run_id: string; source?: { $ne: 'input' } }
   /** The user whose thread it is: users take turns in reading long logs. */
   userId: string
 }
@@ -39,8 +41,10 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>,
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
 
   async function pendingOf(filter: LogPart['filter']): Promise<InputEntry | undefined> {
-    if ('thread_id' in filter) return pendingInput.ofThread(filter.thread_id)
-    return filter.source === undefined ? pendingInput.ofRun(filter.run_id) : undefined
+    if (!('run_id' in filter)) return pendingInput.ofThread(filter.thread_id)
+    return filter.source === undefined
+      ? pendingInput.ofRun({ _id: filter.run_id, thread_id: filter.thread_id })
+      : undefined
   }
 
   return async function scan(
@@ -53,7 +57,7 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>,
     // Steps are numbered within their run as entries are within their thread; each order has an index.
     const position = 'run_id' in filter ? 'step' : 'seq'
     const cursor = checkpoints
-      .find(filter)
+      .find({ ...filter, thread_id: filter.thread_id })
       .sort([[position, 1]])
       .lean<CheckpointRecord>()
       .cursor({ batchSize })
@@ -80,7 +84,7 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>,
       await cursor.close()
     }
     const seq = lastSeq + 1
-    const until = 'thread_id' in filter ? filter.seq?.$lt : undefined
+    const until = 'run_id' in filter ? undefined : filter.seq?.$lt
     if (pending === undefined || (until !== undefined && seq >= until)) return
     const { messages_json: text, ...entry } = pending
     visit({ ...entry, seq }, sizedMessages(text))

@@ -56,8 +56,10 @@ interface LogDeps {
  * thread that is being deleted takes no more (the deletion's fence is a write to that record too).
  */
 export function createThreadLog({ collections: { threads, checkpoints }, transaction }: LogDeps) {
-  const earlier = async (runId: string | undefined, step: number) =>
-    runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
+  const earlier = async (threadId: string, runId: string | undefined, step: number) =>
+    runId === undefined
+      ? null
+      : checkpoints.findOne({ thread_id: threadId, run_id: runId, step }).lean<CheckpointRecord>()
 
   async function store(threadId: string, entry: LogEntry): Promise<Appended> {
     const {
@@ -135,7 +137,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       } catch (error) {
         // The unique index finds a repeat. Repeats are rare, so appends do not look for one first.
         if (!isDuplicateKey(error)) throw error
-        const first = await earlier(entry.runId, entry.step ?? 0)
+        const first = await earlier(threadId, entry.runId, entry.step ?? 0)
         if (first) return { record: first, isNew: false, firstSeq: first.seq }
         if (entry.input === undefined) throw error
         return await store(threadId, { ...entry, input: undefined })

@@ -1,4 +1,4 @@
-import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type RunKey, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import { inputEntry } from '../../domain/contracts/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -18,9 +18,9 @@ const open = { status: { $in: [...openRunStatuses] } }
  */
 export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'runs' | 'checkpoints'>) {
   type Shown = Pick<RunRecord, '_id' | keyof typeof members>
-  async function find(filter: { thread_id: string } | { _id: string }): Promise<InputEntry | undefined> {
+  async function find(filter: Pick<RunKey, 'thread_id'> | RunKey): Promise<InputEntry | undefined> {
     const run = await runs
-      .findOne({ ...filter, ...open }, members)
+      .findOne({ ...filter, thread_id: filter.thread_id, ...open }, members)
       .sort({ _id: 1 })
       .lean<Shown>()
     // Checked again, because a wrong record would show the owner of the thread another user's input.
@@ -30,13 +30,13 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
   return {
     /** It may be in the log already. */
     ofThread: (threadId: string) => find({ thread_id: threadId }),
-    ofRun: (runId: string) => find({ _id: runId }),
+    ofRun: (key: RunKey) => find(runKey(key)),
 
     /** The input that must be written before an entry that does not belong to the run, so that the log keeps the order. */
     async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
       const input = await find({ thread_id: threadId })
       if (input === undefined) return undefined
-      const isLogged = await checkpoints.exists({ run_id: input.run_id, step: inputEntry })
+      const isLogged = await checkpoints.exists({ thread_id: threadId, run_id: input.run_id, step: inputEntry })
       return isLogged === null ? input : undefined
     },
   }

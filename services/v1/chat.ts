@@ -56,7 +56,7 @@ export function createV1Chat(deps: V1ChatDeps) {
     start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
 
     find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller.userId, runId),
-    follow: (run: RunRecord) => runs.follow(run._id),
+    follow: (run: RunRecord) => runs.follow(run),
 
     /** Begins to delete a run with its thread and messages. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(workflows, { ...run, _id: run.thread_id }),

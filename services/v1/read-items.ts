@@ -79,7 +79,7 @@ export function createReadItems({ collections: { checkpoints }, pendingInput }: 
     const last = some.at(-1)
     if (last?.run_id === undefined || some.length < entriesAtOnce) return some
     const outermost = await checkpoints
-      .findOne({ run_id: last.run_id }, { seq: 1 })
+      .findOne({ thread_id: _id, run_id: last.run_id }, { seq: 1 })
       .sort({ step: isDown ? 1 : -1 })
       .lean<Pick<CheckpointRecord, 'seq'>>()
     const end = outermost?.seq ?? last.seq

@@ -24,8 +24,8 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
   const { attachments, checkpoints, runs, toolCalls } = collections
 
   return async ({ _id: threadId, user_id: userId }: ThreadRecord, place: ItemPlace): Promise<boolean> => {
-    const own = { _id: place.entryId, thread_id: threadId, user_id: userId }
-    const run = await runs.findOne(own).lean<RunRecord>()
+    const own = { _id: place.entryId, user_id: userId }
+    const run = await runs.findOne({ ...own, thread_id: threadId }).lean<RunRecord>()
     if (run !== null && isOpenRun(run))
       throw new AppError('conflict', 'The response of this item is not completed yet.')
     const entries = await checkpoints
@@ -39,15 +39,21 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
       const left = without(entry.messages_json, place, callId)
       if (messagesToJson(left) === entry.messages_json) continue
       isFound = true
-      const asRead = { _id: entry._id, thread_id: threadId, messages_json: entry.messages_json }
-      const { matchedCount } = await checkpoints.updateOne(asRead, { $set: changedMessages(left, entry.search) })
+      const asRead = { _id: entry._id, messages_json: entry.messages_json }
+      const { matchedCount } = await checkpoints.updateOne(
+        { ...asRead, thread_id: threadId },
+        { $set: changedMessages(left, entry.search) },
+      )
       if (matchedCount === 0)
         throw new AppError('conflict', 'The conversation was changed at the same time. Try again.')
     }
     if (!isFound) return false
     if (attached.length > 0) await attachments.deleteMany({ _id: { $in: attached }, thread_id: threadId })
     if (run !== null) {
-      await runs.updateOne(own, { $set: { input_json: messagesToJson(without(run.input_json, place, callId)) } })
+      await runs.updateOne(
+        { ...own, thread_id: threadId },
+        { $set: { input_json: messagesToJson(without(run.input_json, place, callId)) } },
+      )
       if (callId !== undefined) await toolCalls.deleteMany({ run_id: run._id, thread_id: threadId, call_id: callId })
       await stream.remove([run._id])
     }

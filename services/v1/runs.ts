@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import type { Metadata } from '../../domain/metadata.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
@@ -47,7 +47,7 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
     withOwnCalls,
     expireSeconds: settings.clientCallsExpireSeconds,
     get: (caller: Caller, runId: string) => runs.get(caller.userId, runId),
-    follow: (run: RunRecord) => runs.follow(run._id),
+    follow: (run: RunRecord) => runs.follow(run),
     find: (caller: Caller, threadId: string, runId: string) => ofThreads.findRun(caller, threadId, runId),
     cancel: runs.cancel,
 
@@ -81,21 +81,21 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
     },
 
     async setMetadata(run: RunRecord, metadata: Metadata): Promise<RunRecord> {
-      const own = { _id: run._id, user_id: run.user_id }
       const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
-      await collections.runs.updateOne(own, { $set: { metadata_json } })
+      await collections.runs.updateOne({ ...runKey(run), user_id: run.user_id }, { $set: { metadata_json } })
       return { ...run, metadata_json }
     },
 
-    /** The assistant of each of these runs. */
-    async assistantsOf(runIds: string[]): Promise<Map<string, string>> {
+    /** The assistant of each of these runs of a thread. */
+    async assistantsOf(threadId: string, runIds: string[]): Promise<Map<string, string>> {
       if (runIds.length === 0) return new Map()
-      const found = await collections.runs.find({ _id: { $in: [...new Set(runIds)] } }, { assistant_id: 1 }).lean()
+      const those = { _id: { $in: [...new Set(runIds)] } }
+      const found = await collections.runs.find({ thread_id: threadId, ...those }, { assistant_id: 1 }).lean()
       return new Map(found.map(({ _id, assistant_id: assistantId }) => [_id, assistantId]))
     },
 
     async reread(run: RunRecord): Promise<RunRecord> {
-      return (await collections.runs.findOne({ _id: run._id, user_id: run.user_id }).lean<RunRecord>()) ?? run
+      return (await collections.runs.findOne({ ...runKey(run), user_id: run.user_id }).lean<RunRecord>()) ?? run
     },
   }
 }

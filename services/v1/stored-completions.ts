@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import { toJsonText } from '../../domain/json-text.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { Metadata } from '../../domain/metadata.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
@@ -46,9 +46,9 @@ export function createStoredCompletions({ collections: { runs }, runs: { output 
   }
 
   async function withAnswers(run: StoredRun): Promise<StoredCompletion> {
-    const ids = [run._id, ...(run.completion.others ?? []).map(({ run_id: id }) => id)]
+    const others = (run.completion.others ?? []).map(({ run_id: _id, thread_id }) => ({ _id, thread_id }))
     const answers: Message[][] = []
-    for (const _id of ids) answers.push((await output({ _id, user_id: run.user_id })).messages)
+    for (const key of [runKey(run), ...others]) answers.push((await output({ ...key, user_id: run.user_id })).messages)
     return { run, answers }
   }
 
@@ -83,8 +83,9 @@ export function createStoredCompletions({ collections: { runs }, runs: { output 
     /** Replaces the metadata. */
     async update(caller: Caller, runId: string, metadata: Metadata): Promise<StoredCompletion> {
       const change = { metadata_json: toJsonText(metadata), 'completion.tags': tagsOf(metadata) }
+      const found = await find(caller, runId)
       const run = await runs
-        .findOneAndUpdate({ _id: runId, ...own(caller) }, { $set: change }, { returnDocument: 'after' })
+        .findOneAndUpdate({ ...runKey(found), ...own(caller) }, { $set: change }, { returnDocument: 'after' })
         .lean<StoredRun>()
       if (run === null) throw new AppError('not_found', 'There is no such stored completion.')
       return withAnswers(run)

@@ -51,7 +51,7 @@ describe('the feed of a run whose subscription broke', () => {
 
   it('shows nothing behind a gap before it has read the gap', async () => {
     const { runFeeds, publish, lose, mend } = feeds()
-    const feed = await runFeeds.open('run', { isNew: true })
+    const feed = await runFeeds.open({ runId: 'run', threadId: 'thread' }, { isNew: true })
     publish('1-0', [...begin, text('one ')])
     lose()
     publish('2-0', [text('two ')], { isHeard: false })
@@ -69,7 +69,7 @@ describe('the feed of a run whose subscription broke', () => {
 
   it('reads the gap when the connection that reads is back after the one that hears', async () => {
     const { runFeeds, publish, lose, mend, state } = feeds()
-    const feed = await runFeeds.open('run', { isNew: true })
+    const feed = await runFeeds.open({ runId: 'run', threadId: 'thread' }, { isNew: true })
     publish('1-0', [...begin, text('one ')])
     lose()
     state.isReadable = false

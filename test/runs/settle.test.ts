@@ -15,7 +15,7 @@ describe('settling a run', () => {
     service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
     const { runId } = await talk.stream('Ask first')
     const { stepDeps } = service.api.platform.runs
-    return { talk, runId, stepDeps, input: { runId, step: 0, outcome: 'error' as const } }
+    return { talk, runId, stepDeps, input: { threadId: talk.threadId, runId, step: 0, outcome: 'error' as const } }
   }
 
   it('ends a run whose thread has been deleted meanwhile', async () => {
@@ -27,7 +27,8 @@ describe('settling a run', () => {
 
   it('returns nothing for a deleted run', async () => {
     const { stepDeps } = service.api.platform.runs
-    expect(await settleRun(stepDeps, { runId: 'gone', step: 0, outcome: 'cancelled' })).toEqual({ status: 'cancelled' })
+    const gone = { threadId: 'gone', runId: 'gone', step: 0, outcome: 'cancelled' as const }
+    expect(await settleRun(stepDeps, gone)).toEqual({ status: 'cancelled' })
   })
 
   it('returns the status of a run that has already ended', async () => {

@@ -7,7 +7,7 @@ function slots(count: number, { isRunning = true } = {}) {
   const called: string[] = []
   const ended: string[] = []
   const runs = {
-    findById: (id: string) => ({ lean: async () => ({ user_id: id.split('-')[0], thread_id: id }) }),
+    findOne: ({ _id: id }: { _id: string }) => ({ lean: async () => ({ user_id: id.split('-')[0], thread_id: id }) }),
   }
   const workflows = {
     signal: async (_contract: unknown, { threadId }: { threadId: string }) => {
@@ -31,7 +31,7 @@ function slots(count: number, { isRunning = true } = {}) {
     step(runId: string, { mayLeave = true, signal = new AbortController().signal } = {}) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const begun = vi.fn<() => void>()
-      const result = inSlot(runId, { signal, mayLeave }, async () => {
+      const result = inSlot({ _id: runId, thread_id: runId }, { signal, mayLeave }, async () => {
         begun()
         await promise
         ended.push(runId)

@@ -172,7 +172,7 @@ describe('what a model is shown', () => {
       const conversations = createConversations(collections)
       const read: typeof conversations.read = async (id, maxBytes, known) => {
         const { runId } = known ?? {}
-        const results = { run_id: runId ?? '', step: toolsEntry(stepsDone - 1) }
+        const results = { thread_id: id, run_id: runId ?? '', step: toolsEntry(stepsDone - 1) }
         if (isLate && runId !== undefined)
           await eventually('the results', async () => (await collections.checkpoints.exists(results)) !== null)
         const result = await conversations.read(id, maxBytes, known)
@@ -196,7 +196,7 @@ describe('what a model is shown', () => {
           } as never,
         ],
       }
-      const slots = { tryAcquire: () => () => {}, inSlot: async (_id: string, _o: object, work: () => any) => work() }
+      const slots = { tryAcquire: () => () => {}, inSlot: async (_run: object, _o: object, work: () => any) => work() }
       return { stepDeps, conversations, steps: createSteps(stepDeps, slots) }
     }
     const all = [newProcess(), newProcess()] as const
@@ -236,16 +236,18 @@ describe('what a model is shown', () => {
       }
       const { thread: now } = await parentsOfRun(collections, stored)
       live.noteParents(now?.last_entry_id === read.last_entry_id ? 'same' : 'changed')
-      let result = await steps.execute({ runId, step: 0 }, options)
+      let result = await steps.execute({ threadId: thread._id, runId, step: 0 }, options)
       for (let step = 1; result.next === 'tools'; step++) {
         await collections.toolCalls.updateMany({ run_id: runId }, { $set: { status: 'done', result: 'seen' } })
         if (during.shift()) await add(false)
         if (event.evicts) all[event.next].conversations.forget([thread._id])
         stepsDone = step
-        result = await all[event.next].steps.execute({ runId, step }, options)
+        result = await all[event.next].steps.execute({ threadId: thread._id, runId, step }, options)
       }
       run = undefined
-      const entries = await collections.checkpoints.find({ run_id: runId, source: 'step' }).lean()
+      const entries = await collections.checkpoints
+        .find({ thread_id: thread._id, run_id: runId, source: 'step' })
+        .lean()
       for (const message of entries.flatMap((entry) => messagesFromJson(entry.messages_json)))
         answers.push({ text: message.data.content, ...shown.get(message.data.content) })
     }

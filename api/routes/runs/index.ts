@@ -69,7 +69,7 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
       const { run, feed } = await followOnce(request, {
         start: (id, confirm) => runs.startFollowed(prepared(userId, request, confirm), id),
         find: (id) => runs.get(userId, id),
-        follow: (started) => runs.follow(started._id),
+        follow: (started) => runs.follow(started),
       })
       await answerIsFollowed(request)
       logRun(reply, run)
@@ -152,7 +152,7 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
     async (request, reply) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
       logRun(reply, run)
-      const feed = await runs.follow(run._id)
+      const feed = await runs.follow(run)
       const after = request.headers['last-event-id']
       const stream = streamRun(reply, feed, {
         runId: run._id,

@@ -22,7 +22,10 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
 const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => {
   /** The assistants of the runs that wrote these messages. */
   async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
-    const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
+    const assistants = await runs.assistantsOf(
+      threadId,
+      wanted.flatMap(({ runId }) => runId ?? []),
+    )
     const cited = citedWithin(all, wanted)
     return wanted.map((entry) => {
       const owner = { threadId, assistantId: assistants.get(entry.runId ?? '') ?? '' }

@@ -206,7 +206,11 @@ const checkpoint = new Schema<CheckpointRecord>(
   schemaOptions('checkpoints'),
 )
 checkpoint.index({ thread_id: 1, seq: 1 }, { unique: true })
-checkpoint.index({ run_id: 1, step: 1 }, { unique: true, partialFilterExpression: { run_id: { $exists: true } } })
+// Sharded collections need the shard key in front of each unique index.
+checkpoint.index(
+  { thread_id: 1, run_id: 1, step: 1 },
+  { unique: true, partialFilterExpression: { run_id: { $exists: true } } },
+)
 
 checkpoint.index(
   { 'search.project_id': 1, 'search.words': 1, 'search.at': -1 },

@@ -1,5 +1,5 @@
 import { threadContract } from '../../../domain/contracts/thread.ts'
-import { type RunRecord, openRunStatuses } from '../../../domain/records/run.ts'
+import { type RunKey, openRunStatuses } from '../../../domain/records/run.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../end-run.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 
@@ -11,14 +11,12 @@ export interface EndAskedRunsDeps extends EndRunDeps {
 export async function endAskedRuns(deps: EndAskedRunsDeps, askingRunId: string): Promise<void> {
   const open = await deps.collections.runs
     .find({ 'asked_by.run_id': askingRunId, status: { $in: [...openRunStatuses] } }, { thread_id: 1 })
-    .lean<Pick<RunRecord, '_id' | 'thread_id'>[]>()
+    .lean<RunKey[]>()
   for (const run of open) await endAskedRun(deps, run)
 }
 
-export async function endAskedRun(
-  deps: EndAskedRunsDeps,
-  { _id: runId, thread_id: threadId }: Pick<RunRecord, '_id' | 'thread_id'>,
-): Promise<void> {
-  await endRun(deps, runId, cancelledError)
+export async function endAskedRun(deps: EndAskedRunsDeps, key: RunKey): Promise<void> {
+  const { _id: runId, thread_id: threadId } = key
+  await endRun(deps, key, cancelledError)
   await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
 }

@@ -1,8 +1,8 @@
-import { type AnswerResult, type ToolInput } from '../../../domain/contracts/thread.ts'
+import type { AnswerResult, OnThread, ToolInput } from '../../../domain/contracts/thread.ts'
 import { passagesFor } from '../../../domain/knowledge/passed-passages.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import { type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
+import { type RunKey, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
 import type { Runs } from '../index.ts'
@@ -13,14 +13,14 @@ export interface FinishCallDeps extends EndAskedRunsDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
   runs: Pick<Runs, 'output'>
   /** Publishes the result to the readers of the asking run. */
-  showResult(runId: string, call: ToolCallRecord): Promise<void>
+  showResult(run: RunKey, call: ToolCallRecord): Promise<void>
 }
 
 /** Stores the answer of an asked run as the result of the call, once that run is over. Safe to repeat. */
 export function createFinishCall(deps: FinishCallDeps) {
   const { runs, assistants, toolCalls } = deps.collections
 
-  return async ({ runId, step, index }: ToolInput): Promise<AnswerResult> => {
+  return async ({ threadId, runId, step, index }: OnThread<ToolInput>): Promise<AnswerResult> => {
     const key = toolCallKey(runId, step, index)
     const call = await toolCalls.findById(key).lean<ToolCallRecord>()
     if (call === null) return { isOver: true }
@@ -33,13 +33,13 @@ export function createFinishCall(deps: FinishCallDeps) {
         { returnDocument: 'after' },
       )
       .lean<ToolCallRecord>()
-    await deps.showResult(runId, closed ?? call)
+    await deps.showResult({ _id: runId, thread_id: threadId }, closed ?? call)
     return { isOver: true }
   }
 
   /** Undefined while the run is under way. */
   async function resultOf(asked: AskedRun | undefined): Promise<string | undefined> {
-    const run = asked && (await runs.findById(asked.run_id).lean<RunRecord>())
+    const run = asked && (await runs.findOne({ _id: asked.run_id, thread_id: asked.thread_id }).lean<RunRecord>())
     if (!run) return 'The question was not answered: its conversation was deleted.'
     const assistant = await assistants.findById(run.assistant_id, { name: 1 }).lean<Pick<AssistantRecord, 'name'>>()
     const name = assistant?.name ?? 'the assistant'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { type AssistantRecord, isAssistant } from '../../../domain/records/assistant.ts'
-import type { RunRecord } from '../../../domain/records/run.ts'
+import { type RunKey, type RunRecord, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { AskedRun, ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
@@ -43,7 +43,7 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
   return async (asking: Call, { assistantId, question }: Question): Promise<AskedRun | string> => {
     const { call } = asking
     const asked = { assistant_id: assistantId, ...askedRunOf(call._id) }
-    if (await exists(asked.run_id)) return asked
+    if (await exists(asked)) return asked
     const refused = await refusalOf(asking, assistantId)
     if (refused !== undefined) return `The question was not asked: ${refused}`
     await toolCalls.updateOne({ _id: call._id, status: 'claimed' }, { $set: { asked } })
@@ -51,18 +51,18 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
       await start(asking, asked, question)
     } catch (error) {
       // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
-      if (isDuplicateKey(error) && (await exists(asked.run_id))) return asked
+      if (isDuplicateKey(error) && (await exists(asked))) return asked
       // Public callers see what the model is told, and not what the owner's budgets are.
       if (error instanceof AppError)
         return `The question was not asked: ${asking.run.public ? 'nobody can answer it now.' : error.message}`
       throw error
     }
-    await endUnlessWanted(asking.run._id, asked)
+    await endUnlessWanted(asking.run, asked)
     return asked
   }
 
-  async function exists(runId: string): Promise<boolean> {
-    return (await runs.exists({ _id: runId })) !== null
+  async function exists({ run_id, thread_id }: AskedRun): Promise<boolean> {
+    return (await runs.exists({ _id: run_id, thread_id })) !== null
   }
 
   async function refusalOf({ run, assistant, call }: Call, assistantId: string): Promise<string | undefined> {
@@ -79,7 +79,7 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
     // One statement, which counts a call once, however often it is executed.
     const counted = await runs.updateOne(
       {
-        _id: run.asked_by?.root_run_id ?? run._id,
+        ...rootOf(run),
         $or: [{ asking_calls: call._id }, { [`asking_calls.${max - 1}`]: { $exists: false } }],
       },
       { $addToSet: { asking_calls: call._id } },
@@ -117,10 +117,18 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
   }
 
   /** The asking run may have ended after it was read: then nothing ends the asked one but this. */
-  async function endUnlessWanted(askingRunId: string, { run_id, thread_id }: AskedRun): Promise<void> {
-    const isWanted = (await runs.exists({ _id: askingRunId, status: 'running' })) !== null
+  async function endUnlessWanted(asking: RunKey, { run_id, thread_id }: AskedRun): Promise<void> {
+    const isWanted = (await runs.exists({ ...runKey(asking), status: 'running' })) !== null
     if (!isWanted) await endAskedRun(deps, { _id: run_id, thread_id })
   }
+}
+
+/** The outermost run. Its thread is known to it and to the runs that it asked, but not to those below them. */
+function rootOf(run: RunRecord): Partial<RunKey> {
+  const above = run.asked_by
+  if (above === undefined) return runKey(run)
+  const { run_id, thread_id, root_run_id } = above
+  return run_id === root_run_id ? { _id: run_id, thread_id } : { _id: root_run_id }
 }
 
 /** The assistants that wait when this run asks. */

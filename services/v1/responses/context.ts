@@ -18,7 +18,7 @@ export interface EarlierMessages {
 export function createReadContext({ checkpoints }: Pick<Collections, 'checkpoints'>, scan: ScanLog) {
   return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<EarlierMessages> => {
     const last = await checkpoints
-      .findOne({ run_id: run._id }, { seq: 1 })
+      .findOne({ thread_id: run.thread_id, run_id: run._id }, { seq: 1 })
       .sort({ step: -1 })
       .lean<Pick<CheckpointRecord, 'seq'>>()
     if (last === null) return { messages: [], isWhole: true }

@@ -1,3 +1,4 @@
+import { runKey } from '../../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
 import type { ResponseRun } from './response-run.ts'
@@ -19,13 +20,13 @@ export function createContinuedThread({
     const thread = await threads.findOne({ _id: run.thread_id, deleting: { $ne: true } }).lean<ThreadRecord>()
     if (thread === null || (thread.log_bytes ?? 0) > maxLogBytes) return undefined
     const last = await checkpoints
-      .findOne({ run_id: run._id }, { seq: 1 })
+      .findOne({ thread_id: run.thread_id, run_id: run._id }, { seq: 1 })
       .sort({ step: -1 })
       .lean<Pick<CheckpointRecord, 'seq'>>()
     if (last === null || last.seq !== thread.last_seq) return undefined
     const text = JSON.stringify({ ...facts, continued_by: runId })
     const { matchedCount } = await runs.updateOne(
-      { _id: run._id, response_json: run.response_json },
+      { ...runKey(run), response_json: run.response_json },
       { $set: { response_json: text } },
     )
     return matchedCount === 0 ? undefined : thread

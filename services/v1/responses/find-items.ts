@@ -51,7 +51,7 @@ export function createFindItems(deps: FindItemsDeps) {
     if (already !== undefined) return { input: [already], attachments: [] }
     const own = { user_id: userId, project_id: projectId }
     const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
-    const filter = run === null ? { _id: place.entryId } : { run_id: run._id }
+    const filter = run === null ? { _id: place.entryId } : { thread_id: run.thread_id, run_id: run._id }
     const logged = await checkpoints.find(filter).lean<CheckpointRecord[]>()
     const message = logged
       .flatMap((entry) => messagesFromJson(entry.messages_json))

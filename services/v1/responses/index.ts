@@ -2,7 +2,7 @@ import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
-import { type RunOverrides, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
+import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { SearchOverride } from '../../../domain/search-override.ts'
 import type { ToolSetting } from '../../../domain/assistant-config.ts'
@@ -216,7 +216,7 @@ export function createResponses(deps: ResponsesDeps) {
       })
     },
 
-    follow: (run: RunRecord): Promise<RunFeed> => deps.runs.follow(run._id),
+    follow: (run: RunRecord): Promise<RunFeed> => deps.runs.follow(run),
 
     /** The messages that the run has added, as far as they are stored; of very many the newest. */
     outputOf: async (run: RunRecord): Promise<Message[]> => (await deps.runs.output(run)).messages,
@@ -225,7 +225,7 @@ export function createResponses(deps: ResponsesDeps) {
     inputOf: ({ run, facts }: ResponseRun): Message[] => messagesFromJson(run.input_json).slice(facts.context),
 
     /** The run as stored. */
-    reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findById(run._id).lean<RunRecord>()) ?? run,
+    reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run,
 
     /** A response that has ended is not changed. */
     async cancel(caller: Caller, id: string): Promise<ResponseRun> {
@@ -239,11 +239,12 @@ export function createResponses(deps: ResponsesDeps) {
      */
     async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
       const { run, facts } = await findStored(caller, id)
-      const others = { thread_id: run.thread_id, _id: { $ne: run._id }, response_json: { $exists: true } }
-      const isShared = async () => facts.conversation_id !== undefined || (await runs.exists(others)) !== null
+      const others = { _id: { $ne: run._id }, response_json: { $exists: true } }
+      const isShared = async () =>
+        facts.conversation_id !== undefined || (await runs.exists({ thread_id: run.thread_id, ...others })) !== null
       if (await isShared()) {
         if (isOpenRun(run)) await deps.runs.cancel(run)
-        await runs.updateOne({ _id: run._id, user_id: caller.userId }, { $unset: { response_json: 1 } })
+        await runs.updateOne({ ...runKey(run), user_id: caller.userId }, { $unset: { response_json: 1 } })
         // The others may have been deleted at the same time.
         if (await isShared()) return undefined
       }
