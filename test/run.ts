@@ -22,9 +22,9 @@ const vitest = path.join(path.dirname(createRequire(import.meta.url).resolve('vi
 const slowest = path.join(import.meta.dirname, 'support/slowest-files-reporter.ts')
 const failures = path.join(import.meta.dirname, 'support/failures-reporter.ts')
 const reporters = [
-  ...['--reporter=default', `--reporter=${slowest}`, `--reporter=${failures}`],
-  ...['--reporter=json', `--outputFile.json=${report}`],
-]
+  ['--reporter=default', `--reporter=${slowest}`, `--reporter=${failures}`],
+  ['--reporter=json', `--outputFile.json=${report}`],
+].flat()
 
 if (process.env['UPDATE_TEST_TIMES'] === '1' && process.argv.length > 2) {
   console.error('UPDATE_TEST_TIMES=1 keeps the times of the whole suite: run npm test without arguments.')

@@ -25,9 +25,9 @@ export type ComposeFile = Type.Static<typeof ComposeFile>
 
 /** What the drill starts, by the names of the compose file. */
 const startedServices = [
-  ...['postgresql', 'temporal-schema', 'temporal', 'temporal-namespace', 'redis', 'mongo'],
-  ...['migrate', 'api', 'worker', 'proxy'],
-]
+  ['postgresql', 'temporal-schema', 'temporal', 'temporal-namespace', 'redis', 'mongo'],
+  ['migrate', 'api', 'worker', 'proxy'],
+].flat()
 
 /** What it does not start, and why. */
 const servicesLeftOut: Record<string, string> = {

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
 import { startMailbox, prepareMailbox } from '../../local/services/mailbox.ts'
 import { run } from '../../local/services/command.ts'
 import { freePort } from '../../local/services/ports.ts'
-import { startServer } from '../../local/services/server-process.ts'
 import { type Supervised, supervise } from '../../local/supervise.ts'
 import { waitForAnswer } from '../../local/wait-for-answer.ts'
 import { currentBundle } from '../../scripts/process-bundle.ts'
 import { startStandIns } from '../stand-ins.ts'
 import { type Drill, root } from './drill.ts'
-import { prepareCaddy } from './programs.ts'
 
 export const apis = ['api 1', 'api 2'] as const
 export const workers = ['worker 1', 'worker 2'] as const
@@ -122,29 +121,13 @@ async function entriesOfImage({ compose }: Drill): Promise<(service: string) => 
 
 /** The proxy, with the compose file's Caddyfile: its upstream is a name of the containers' network, here two addresses. */
 export async function startProxy(drill: Drill, { port, upstreams }: { port: number; upstreams: string[] }) {
-  const programs = await prepareCaddy(drill.say)
+  const { value: command } = await prepareCaddy(drill.say)
   const given = await readFile(path.join(root, drill.compose.configs['caddyfile']?.file ?? ''), 'utf8')
-  const caddyfile = given.replace(/dynamic a \{[^}]*\}/, `to ${upstreams.join(' ')}`)
-  if (caddyfile === given) throw new Error('the Caddyfile names no upstream that the drill knows')
-  const file = path.join(drill.folder, 'Caddyfile')
-  await writeFile(file, caddyfile)
-  const server = await startServer(
-    {
-      name: 'proxy',
-      command: path.join(programs.folder, 'caddy'),
-      args: ['run', '--config', file, '--adapter', 'caddyfile'],
-      env: {
-        ...process.env,
-        SITE_ADDRESS: `http://127.0.0.1:${port}`,
-        XDG_DATA_HOME: drill.folder,
-        XDG_CONFIG_HOME: drill.folder,
-      },
-      cwd: drill.folder,
-      logFile: path.join(drill.folder, 'logs/proxy.log'),
-      ready: async () => (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.ok === true,
-    },
-    drill.watch,
-  )
+  const text = given.replace(/dynamic a \{[^}]*\}/, `to ${upstreams.join(' ')}`)
+  if (text === given) throw new Error('the Caddyfile names no upstream that the drill knows')
+  const caddyfile = path.join(drill.folder, 'Caddyfile')
+  await writeFile(caddyfile, text)
+  const server = await startCaddy({ command, caddyfile, folder: drill.folder, port, watch: drill.watch })
   drill.onEnd(server.stop)
-  return (await run(path.join(programs.folder, 'caddy'), ['version'])).trim().split(' ')[0] ?? ''
+  return (await run(command, ['version'])).trim().split(' ')[0] ?? ''
 }

@@ -70,29 +70,6 @@ async function postgresqlIn(root: string | undefined): Promise<Programs | undefi
   return { folder: path.join(all, version, 'bin'), env }
 }
 
-/** Caddy, on `PATH` or from Debian's package. */
-export async function prepareCaddy(log: Log): Promise<Programs> {
-  const name = 'caddy-debian'
-  const inFolder = (root: string | undefined): Programs | undefined =>
-    root === undefined ? undefined : { folder: path.join(root, 'usr/bin'), env: {} }
-  const { value } = await firstThatWorks<Programs>('Caddy', 'PATH', [
-    {
-      name: 'PATH',
-      attempt: async () => {
-        const found = await findOnPath('caddy')
-        return found === undefined ? undefined : { folder: path.dirname(found), env: {} }
-      },
-    },
-    { name: 'cache', attempt: async () => inFolder(cached(name)) },
-    {
-      name: 'Debian package',
-      attempt: async () =>
-        inFolder(await installInCache(name, log, (folder) => unpackDebian(folder, async () => ['caddy']))),
-    },
-  ])
-  return value
-}
-
 async function libraryPath(root: string): Promise<string> {
   const library = path.join(root, 'usr/lib')
   const names = (await readdir(library)).filter((name) => name.includes('-linux-'))

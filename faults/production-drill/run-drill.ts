@@ -23,7 +23,7 @@ export interface Step {
 }
 
 /** What is killed, by the names of the compose file. */
-export const killed = ['api 1', 'worker 1', 'redis', 'temporal', 'postgresql', 'MongoDB', 'proxy'] as const
+export const killed = ['api 1', 'worker 1', 'redis', 'temporal', 'postgresql', 'MongoDB', 'Caddy'] as const
 
 /**
  * Starts what docker-compose.yml describes as processes of this machine, uses it through the proxy, kills each of its

@@ -43,16 +43,30 @@ export async function startPostgresql(drill: Drill) {
   const prefix = withoutRights()
   if (prefix.length > 0) await run('chown', ['-R', '65534:65534', home])
   const env = envOf(programs)
-  const inside = (command: string, ...args: string[]) => [...prefix, path.join(programs.folder, command), ...args]
-  const [init = '', ...initArgs] = inside(
+  const inside = ([program = '', ...args]: string[]) => [...prefix, path.join(programs.folder, program), ...args]
+  const [init = '', ...initArgs] = inside([
     'initdb',
-    ...['-D', path.join(home, 'data'), '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8'],
-  )
+    '-D',
+    path.join(home, 'data'),
+    '-U',
+    user,
+    '--auth=scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+  ])
   await run(init, initArgs, { env, cwd: home })
-  const [command = '', ...args] = inside(
+  const [command = '', ...args] = inside([
     'postgres',
-    ...['-D', path.join(home, 'data'), '-p', String(port), '-k', home, '-c', 'listen_addresses=127.0.0.1'],
-  )
+    '-D',
+    path.join(home, 'data'),
+    '-p',
+    String(port),
+    '-k',
+    home,
+    '-c',
+    'listen_addresses=127.0.0.1',
+  ])
   const server = await startServer(
     {
       name: 'postgresql',
@@ -147,9 +161,9 @@ export async function startRedis(drill: Drill) {
   const files = { 'ca.pem': ca, 'cert.pem': certificate.cert, 'key.pem': certificate.key }
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(home, name), text, { mode: 0o600 })
   const tls = [
-    ...[`dir ${home}`, 'bind 127.0.0.1', 'port 0', `tls-port ${port}`, 'tls-auth-clients no'],
-    ...[`tls-ca-cert-file ${home}/ca.pem`, `tls-cert-file ${home}/cert.pem`, `tls-key-file ${home}/key.pem`],
-  ]
+    [`dir ${home}`, 'bind 127.0.0.1', 'port 0', `tls-port ${port}`, 'tls-auth-clients no'],
+    [`tls-ca-cert-file ${home}/ca.pem`, `tls-cert-file ${home}/cert.pem`, `tls-key-file ${home}/key.pem`],
+  ].flat()
   const script = scriptOf(serviceOf(compose, 'redis'), {
     '/run/secrets': path.join(folder, 'secrets'),
     "'dir /data'": tls.map((line) => `'${line}'`).join(' '),

@@ -4,6 +4,7 @@ import { cached, installInCache } from './cache.ts'
 import { findOnPath } from './command.ts'
 import { unpackDebian } from './debian.ts'
 import { accepts } from './ports.ts'
+import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
 import { type Log, firstThatWorks } from './ways.ts'
 
@@ -28,7 +29,13 @@ function programIn(folder: string | undefined): string | undefined {
 }
 
 /** Starts Caddy with a Caddyfile on a loopback port; it writes only to `folder`. */
-export async function startCaddy(options: { command: string; caddyfile: string; folder: string; port: number }) {
+export async function startCaddy(options: {
+  command: string
+  caddyfile: string
+  folder: string
+  port: number
+  watch?: Watch
+}) {
   const { command, caddyfile, folder, port } = options
   return startServer(
     {
@@ -37,15 +44,15 @@ export async function startCaddy(options: { command: string; caddyfile: string; 
       args: ['run', '--adapter', 'caddyfile', '--config', caddyfile],
       env: {
         ...process.env,
-        SITE_ADDRESS: `:${port}`,
+        SITE_ADDRESS: `http://127.0.0.1:${port}`,
         HOME: folder,
         XDG_DATA_HOME: path.join(folder, 'data'),
         XDG_CONFIG_HOME: path.join(folder, 'config'),
       },
       cwd: folder,
-      logFile: path.join(folder, 'caddy.log'),
+      logFile: path.join(folder, 'logs/caddy.log'),
       ready: () => accepts(port),
     },
-    undefined,
+    options.watch,
   )
 }

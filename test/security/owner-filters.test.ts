@@ -66,6 +66,7 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/public/threads.ts threads.findOneAndUpdate without project_id', 'names the user'],
   ['services/public/threads.ts threads.findOneAndUpdate without user_id', 'names the project'],
   ['services/schedules/read-schedules.ts schedules.find without user_id', 'lists the project of the token'],
+  ['services/schedules/triggered-runs.ts runs.find without thread_id', 'names the runs of the own schedule'],
   ['services/schedules/triggered-runs.ts runs.find without user_id', 'names the runs of the own schedule'],
   ['services/schedules/triggered-runs.ts scheduleRuns.find without user_id', 'the schedule was read as the own before'],
   [
