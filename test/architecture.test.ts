@@ -25,7 +25,9 @@ const tools: typeof arrows = {
   local: { may: ['scripts/process-bundle.ts', 'api', 'worker', 'composition', 'infra', 'services', 'domain'] },
   scripts: { may: ['composition', 'infra', 'services', 'worker', 'domain'] },
   bench: { may: ['scripts/process-bundle.ts', 'local', 'infra', 'services', 'domain', 'client', 'test/support'] },
-  faults: { may: ['local', 'bench', 'infra', 'services', 'domain', 'client', 'test/support'] },
+  faults: {
+    may: ['scripts/process-bundle.ts', 'local', 'bench', 'infra', 'services', 'domain', 'client', 'test/support'],
+  },
 }
 
 /** Where the API is put together. */

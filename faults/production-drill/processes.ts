@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
+import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
 import { startMailbox, prepareMailbox } from '../../local/services/mailbox.ts'
 import { run } from '../../local/services/command.ts'
 import { freePort } from '../../local/services/ports.ts'
@@ -123,10 +123,8 @@ async function entriesOfImage({ compose }: Drill): Promise<(service: string) => 
 export async function startProxy(drill: Drill, { port, upstreams }: { port: number; upstreams: string[] }) {
   const { value: command } = await prepareCaddy(drill.say)
   const given = await readFile(path.join(root, drill.compose.configs['caddyfile']?.file ?? ''), 'utf8')
-  const text = given.replace(/dynamic a \{[^}]*\}/, `to ${upstreams.join(' ')}`)
-  if (text === given) throw new Error('the Caddyfile names no upstream that the drill knows')
   const caddyfile = path.join(drill.folder, 'Caddyfile')
-  await writeFile(caddyfile, text)
+  await writeFile(caddyfile, localCaddyfile(given, upstreams))
   const server = await startCaddy({ command, caddyfile, folder: drill.folder, port, watch: drill.watch })
   drill.onEnd(server.stop)
   return (await run(command, ['version'])).trim().split(' ')[0] ?? ''

@@ -44,7 +44,7 @@ export async function startCaddy(options: {
       args: ['run', '--adapter', 'caddyfile', '--config', caddyfile],
       env: {
         ...process.env,
-        SITE_ADDRESS: `http://127.0.0.1:${port}`,
+        SITE_ADDRESS: `:${port}`,
         HOME: folder,
         XDG_DATA_HOME: path.join(folder, 'data'),
         XDG_CONFIG_HOME: path.join(folder, 'config'),
@@ -55,4 +55,17 @@ export async function startCaddy(options: {
     },
     options.watch,
   )
+}
+
+/**
+ * A Caddyfile for this machine: it listens on 127.0.0.1 only, and its upstreams, which it finds by a name of the
+ * containers' network, are these addresses (host:port). Everything else stays.
+ */
+export function localCaddyfile(text: string, upstreams: string[]): string {
+  const local = text
+    .replace(/^\tadmin off$/m, '\tadmin off\n\tdefault_bind 127.0.0.1')
+    .replace(/^\t\tdynamic a \{[^}]*\}$/m, `\t\tto ${upstreams.join(' ')}`)
+  if (!local.includes('default_bind') || local.includes('dynamic'))
+    throw new Error('the Caddyfile has another shape than is known here')
+  return local
 }

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
+import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
 import { freePort } from '../../local/services/ports.ts'
 
 const repository = path.join(import.meta.dirname, '../..')
@@ -111,10 +111,10 @@ function stop(server: Server): void {
   server.closeAllConnections()
 }
 
-/** The Caddyfile with addresses in place of the name that containers resolve; everything else stays. */
 async function caddyfileFor(ports: number[]): Promise<string> {
   const text = await readFile(path.join(repository, 'deploy/compose/Caddyfile'), 'utf8')
-  const byName = /^\t\tdynamic a \{[^}]*\}$/m
-  expect(text).toMatch(byName)
-  return text.replace(byName, `\t\tto ${ports.map((api) => `127.0.0.1:${api}`).join(' ')}`)
+  return localCaddyfile(
+    text,
+    ports.map((api) => `127.0.0.1:${api}`),
+  )
 }
