@@ -136,11 +136,15 @@ async function quickstart({ url, mailboxUrl }: Installation): Promise<Client> {
 async function upgrade(installation: Installation, client: Client) {
   const stopping = new AbortController()
   const counted = { requests: 0, refused: 0 }
+  const refusals = new Set<string>()
   const ask = async () => {
     while (!stopping.signal.aborted) {
       const answer = await client.request('GET', '/assistants/').catch(() => undefined)
       counted.requests++
-      if (answer?.ok !== true) counted.refused++
+      if (answer?.ok !== true) {
+        counted.refused++
+        refusals.add(String(answer?.status ?? 'no answer'))
+      }
       await answer?.arrayBuffer()
       await pause(50)
     }
@@ -154,7 +158,8 @@ async function upgrade(installation: Installation, client: Client) {
     stopping.abort()
     await asking
   }
-  if (counted.refused > 0) throw new Error(`${counted.refused} of ${counted.requests} requests were refused`)
+  if (counted.refused > 0)
+    throw new Error(`${counted.refused} of ${counted.requests} requests were refused (${[...refusals].join(', ')})`)
   return counted
 }
 
