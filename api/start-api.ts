@@ -28,6 +28,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       { name: 'workers', check: createPollerCheck(infra.temporal.client, settings) },
       { name: 'mail', check: platform.core.mailer.ping },
       ...modelProbes(platform.core.models, settings),
+      { name: 'objects', check: () => infra.knowledge.objects?.ping() },
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,

@@ -4,13 +4,15 @@ import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
+import type { BlobPlace, PlacedBlob } from './blob-bytes.ts'
+import { type Piece, chunkSizeBytes, createPiecePlace, missingBytes } from './piece-place.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 
-const { Binary, ObjectId } = mongoose.mongo
+const { ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
 
-/** A blob in GridFS's format: a document, and its bytes in numbered pieces. */
-interface BlobDocument {
+/** A blob in GridFS's format: a document, and its bytes in numbered pieces, or in an object store. */
+export interface BlobDocument {
   _id: ObjectId
   /** Missing until all bytes are stored. */
   length?: number
@@ -21,19 +23,15 @@ interface BlobDocument {
   metadata?: { assistant_id: string; part_of?: ObjectId }
   /** Instead of pieces: the blobs with the bytes. */
   parts?: ObjectId[]
+  /** Where the bytes are; missing: in the pieces. */
+  store?: 's3'
+  /** A move left bytes here, too, which it removes next. */
+  left_in?: 's3' | 'database'
 }
 
-interface Piece {
-  files_id: ObjectId
-  n: number
-  data: mongoose.mongo.Binary
-}
-
-/** Larger than GridFS's default of 255 KB, because each piece is one acknowledged, journalled write. */
-const chunkSizeBytes = 1024 * 1024
 const blobsAtOnce = 200
 
-function collectionsOf(connection: mongoose.Connection) {
+export function collectionsOf(connection: mongoose.Connection) {
   const { db } = connection
   if (!db) throw new Error('the database is not connected')
   return { blobs: db.collection<BlobDocument>('blobs.files'), pieces: db.collection<Piece>('blobs.chunks') }
@@ -65,25 +63,40 @@ export async function ownOldBlobs(connection: mongoose.Connection): Promise<void
   }
 }
 
+interface BlobStoreOptions {
+  /** Where bytes may be besides the database. */
+  objects?: BlobPlace | undefined
+  /** Where new bytes go. */
+  writeTo?: 'database' | 'objects'
+}
+
 /**
- * Uploaded bytes in GridFS's format. Not with the driver's own writer: that writes the document last, so that an
- * interrupted write leaves pieces without an owner.
+ * Uploaded bytes: a document for each blob, as GridFS has it, and the bytes in GridFS's pieces or in an object store.
+ * Not with the driver's own writer: that writes the document last, so that an interrupted write leaves pieces without
+ * an owner.
  */
-export function createBlobStore(connection: mongoose.Connection): BlobStore {
+export function createBlobStore(
+  connection: mongoose.Connection,
+  { objects, writeTo = 'objects' }: BlobStoreOptions = {},
+): BlobStore {
   const collections = collectionsOf(connection)
   const { blobs, pieces } = collections
-  const buffers = createPieceBuffers(chunkSizeBytes)
+  const database = createPiecePlace(pieces)
+  const places = { database, objects }
+  const target = writeTo === 'objects' && objects !== undefined ? objects : database
+  const buffers = createPieceBuffers(target.pieceBytes)
+  const all = { ...collections, places }
 
   return {
     newBlobId: () => new ObjectId().toHexString(),
 
-    write: (blobId, assistantId, source) => writeBlob(collections, buffers, { blobId, assistantId, source }),
+    write: (blobId, assistantId, source) => writeBlob(all, { target, buffers }, { blobId, assistantId, source }),
 
-    join: (blobId, assistantId, parts) => joinBlobs(collections, { id: new ObjectId(blobId), assistantId, parts }),
+    join: (blobId, assistantId, parts) => joinBlobs(all, { id: new ObjectId(blobId), assistantId, parts }),
 
-    unjoin: (blobId) => unjoin(collections, new ObjectId(blobId)),
+    unjoin: (blobId) => unjoin(all, new ObjectId(blobId)),
 
-    read: (blobId) => Readable.from(piecesOf(collections, blobId), { objectMode: false }),
+    read: (blobId) => Readable.from(bytesOf(all, blobId), { objectMode: false }),
 
     async delete(blobIds) {
       for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
@@ -91,7 +104,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
         const parts = await blobs.find({ _id: { $in: ids }, 'metadata.part_of': { $exists: true } }).toArray()
         const kept = new Set(parts.map(({ _id }) => _id.toHexString()))
         await remove(
-          collections,
+          all,
           ids.filter((id) => !kept.has(id.toHexString())),
         )
       }
@@ -104,15 +117,23 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
           .find(owned, { projection: { _id: 1 } })
           .limit(blobsAtOnce)
           .toArray()
-        if (batch.length === 0) return
+        if (batch.length === 0) break
         await remove(
-          collections,
+          all,
           batch.map(({ _id }) => _id),
         )
       }
+      // What an upload stored whose document was removed meanwhile.
+      await objects?.removeOf(assistantId)
     },
 
-    countOf: (assistantId) => blobs.countDocuments({ 'metadata.assistant_id': assistantId }),
+    async countOf(assistantId) {
+      const counted = await blobs.countDocuments({ 'metadata.assistant_id': assistantId })
+      const unnamed = new Set<string>()
+      for await (const { id } of objects?.ofOwner(assistantId) ?? [])
+        if (!(await blobs.findOne({ _id: new ObjectId(id) }, { projection: { _id: 1 } }))) unnamed.add(id)
+      return counted + unnamed.size
+    },
 
     async exists(blobId) {
       const id = new ObjectId(blobId)
@@ -127,65 +148,106 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
       const whole = { _id: { $lt: limit }, 'metadata.part_of': { $exists: false } }
       for await (const { _id } of blobs.find(whole, { projection: { _id: 1 } })) yield String(_id)
-      // Blobs of earlier versions: the first piece of a blob without a document.
-      const firstPieces = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
-      for await (const { files_id: id } of firstPieces) {
-        if (!(await blobs.findOne({ _id: id }, { projection: { _id: 1 } }))) yield String(id)
-      }
+      yield* withoutDocument(all, time)
     },
   }
 }
 
 type Blobs = ReturnType<typeof collectionsOf>
+type Places = Blobs & { places: { database: BlobPlace; objects: BlobPlace | undefined } }
 
-/** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
-async function remove({ blobs, pieces }: Blobs, ids: ObjectId[]): Promise<void> {
-  const joined = blobs.find({ _id: { $in: ids }, parts: { $exists: true } }, { projection: { parts: 1 } })
-  for await (const { _id, parts = [] } of joined) {
-    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } }).toArray()
-    const partIds = own.map((part) => part._id)
-    await pieces.deleteMany({ files_id: { $in: partIds } })
-    await blobs.deleteMany({ _id: { $in: partIds } })
+/**
+ * Bytes that no document names: of earlier versions, or of an upload that ended after the deletion of its file. An
+ * object gets a document, so that it is deleted as every other blob is, by its owner or its id.
+ */
+async function* withoutDocument({ blobs, places }: Places, time: Date): AsyncGenerator<string> {
+  for (const place of [places.database, places.objects]) {
+    for await (const { id, owner } of place?.before(time) ?? []) {
+      const _id = new ObjectId(id)
+      if (await blobs.findOne({ _id }, { projection: { _id: 1 } })) continue
+      if (owner !== undefined) {
+        const document = newDocument({ id, owner }, place)
+        // Another sweep may have been first.
+        await blobs.updateOne({ _id }, { $setOnInsert: document }, { upsert: true })
+      }
+      yield id
+    }
   }
-  await pieces.deleteMany({ files_id: { $in: ids } })
+}
+
+function newDocument({ id, owner }: PlacedBlob, place: BlobPlace | undefined): Omit<BlobDocument, '_id'> {
+  return {
+    chunkSize: chunkSizeBytes,
+    uploadDate: new Date(),
+    filename: id,
+    metadata: { assistant_id: owner },
+    ...(place?.mark !== undefined && { store: place.mark }),
+  }
+}
+
+/** The place that a document names. */
+function placeOf({ places }: Places, { store }: Pick<BlobDocument, 'store'>): BlobPlace {
+  if (store === undefined) return places.database
+  if (places.objects !== undefined) return places.objects
+  throw withoutStore()
+}
+
+const withoutStore = () => new AppError('unavailable', 'This file is in an object store, and BLOBS_URL is not set.')
+
+type FoundBlob = Pick<BlobDocument, '_id' | 'metadata' | 'store' | 'parts'>
+
+/** Bytes are deleted first, so that the document names the owner as long as there are any. */
+async function remove({ blobs, places }: Places, ids: ObjectId[]): Promise<void> {
+  const members = { parts: 1, store: 1, metadata: 1 } as const
+  const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
+  for (const { _id, parts } of found) {
+    if (parts === undefined) continue
+    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: members }).toArray()
+    await removeBytes(places, own)
+    await blobs.deleteMany({ _id: { $in: own.map((part) => part._id) } })
+  }
+  await removeBytes(places, found)
+  // Without a document: the remains of earlier versions, in the database only.
+  await places.database.remove(ids.map((id) => ({ id: id.toHexString(), owner: '' })))
   await blobs.deleteMany({ _id: { $in: ids } })
 }
 
+/** In every place: a move that was interrupted leaves bytes in both. */
+async function removeBytes(places: Places['places'], found: FoundBlob[]): Promise<void> {
+  if (places.objects === undefined && found.some(({ store }) => store !== undefined)) throw withoutStore()
+  await places.database.remove(found.map(({ _id }) => ({ id: _id.toHexString(), owner: '' })))
+  const owned = found.flatMap(({ _id, metadata, parts }) =>
+    metadata === undefined || parts !== undefined ? [] : [{ id: _id.toHexString(), owner: metadata.assistant_id }],
+  )
+  await places.objects?.remove(owned)
+}
+
 async function writeBlob(
-  collections: Blobs,
-  buffers: ReturnType<typeof createPieceBuffers>,
+  { blobs, places }: Places,
+  { target, buffers }: { target: BlobPlace; buffers: ReturnType<typeof createPieceBuffers> },
   { blobId, assistantId, source }: { blobId: string; assistantId: string; source: Readable },
 ): Promise<StoredBlob> {
-  const { blobs, pieces } = collections
-  const id = new ObjectId(blobId)
+  const _id = new ObjectId(blobId)
+  const blob = { id: blobId, owner: assistantId }
   const hash = createHash('sha256')
   const pair = buffers.take()
   let size = 0
-  let n = 0
-  // One piece is being stored while the next arrives.
-  let storing: Promise<unknown> = Promise.resolve()
+  await blobs.insertOne({ _id, ...newDocument(blob, target) })
+  const writer = target.write(blob)
   try {
-    await blobs.insertOne({
-      _id: id,
-      chunkSize: chunkSizeBytes,
-      uploadDate: new Date(),
-      filename: blobId,
-      metadata: { assistant_id: assistantId },
-    })
     for await (const bytes of inPieces(source, pair)) {
       hash.update(bytes)
       size += bytes.length
-      await storing
+      await writer.add(bytes)
       buffers.noteStored(bytes.length)
-      storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
-      storing.catch(() => undefined)
     }
-    await storing
-    const { matchedCount } = await blobs.updateOne({ _id: id }, { $set: { length: size } })
+    await writer.complete()
+    const { matchedCount } = await blobs.updateOne({ _id }, { $set: { length: size } })
     if (matchedCount === 0) throw new AppError('not_found', 'The file was deleted during its upload.')
   } catch (error) {
-    await storing.catch(() => undefined)
-    await remove(collections, [id])
+    await writer.abandon()
+    await removeBytes(places, [{ _id, ...newDocument(blob, target) }])
+    await blobs.deleteOne({ _id })
     throw error
   } finally {
     buffers.giveBack(pair)
@@ -224,34 +286,28 @@ async function unjoin({ blobs }: Blobs, id: ObjectId): Promise<void> {
   await blobs.deleteOne({ _id: id })
 }
 
-/**
- * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
- * it, makes the embedded database hold the whole blob in memory.
- */
-async function* piecesOf(collections: Blobs, blobId: string): AsyncGenerator<Uint8Array> {
-  const { blobs, pieces } = collections
-  const id = new ObjectId(blobId)
-  const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1, parts: 1 } })
-  if (blob?.length === undefined) throw missingBytes(blobId)
-  if (blob.parts !== undefined) {
-    for (const part of blob.parts) yield* piecesOf(collections, part.toHexString())
-    return
-  }
-  const count = Math.ceil(blob.length / blob.chunkSize)
-  const piece = (n: number) => {
-    const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
-    // A caller that stops reading never awaits this piece, so its failure must not count as unhandled.
-    reading?.catch(() => undefined)
-    return reading
-  }
-  let next = piece(0)
-  for (let n = 0; n < count; n++) {
-    const bytes = (await next)?.data
-    if (!(bytes instanceof Binary)) throw missingBytes(blobId)
-    next = piece(n + 1)
-    yield bytes.value()
+/** When bytes are missing, they may have been moved meanwhile: then the rest is read from where they are now. */
+async function* bytesOf(all: Places, blobId: string): AsyncGenerator<Uint8Array> {
+  const members = { length: 1, chunkSize: 1, parts: 1, store: 1, metadata: 1 } as const
+  const find = () => all.blobs.findOne({ _id: new ObjectId(blobId) }, { projection: members })
+  let at = 0
+  for (let blob = await find(); ;) {
+    if (blob?.length === undefined) throw missingBytes(blobId)
+    const { length, chunkSize, store, parts, metadata } = blob
+    if (parts !== undefined) {
+      for (const part of parts) yield* bytesOf(all, part.toHexString())
+      return
+    }
+    try {
+      const placed = { id: blobId, owner: metadata?.assistant_id ?? '' }
+      for await (const bytes of placeOf(all, { store }).read(placed, { length, from: at, chunkSize })) {
+        at += bytes.length
+        yield bytes
+      }
+      return
+    } catch (error) {
+      blob = await find()
+      if (blob === null || blob.store === store) throw error
+    }
   }
 }
-
-/** Retryable: a deletion under way removes the file's record next. */
-const missingBytes = (blobId: string) => new AppError('internal', `bytes of blob ${blobId} are missing`)

@@ -1,5 +1,6 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox'
 import { isOcrLanguage } from '../../domain/knowledge/scan.ts'
+import { type ObjectLocation, parseLocation } from '../objects/location.ts'
 import { isAddressOrRange, isHostOrRange } from '../outbound/address-policy.ts'
 
 interface Facts<V> {
@@ -117,6 +118,18 @@ export const url = kind<string>(
   'an absolute URL',
   (given) => (URL.canParse(given) ? given.replace(/\/+$/, '') : undefined),
   Type.String(),
+)
+
+/** A bucket and what is needed to reach it. */
+export const objectLocation = kind<ObjectLocation>(
+  'such as s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com',
+  (given, { problem }) => {
+    const location = parseLocation(given)
+    if (typeof location !== 'string') return location
+    problem(location)
+    return undefined
+  },
+  Type.Object({}),
 )
 
 /** An issuer is compared exactly, so a trailing slash is kept. */

@@ -1,4 +1,4 @@
-import { credential, key, keys, onOff, oneOf, origins, readBy, secret, text, tls, url } from './kinds.ts'
+import { credential, key, keys, objectLocation, onOff, oneOf, origins, readBy, secret, text, tls, url } from './kinds.ts'
 
 export const storeSettings = {
   mongodbUri: credential('MONGODB_URI', 'MongoDB, a replica set.', {
@@ -18,6 +18,14 @@ export const storeSettings = {
   qdrantApiKey: credential('QDRANT_API_KEY', 'Key of Qdrant.'),
   qdrantCollection: text('QDRANT_COLLECTION', 'Collection; one for each vector length.', {
     default: 'assistants',
+  }),
+  blobsUrl: objectLocation('BLOBS_URL', 'Bucket for the bytes of files (docs/object-storage.md).', {
+    defaultText: 'in MongoDB',
+  }),
+  blobsAccessKeyId: credential('BLOBS_ACCESS_KEY_ID', 'Name of the key of that bucket.'),
+  blobsSecretAccessKey: credential('BLOBS_SECRET_ACCESS_KEY', 'That key.'),
+  blobsWriteTo: oneOf('BLOBS_WRITE_TO', ['objects', 'database'], 'Where new files go if BLOBS_URL is set.', {
+    default: 'objects',
   }),
 }
 
