@@ -2,6 +2,7 @@ import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
+import { openArchivedWith } from '../infra/mongo/archived-entries.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createRefreshTimetable, createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
@@ -14,6 +15,7 @@ import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
+import { createThreadArchive } from '../services/threads/archive.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createSchedules } from '../services/schedules/index.ts'
 import { scheduleTool } from '../services/schedules/schedule-tool.ts'
@@ -46,6 +48,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     onError: (error) => logger.warn({ err: error }, 'the settings of models could not be read'),
   })
   const contextWindowOf = windowOf(models, settings)
+  const threadArchive = createThreadArchive({ collections, transaction, blobs: infra.knowledge.blobs, secretBox })
+  openArchivedWith(infra.database.connection, threadArchive.openEntries)
   const log = createThreadLog({ collections, transaction })
   const pendingInput = createPendingInput(collections)
   const scanLog = createLogScan(collections, pendingInput)
@@ -97,6 +101,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       models,
       contextWindowOf,
     }),
+    threadArchive,
     log,
     scanLog,
     conversations: createConversations(collections),

@@ -158,6 +158,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'sources of the web',
     run: ({ database: { connection } }) => makeDeclared(connection, ['sources', 'source_pages', 'files']),
   },
+  {
+    number: 22,
+    name: 'archived threads',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -91,6 +91,15 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
         (error) => logger.warn({ err: error }, 'a round of the retention failed'),
       )
     : async () => {}
+  const { archiveAfterDays } = settings
+  const stopArchiving =
+    served.includes('deletions') && archiveAfterDays > 0
+      ? every(
+          retentionEveryMs,
+          () => platform.core.threadArchive.round(archiveAfterDays),
+          (error) => logger.warn({ err: error }, 'a round of the archiving failed'),
+        )
+      : async () => {}
   const stopSchedules = served.includes('schedules')
     ? every(
         schedulesEveryMs,
@@ -119,7 +128,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([stopServing(), stopRetention(), stopSchedules(), stopMemory(), stopSources()])
+      await Promise.all([stopServing(), stopRetention(), stopArchiving(), stopSchedules(), stopMemory(), stopSources()])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

@@ -53,6 +53,14 @@ export interface ThreadRecord {
   /** When the retention deletes the thread: one of a completion that is not to be stored, or a temporary one. */
   expires_at?: Date
   deleting?: boolean
+  /** The object with the texts of the log, while they are not in its entries. */
+  archive?: { blob_id: string; sha256: string; is_restoring?: boolean }
+  /** Set together with `archive`. */
+  archived_at?: Date
+  /** Since when texts are being moved; a killed process leaves it. */
+  archiving_since?: Date
+  /** When reading brought the thread back from an archive. Other reading is not recorded. */
+  opened_at?: Date
   /** Vector stores that the runs of the thread search beside those of their assistant. */
   vector_stores?: string[]
 }
@@ -66,7 +74,7 @@ export interface CheckpointRecord {
   thread_id: string
   /** Position in the thread, from 1, without gaps. */
   seq: number
-  /** `Message[]` as JSON text: tool arguments may hold any key. */
+  /** `Message[]` as JSON text: tool arguments may hold any key. Empty while the thread's archive holds it. */
   messages_json: string
   source: 'input' | 'step' | 'tools' | 'update'
   run_id?: string

@@ -71,6 +71,12 @@ export const retentionSettings = {
     retainWaitingRunsDays: integer('RETAIN_WAITING_RUNS_DAYS', [1, 36_500], 'Runs that wait for a decision.', {
       defaultText: 'kept',
     }),
+    archiveAfterDays: integer(
+      'ARCHIVE_AFTER_DAYS',
+      [0, 36_500],
+      'Threads that nobody opened move to the store of bytes; 0: never.',
+      { default: 0 },
+    ),
   }),
   runStreamHours: integer('RUN_STREAM_HOURS', [1, 720], 'Streams in Redis, after their last entry.', { default: 24 }),
   auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'Audit entries.', {

@@ -21,7 +21,13 @@ export async function storeMissingWords(
     for (let last = 0; ;) {
       signal.throwIfAborted()
       const entries = await checkpoints
-        .find({ thread_id: thread._id, seq: { $gt: last }, search: { $exists: false }, source: { $ne: 'tools' } })
+        .find({
+          thread_id: thread._id,
+          seq: { $gt: last },
+          search: { $exists: false },
+          source: { $ne: 'tools' },
+          messages_json: { $ne: '' },
+        })
         .sort({ seq: 1 })
         .limit(largeRecordsAtOnce)
         .lean<CheckpointRecord[]>()

@@ -7,6 +7,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thr
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
 import type { MessageWords } from '../../../domain/search/message-words.ts'
+import { readThroughArchives } from '../archived-entries.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -168,6 +169,13 @@ const thread = new Schema<ThreadRecord>(
     holds: Number,
     expires_at: Date,
     deleting: Boolean,
+    archive: {
+      type: new Schema({ blob_id: text, sha256: text, is_restoring: Boolean }, { _id: false }),
+      default: undefined,
+    },
+    archived_at: Date,
+    archiving_since: Date,
+    opened_at: Date,
   },
   schemaOptions('threads'),
 )
@@ -184,6 +192,9 @@ thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression
 thread.index({ assistant_id: 1, public: 1 })
 thread.index({ asked_from: 1 }, { sparse: true })
 thread.index({ asked_for: 1 }, { sparse: true })
+thread.index({ archived_at: 1, updated_at: 1 }, { name: 'idle' })
+thread.index({ archiving_since: 1 }, { sparse: true })
+thread.index({ 'archive.blob_id': 1 }, { sparse: true })
 
 const words = new Schema<MessageWords>(
   { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },
@@ -212,6 +223,8 @@ checkpoint.index(
   { 'search.project_id': 1, 'search.words': 1, 'search.at': -1 },
   { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
 )
+
+readThroughArchives(checkpoint)
 
 const share = new Schema<ShareRecord>(
   {
