@@ -10,6 +10,7 @@ import { benchMemory } from './runs/memory.ts'
 import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
+import { benchScale } from './scale/index.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchSizes } from './sizes.ts'
 import { benchStreams } from './streams.ts'
@@ -32,6 +33,7 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   streams: benchStreams,
   schedules: benchSchedules,
   sizes: benchSizes,
+  scale: benchScale,
 }
 const groups: Record<string, string[]> = {
   cost: ['runs', 'steps', 'turns', 'reads'],
