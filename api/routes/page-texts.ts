@@ -7,6 +7,18 @@ export interface PageText {
   button?: string
 }
 
+/** The pages about an account that is entered in another way differ in their advice only. */
+const otherLogin: Record<Language, (advice: string) => PageText> = {
+  en: (advice) => ({
+    title: 'This account uses another kind of login',
+    paragraphs: ['An account with the e-mail address of your identity provider already exists.', advice],
+  }),
+  de: (advice) => ({
+    title: 'Dieses Konto meldet sich anders an',
+    paragraphs: ['Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.', advice],
+  }),
+}
+
 const en = {
   noSuchPage: {
     title: 'No such page',
@@ -21,27 +33,9 @@ const en = {
     title: 'This link was used before',
     paragraphs: ['Mails were asked for again since. Use the link of the newest mail.'],
   },
-  accountWithPassword: {
-    title: 'This account uses another kind of login',
-    paragraphs: [
-      'An account with the e-mail address of your identity provider already exists.',
-      'It has a password: log in with the e-mail address and the password instead.',
-    ],
-  },
-  accountOfProvider: {
-    title: 'This account uses another kind of login',
-    paragraphs: [
-      'An account with the e-mail address of your identity provider already exists.',
-      'Log in with the identity provider again.',
-    ],
-  },
-  accountOfUserPool: {
-    title: 'This account uses another kind of login',
-    paragraphs: [
-      'An account with the e-mail address of your identity provider already exists.',
-      'It belongs to the user pool: log in through the application that uses it.',
-    ],
-  },
+  accountWithPassword: otherLogin.en('It has a password: log in with the e-mail address and the password instead.'),
+  accountOfProvider: otherLogin.en('Log in with the identity provider again.'),
+  accountOfUserPool: otherLogin.en('It belongs to the user pool: log in through the application that uses it.'),
   otherIdentity: {
     title: 'This account belongs to another identity',
     paragraphs: [
@@ -74,27 +68,9 @@ const de: Record<PageName, PageText> = {
     title: 'Dieser Link wurde schon benutzt',
     paragraphs: ['Seitdem wurden wieder E-Mails gewünscht. Nimm den Link aus der neuesten E-Mail.'],
   },
-  accountWithPassword: {
-    title: 'Dieses Konto meldet sich anders an',
-    paragraphs: [
-      'Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.',
-      'Es hat ein Passwort: Melde dich mit E-Mail-Adresse und Passwort an.',
-    ],
-  },
-  accountOfProvider: {
-    title: 'Dieses Konto meldet sich anders an',
-    paragraphs: [
-      'Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.',
-      'Melde dich noch einmal beim Identitätsanbieter an.',
-    ],
-  },
-  accountOfUserPool: {
-    title: 'Dieses Konto meldet sich anders an',
-    paragraphs: [
-      'Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.',
-      'Es gehört zum Nutzerverzeichnis: Melde dich mit der Anwendung an, die es benutzt.',
-    ],
-  },
+  accountWithPassword: otherLogin.de('Es hat ein Passwort: Melde dich mit E-Mail-Adresse und Passwort an.'),
+  accountOfProvider: otherLogin.de('Melde dich noch einmal beim Identitätsanbieter an.'),
+  accountOfUserPool: otherLogin.de('Es gehört zum Nutzerverzeichnis: Melde dich mit der Anwendung an, die es benutzt.'),
   otherIdentity: {
     title: 'Dieses Konto gehört zu einer anderen Identität',
     paragraphs: [
