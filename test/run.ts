@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buildConsole } from '../local/build-console.ts'
-import { run } from '../local/services/command.ts'
+import { buildProcesses } from '../local/build-for-next-start.ts'
 import { prepareBrowser } from '../local/services/index.ts'
-import { currentBundle } from '../scripts/process-bundle.ts'
 import { countTests } from './support/count-tests.ts'
 
 /**
@@ -35,7 +34,8 @@ if (process.env['UPDATE_TEST_TIMES'] === '1' && process.argv.length > 2) {
 await prepareBrowser(console.log).catch((error: unknown) => console.log(error instanceof Error ? error.message : error))
 
 await buildConsole(console.log)
-if (process.argv.length === 2) await buildProcesses()
+// Many tests of the whole suite start API and worker as processes, which take a third of the time from the bundle.
+if (process.argv.length === 2) await buildProcesses(console.log)
 
 const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
   cwd: root,
@@ -50,17 +50,6 @@ child.on('exit', (code) => {
   console.log(`${passed} passed, ${failed} failed`)
   process.exit(failed > 0 || passed === 0 ? 1 : 0)
 })
-
-/**
- * Many tests of the whole suite start API and worker as processes, which take a third of the processor time from the
- * bundle. Without it they run from the sources.
- */
-async function buildProcesses(): Promise<void> {
-  if (existsSync(currentBundle())) return
-  const build = [path.join(root, 'scripts/build-processes.ts')]
-  const printed = await run(process.execPath, build, { cwd: root, timeoutMs: 180_000 }).catch(String)
-  console.log(`> ${printed.trim()}`)
-}
 
 function readReport(): unknown {
   try {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import Type from 'typebox'
 import Value from 'typebox/value'
 import { parse } from 'yaml'
+import { root } from '../../scripts/process-bundle.ts'
 
 const Service = Type.Object({
   image: Type.String(),
@@ -35,8 +36,6 @@ const servicesLeftOut: Record<string, string> = {
   mail: 'for trials; the drill has a mail receiver of its own',
   qdrant: 'only with VECTOR_STORE=qdrant',
 }
-
-const root = path.resolve(import.meta.dirname, '../..')
 
 /** The project's own `docker-compose.yml`; `variables` take the place of those in `.env`. */
 export async function readComposeFile(variables: Record<string, string> = {}): Promise<ComposeFile> {

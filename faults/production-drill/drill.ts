@@ -5,8 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Watch } from '../../local/services/keep-running.ts'
 import { type ComposeFile, readComposeFile } from './compose-file.ts'
 
-export const root = path.resolve(import.meta.dirname, '../..')
-
 /** A folder, the description of the installation, and what runs. Everything that was started ends with `close`. */
 export interface Drill {
   folder: string

@@ -1,15 +1,16 @@
-import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
-import { startMailbox, prepareMailbox } from '../../local/services/mailbox.ts'
+import { buildProcesses } from '../../local/build-for-next-start.ts'
+import { startLocalServices } from '../../local/services/index.ts'
 import { run } from '../../local/services/command.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { type Supervised, supervise } from '../../local/supervise.ts'
 import { waitForAnswer } from '../../local/wait-for-answer.ts'
-import { currentBundle } from '../../scripts/process-bundle.ts'
+import { currentBundle, root } from '../../scripts/process-bundle.ts'
+import { dockerfileEnv } from '../../test/support/dockerfile-env.ts'
 import { startStandIns } from '../stand-ins.ts'
-import { type Drill, root } from './drill.ts'
+import type { Drill } from './drill.ts'
 
 export const apis = ['api 1', 'api 2'] as const
 export const workers = ['worker 1', 'worker 2'] as const
@@ -24,10 +25,8 @@ export async function startProcesses(
 ) {
   const standIns = await startStandIns()
   drill.onEnd(standIns.close)
-  const { value: script } = await prepareMailbox()
-  const mailPorts = { port: await freePort(), webPort: await freePort() }
-  const mailbox = await startMailbox({ script, dataDir: drill.folder, ...mailPorts })
-  drill.onEnd(mailbox.stop)
+  const mail = await startLocalServices({ dataDir: drill.folder, env: {}, log: drill.say, need: ['mailbox'] })
+  drill.onEnd(mail.stop)
 
   const url = `http://127.0.0.1:${proxyPort}`
   const env: NodeJS.ProcessEnv = {
@@ -46,7 +45,7 @@ export async function startProcesses(
     REDIS_TLS_CA_FILE: redisCaFile,
     // The model and the mail server, which the compose file takes from .env.
     ...standIns.env,
-    SMTP_URL: `smtp://127.0.0.1:${mailPorts.port}`,
+    SMTP_URL: mail.env['SMTP_URL'],
     SHUTDOWN_GRACE_SECONDS: '10',
   }
   const running = new Map<string, Supervised>()
@@ -75,7 +74,7 @@ export async function startProcesses(
   drill.onEnd(() => Promise.all([...running.values()].map((child) => child.stop(stopLimitMs))))
   return {
     url,
-    mailboxUrl: `http://127.0.0.1:${mailPorts.webPort}`,
+    mailboxUrl: mail.env['MAILBOX_URL'],
     env,
     ports,
     start,
@@ -93,8 +92,7 @@ export async function startProcesses(
 async function imageEnv(): Promise<Record<string, string>> {
   const file = await readFile(path.join(root, 'Dockerfile'), 'utf8')
   const lines = file.split('\n').filter((line) => line.startsWith('ENV '))
-  const pairs = lines.flatMap((line) => [...line.matchAll(/(\w+)=(?:"([^"]*)"|(\S*))/g)])
-  return Object.fromEntries(pairs.map(([, name = '', quoted, bare]) => [name, quoted ?? bare ?? '']))
+  return Object.fromEntries(lines.flatMap(dockerfileEnv))
 }
 
 /** `environment` of the compose file: the same for API and worker, but for the queues. */
@@ -109,11 +107,11 @@ function composeEnv({ compose, folder }: Drill): Record<string, string> {
 }
 
 /** Finds the script of a service's command in the bundle, which the image has in `dist`; it is built if it is not there. */
-async function entriesOfImage({ compose }: Drill): Promise<(service: string) => string> {
+async function entriesOfImage(drill: Drill): Promise<(service: string) => string> {
   const bundle = currentBundle()
-  if (!existsSync(bundle)) await run(process.execPath, [path.join(root, 'scripts/build-processes.ts')], { cwd: root })
+  await buildProcesses(drill.say)
   return (service) => {
-    const [program, script = ''] = compose.services[service]?.command ?? []
+    const [program, script = ''] = drill.compose.services[service]?.command ?? []
     if (program !== 'node') throw new Error(`docker-compose.yml does not start ${service} with node`)
     return path.join(bundle, path.relative('dist', script))
   }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import { cached, installInCache } from '../../local/services/cache.ts'
 import { findOnPath, run } from '../../local/services/command.ts'
-import { unpackDebian } from '../../local/services/debian.ts'
+import { libraryPathIn, unpackDebian } from '../../local/services/debian.ts'
 import { goInstall } from '../../local/services/go-install.ts'
 import { type Log, firstThatWorks } from '../../local/services/ways.ts'
 
@@ -66,12 +66,6 @@ async function postgresqlIn(root: string | undefined): Promise<Programs | undefi
   const all = path.join(root, 'usr/lib/postgresql')
   const [version] = (await readdir(all).catch(() => [])).toSorted((a, b) => Number(b) - Number(a))
   if (version === undefined) return undefined
-  const env = root === '/' ? {} : { LD_LIBRARY_PATH: await libraryPath(root) }
+  const env = root === '/' ? {} : { LD_LIBRARY_PATH: await libraryPathIn(root) }
   return { folder: path.join(all, version, 'bin'), env }
-}
-
-async function libraryPath(root: string): Promise<string> {
-  const library = path.join(root, 'usr/lib')
-  const names = (await readdir(library)).filter((name) => name.includes('-linux-'))
-  return names.map((name) => path.join(library, name)).join(':')
 }

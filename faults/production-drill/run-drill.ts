@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { run } from '../../local/services/command.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { type Client, createClient } from './client.ts'
-import { type Drill, beginDrill, root } from './drill.ts'
+import { root } from '../../scripts/process-bundle.ts'
+import { type Drill, beginDrill } from './drill.ts'
 import { type Installation, apis, startProcesses, startProxy, workers } from './processes.ts'
 import {
   type Postgresql,
@@ -22,7 +22,7 @@ export interface Step {
   seconds: number
 }
 
-/** What is killed, by the names of the compose file. */
+/** What is killed, by the names under which it was started. */
 export const killed = ['api 1', 'worker 1', 'redis', 'temporal', 'postgresql', 'MongoDB', 'Caddy'] as const
 
 /**
@@ -80,7 +80,7 @@ export async function runProductionDrill(say: (line: string) => void): Promise<S
 type TakeStep = <T>(name: string, work: () => Promise<T>, seen: (result: T) => string) => Promise<T>
 
 async function startAll(drill: Drill, step: TakeStep) {
-  await makeSecrets(drill.folder, root)
+  await makeSecrets(drill.folder)
   const postgresql = await step(
     'PostgreSQL',
     () => startPostgresql(drill),
@@ -171,17 +171,15 @@ const savedIn = ({ folder }: Drill) => ({
 const executions = (postgresql: Postgresql, database: string) =>
   psql(postgresql, database, 'select count(*) from executions')
 
-async function psql({ port, user, env }: Postgresql, database: string, ...commands: string[]): Promise<string> {
-  const at = ['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database]
-  const args = ['-v', 'ON_ERROR_STOP=1', '-qtA', ...commands.flatMap((command) => ['-c', command])]
-  return (await run('psql', [...at, ...args], { env, timeoutMs: 60_000 })).trim()
+async function psql({ env }: Postgresql, database: string, statement: string): Promise<string> {
+  const args = ['-v', 'ON_ERROR_STOP=1', '-qtA', '-d', database, '-c', statement]
+  return (await run('psql', args, { env, timeoutMs: 60_000 })).trim()
 }
 
 /** In the order of docs/operations/back-up.md: Temporal first. */
 async function backUp(drill: Drill, { env }: Installation, postgresql: Postgresql) {
   const to = savedIn(drill)
-  const at = ['-h', '127.0.0.1', '-p', String(postgresql.port), '-U', postgresql.user]
-  await run('pg_dump', [...at, '-f', to.temporal, 'temporal'], { env: postgresql.env, timeoutMs: 60_000 })
+  await run('pg_dump', ['-f', to.temporal, 'temporal'], { env: postgresql.env, timeoutMs: 60_000 })
   const script = path.join(root, 'scripts/backup.ts')
   await run(process.execPath, [script, 'save', to.records], { env, timeoutMs: 120_000 })
   return { rows: await executions(postgresql, 'temporal') }
@@ -190,8 +188,7 @@ async function backUp(drill: Drill, { env }: Installation, postgresql: Postgresq
 async function restore(drill: Drill, { env }: Installation, postgresql: Postgresql) {
   const from = savedIn(drill)
   await psql(postgresql, 'postgres', 'create database restored')
-  const at = ['-h', '127.0.0.1', '-p', String(postgresql.port), '-U', postgresql.user, '-d', 'restored']
-  await run('psql', [...at, '-v', 'ON_ERROR_STOP=1', '-q', '-f', from.temporal], {
+  await run('psql', ['-v', 'ON_ERROR_STOP=1', '-q', '-d', 'restored', '-f', from.temporal], {
     env: postgresql.env,
     timeoutMs: 60_000,
   })
@@ -210,6 +207,5 @@ async function restore(drill: Drill, { env }: Installation, postgresql: Postgres
 async function keepLogs({ folder }: Drill): Promise<string> {
   const kept = `${folder}-logs`
   await run('cp', ['-r', path.join(folder, 'logs'), kept]).catch(() => undefined)
-  await writeFile(path.join(kept, 'README'), 'Logs of a drill that failed.\n').catch(() => undefined)
   return kept
 }

@@ -6,7 +6,9 @@ import { accepts, freePort } from '../../local/services/ports.ts'
 import { prepareRedis } from '../../local/services/redis.ts'
 import { startServer } from '../../local/services/server-process.ts'
 import { prepareTemporal } from '../../local/services/temporal.ts'
+import { root } from '../../scripts/process-bundle.ts'
 import { createAuthority } from '../../test/support/certificates.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { type ComposeFile, scriptOf } from './compose-file.ts'
 import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
 import type { Drill } from './drill.ts'
@@ -42,31 +44,18 @@ export async function startPostgresql(drill: Drill) {
   await writeFile(passwordFile, await readFile(password))
   const prefix = withoutRights()
   if (prefix.length > 0) await run('chown', ['-R', '65534:65534', home])
-  const env = envOf(programs)
-  const inside = ([program = '', ...args]: string[]) => [...prefix, path.join(programs.folder, program), ...args]
-  const [init = '', ...initArgs] = inside([
-    'initdb',
-    '-D',
-    path.join(home, 'data'),
-    '-U',
-    user,
-    '--auth=scram-sha-256',
-    `--pwfile=${passwordFile}`,
-    '-E',
-    'UTF8',
-  ])
-  await run(init, initArgs, { env, cwd: home })
-  const [command = '', ...args] = inside([
-    'postgres',
-    '-D',
-    path.join(home, 'data'),
-    '-p',
-    String(port),
-    '-k',
-    home,
-    '-c',
-    'listen_addresses=127.0.0.1',
-  ])
+  // PostgreSQL's programs take these in place of options.
+  const env = {
+    ...envOf(programs),
+    PGDATA: path.join(home, 'data'),
+    PGHOST: '127.0.0.1',
+    PGPORT: String(port),
+    PGUSER: user,
+    PGPASSWORD: (await readFile(password, 'utf8')).trim(),
+  }
+  const [first, ...others] = [...prefix, 'initdb', '-U', user, '-E', 'UTF8', '--auth=scram-sha-256']
+  await run(first, [...others, `--pwfile=${passwordFile}`], { env, cwd: home })
+  const [command, ...args] = [...prefix, 'postgres', '-h', '127.0.0.1', '-k', home]
   const server = await startServer(
     {
       name: 'postgresql',
@@ -76,7 +65,7 @@ export async function startPostgresql(drill: Drill) {
       cwd: home,
       logFile: path.join(folder, 'logs/postgresql.log'),
       ready: () =>
-        run('pg_isready', ['-h', '127.0.0.1', '-p', String(port)], { env }).then(
+        run('pg_isready', [], { env }).then(
           () => true,
           () => false,
         ),
@@ -85,7 +74,7 @@ export async function startPostgresql(drill: Drill) {
   )
   drill.onEnd(server.stop)
   const [version = ''] = (await run('postgres', ['--version'], { env })).trim().split('\n')
-  return { port, user, env: { ...env, PGPASSWORD: (await readFile(password, 'utf8')).trim() }, version }
+  return { port, env, version }
 }
 
 export type Postgresql = Awaited<ReturnType<typeof startPostgresql>>
@@ -137,8 +126,9 @@ export async function startTemporalServer(drill: Drill, postgresql: Postgresql) 
   const cli = await prepareTemporal(say)
   const cliEnv = { ...envOf({ folder: path.dirname(cli.value), env: {} }), TEMPORAL_ADDRESS: address }
   const namespace = scriptOf(serviceOf(compose, 'temporal-namespace'), {})
-  await retried(() => shell(namespace, cliEnv, 20_000))
-  await retried(() => shell('temporal operator namespace describe -n default', cliEnv, 20_000))
+  const succeeds = (script: string) => shell(script, cliEnv, 20_000).then(() => true)
+  await eventually('the creation of the namespace', () => succeeds(namespace), 60_000)
+  await eventually('the namespace', () => succeeds('temporal operator namespace describe -n default'), 60_000)
   return { address, version, shards: service.environment?.['NUM_HISTORY_SHARDS'] ?? '' }
 }
 
@@ -199,16 +189,6 @@ export async function startDatabase(drill: Drill) {
 }
 
 /** Passwords and keys, by the script that the compose file asks for. */
-export async function makeSecrets(folder: string, root: string): Promise<void> {
+export async function makeSecrets(folder: string): Promise<void> {
   await run('/bin/sh', [path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'secrets')])
-}
-
-async function retried<T>(work: () => Promise<T>, tries = 20): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (tries === 0) throw error
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    return retried(work, tries - 1)
-  }
 }

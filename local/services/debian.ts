@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import path from 'node:path'
 import { findOnPath, run } from './command.ts'
 
 /**
@@ -16,4 +17,11 @@ export async function unpackDebian(folder: string, packages: () => Promise<strin
   })
   const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'))
   for (const archive of archives) await run('dpkg', ['-x', archive, folder], { cwd: folder })
+}
+
+/** `LD_LIBRARY_PATH` for programs of packages that were unpacked into the folder. */
+export async function libraryPathIn(folder: string): Promise<string> {
+  const library = path.join(folder, 'usr', 'lib')
+  const architectures = (await readdir(library)).filter((name) => name.includes('-linux-'))
+  return architectures.map((name) => path.join(library, name)).join(':')
 }

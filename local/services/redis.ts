@@ -1,8 +1,7 @@
-import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf } from './command.ts'
-import { unpackDebian } from './debian.ts'
+import { libraryPathIn, unpackDebian } from './debian.ts'
 import { exchange, freePort } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
@@ -52,11 +51,9 @@ async function redisPackages(): Promise<string[]> {
 
 async function unpacked(folder: string | undefined): Promise<RedisServer | undefined> {
   if (!folder) return undefined
-  const library = path.join(folder, 'usr', 'lib')
-  const architectures = (await readdir(library)).filter((name) => name.includes('-linux-'))
   return {
     command: path.join(folder, 'usr', 'bin', 'redis-server'),
-    libraryPath: architectures.map((name) => path.join(library, name)).join(':'),
+    libraryPath: await libraryPathIn(folder),
   }
 }
 

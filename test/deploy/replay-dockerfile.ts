@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { dockerfileEnv } from '../support/dockerfile-env.ts'
 import { type RunOptions, runProgram } from './run-program.ts'
 
 interface Stage {
@@ -82,8 +83,8 @@ async function carryOut(
       await mkdir(inside('.'), { recursive: true })
       return
     case 'ENV':
-      for (const [, name = '', quoted, bare] of rest.matchAll(/(\w+)=(?:"([^"]*)"|(\S*))/g))
-        stage.env[name] = (quoted ?? bare ?? '').replace(/^\/(?=data|tmp)/, `${stage.root}/`)
+      for (const [name, value] of dockerfileEnv(rest))
+        stage.env[name] = value.replace(/^\/(?=data|tmp)/, `${stage.root}/`)
       return
     case 'COPY':
       return copy(rest.split(' '), stages, replay, inside)
