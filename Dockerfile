@@ -2,6 +2,8 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
+COPY web/package.json ./web/
+COPY local/package.json ./local/
 # No install scripts: the native packages are prebuilt, and the "node" package would download a second Node.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 # The console is static files: its build tools are not part of the image.
@@ -19,7 +21,8 @@ COPY composition ./composition
 COPY api ./api
 # The processes are bundled as for `npm start`, so that they start as quickly.
 RUN node scripts/build-processes.ts dist
-RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.ts
+# Without its workspaces the service needs no packages of the console and of npm start.
+RUN npm pkg delete workspaces && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.ts
 # The workflows are bundled here, so that a worker starts at once and writes only to /data and /tmp.
 RUN node scripts/build-workflows.ts
 

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { bundledReaders } from './test/support/bundled-readers.ts'
 import SlowestFirst from './test/support/slowest-first.ts'
 import { longTests, quickTests } from './test/support/tiers.ts'
 
@@ -26,8 +27,10 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
+        plugins: bundledReaders.plugins,
         test: {
           ...limits,
+          env: bundledReaders.env,
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: [...longTests, ...withOwnProcess, ...withoutServers],
@@ -37,7 +40,17 @@ export default defineConfig({
         },
       },
       // In other processes, because some set the clock, which the service of the others needs.
-      { test: { ...limits, name: 'without servers', include: withoutServers, pool: 'forks', isolate: false } },
+      {
+        plugins: bundledReaders.plugins,
+        test: {
+          ...limits,
+          env: bundledReaders.env,
+          name: 'without servers',
+          include: withoutServers,
+          pool: 'forks',
+          isolate: false,
+        },
+      },
       { test: { ...limits, name: 'own process', include: withOwnProcess, pool: 'forks' } },
     ],
   },

@@ -73,7 +73,7 @@ import { importRoutes } from './routes/import/index.ts'
 import { userRoutes } from './routes/user/index.ts'
 import { mcpRoutes } from './routes/mcp/index.ts'
 import { v1Routes } from './routes/v1/index.ts'
-import { installOpenStreams } from './sse/open-streams.ts'
+import { installOpenStreams, shutdownOptions } from './sse/open-streams.ts'
 
 export interface AppDeps {
   settings: {
@@ -102,6 +102,14 @@ export interface AppDeps {
 /** Proxies keep connections for a minute. A shorter time here would let them send on a connection that is being closed. */
 const keepAliveMs = 72_000
 
+const fixedOptions = {
+  ...shutdownOptions,
+  routerOptions,
+  bodyLimit: accountBodyBytes,
+  // On a busy machine the routes take longer than Fastify's ten seconds.
+  pluginTimeout: 60_000,
+}
+
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps
@@ -121,11 +129,9 @@ export async function buildApp(deps: AppDeps) {
     clientErrorHandler: answerClientError,
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: accountBodyBytes,
-    forceCloseConnections: 'idle',
+    ...fixedOptions,
     genReqId: (request) => requestIdOf(request.headers),
     frameworkErrors: answerBadUrl,
-    routerOptions,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   installLogging(app)
@@ -141,7 +147,7 @@ export async function buildApp(deps: AppDeps) {
   installPathIds(app)
   installBodyLimits(app, settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
-  const openStreams = installOpenStreams(app, settings.shutdownGraceSeconds * 1000)
+  const openStreams = installOpenStreams(app, settings)
   const errors = { routes, isAway: deps.isAway }
   installErrors(app, errors)
   installIdempotency(app, deps.services.idempotency)

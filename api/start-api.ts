@@ -20,6 +20,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
   const platform = await connectPlatform(settings, logger, { metrics })
   const { infra, services } = platform
+  const { objects } = infra.knowledge
   const health = createHealth(
     [
       { name: 'mongodb', check: infra.database.ping, isNeeded: true },
@@ -28,11 +29,12 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       { name: 'workers', check: createPollerCheck(infra.temporal.client, settings) },
       { name: 'mail', check: platform.core.mailer.ping },
       ...modelProbes(platform.core.models, settings),
+      ...(objects === undefined ? [] : [{ name: 'objects', check: objects.ping }]),
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,
   )
-  const rateCounter = createRateCounter(infra.redis.commands, settings.taskQueuePrefix)
+  const rateCounter = createRateCounter(infra.redis, settings.taskQueuePrefix)
   const app = await buildApp({
     settings,
     logger,

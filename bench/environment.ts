@@ -7,7 +7,9 @@ import { basename, join } from 'node:path'
 import { forEachLine } from '../infra/lines.ts'
 import { startLocalServices } from '../local/services/index.ts'
 import type { Watch } from '../local/services/keep-running.ts'
+import { buildProcesses } from '../local/build-for-next-start.ts'
 import { steadyMemory } from '../local/steady-memory.ts'
+import { processEntries, scriptOf } from '../scripts/process-bundle.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 import type { Timing } from './load.ts'
 import { type MeasuredProcess, processOf } from './processes.ts'
@@ -94,8 +96,12 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       ...steadyMemory,
     }
     await start('scripts/migrate.ts', env, 'migrations done')
-    const worker = await start('worker/main.ts', env, 'worker ready')
-    const api = await start('api/server.ts', env, 'listening')
+    // With `BENCH_BUNDLED=true` as in production, and so that readers are bundled too.
+    const isBundled = process.env['BENCH_BUNDLED'] === 'true'
+    if (isBundled) await buildProcesses(log)
+    const scriptNamed = (name: 'api' | 'worker') => (isBundled ? scriptOf(name) : processEntries[name])
+    const worker = await start(scriptNamed('worker'), env, 'worker ready')
+    const api = await start(scriptNamed('api'), env, 'listening')
     const tokens = createTokens({
       jwtAlgorithms: ['HS256'],
       jwtIssuer: 'assistant-platform',

@@ -10,6 +10,7 @@ import { benchMemory } from './runs/memory.ts'
 import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
+import { benchScale } from './scale/index.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchSizes } from './sizes.ts'
 import { benchStreams } from './streams.ts'
@@ -32,6 +33,7 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   streams: benchStreams,
   schedules: benchSchedules,
   sizes: benchSizes,
+  scale: benchScale,
 }
 const groups: Record<string, string[]> = {
   cost: ['runs', 'steps', 'turns', 'reads'],
@@ -39,8 +41,12 @@ const groups: Record<string, string[]> = {
   database: Object.keys(databaseParts),
 }
 
-/** `npm run bench` measures everything; `npm run bench -- runs` only the named parts. */
-const named = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
+/** Takes half an hour and gigabytes. */
+const onlyWhenNamed = ['scale']
+
+/** `npm run bench` measures everything but what takes long; `npm run bench -- runs` only the named parts. */
+const everything = Object.keys(parts).filter((name) => !onlyWhenNamed.includes(name))
+const named = process.argv.length > 2 ? process.argv.slice(2) : everything
 const wanted = named.flatMap((name) => groups[name] ?? [name])
 const unknown = wanted.filter((name) => !(name in parts))
 if (unknown.length > 0) {

@@ -52,10 +52,12 @@ export async function benchSizes(context: BenchContext): Promise<void> {
   const redis = await connectRedis(String(env['REDIS_URL']), { onError: () => undefined, timeoutMs: 4000 })
   let keys = 0
   let bytes = 0
-  for await (const found of redis.commands.scanIterator({ COUNT: 1000 })) {
-    for (const key of [found].flat()) {
-      keys += 1
-      bytes += (await redis.commands.memoryUsage(key)) ?? 0
+  for (const client of redis.primaries()) {
+    for await (const found of client.scanIterator({ COUNT: 1000 })) {
+      for (const key of [found].flat()) {
+        keys += 1
+        bytes += (await client.memoryUsage(key)) ?? 0
+      }
     }
   }
   log(`Redis: ${keys} keys of ${runs} runs, ${Math.round(bytes / runs)} bytes a run`)

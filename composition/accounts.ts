@@ -25,6 +25,7 @@ export function composeAccounts(core: Core) {
     exports: createExports({
       collections,
       assistantConfigs: core.assistantConfigs,
+      archivedThreads: core.archivedThreads,
       blobs: core.infra.knowledge.blobs,
       secrets: core.derivedSecrets,
       settings,

@@ -3,7 +3,10 @@ import { countIncompleteBlobs } from '../infra/backup/incomplete-blobs.ts'
 import { restoreBackup } from '../infra/backup/read-backup.ts'
 import { writeBackup } from '../infra/backup/write-backup.ts'
 import type { Settings } from '../infra/config.ts'
+import { createBlobStore } from '../infra/mongo/blob-store.ts'
 import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
+import { createObjectStore } from '../infra/objects/index.ts'
+import { createObjectPlace } from '../infra/objects/object-place.ts'
 import { connectTemporal } from '../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createVectorStore } from '../infra/vectors/index.ts'
@@ -16,6 +19,9 @@ const reapplyWaitMs = 10 * 60_000
 export async function connectBackup(settings: Settings, log: (message: string) => void) {
   const { connection, collections, close } = await connectForMaintenance(settings)
   const vectorStore = createVectorStore(settings)
+  const store = createObjectStore(settings, fetch)
+  const objects = store && createObjectPlace(store)
+  const blobs = createBlobStore(connection, { objects })
   const uri = settings.lancedbUri ?? path.join(settings.dataDir, 'lancedb')
   // Vectors in an object store or at a provider are backed up there.
   const vectors = settings.vectorStore === 'lancedb' && !uri.includes('://') ? uri : undefined
@@ -23,7 +29,12 @@ export async function connectBackup(settings: Settings, log: (message: string) =
     save: (folder: string) => writeBackup(connection, { folder, vectors, log }),
     restore: (folder: string) => restoreBackup(connection, { folder, vectors, log }),
     check: () =>
-      checkStores({ collections, vectors: vectorStore, incompleteBlobs: () => countIncompleteBlobs(connection) }),
+      checkStores({
+        collections,
+        vectors: vectorStore,
+        blobs,
+        incompleteBlobs: () => countIncompleteBlobs(connection, objects),
+      }),
 
     /** Completed deletions since then, oldest first. */
     async *receiptsSince(since: Date): AsyncGenerator<Receipt> {

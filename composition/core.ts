@@ -22,6 +22,7 @@ import { createSyncSource } from '../services/sources/sync-sources.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
+import { createArchivedThreads } from '../services/threads/archived/open.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
 import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
@@ -46,10 +47,17 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     onError: (error) => logger.warn({ err: error }, 'the settings of models could not be read'),
   })
   const contextWindowOf = windowOf(models, settings)
+  const stored = { collections, transaction, blobs: infra.knowledge.blobs, secretBox, settings }
+  const archivedThreads = createArchivedThreads({
+    ...stored,
+    onMeasured: infra.onMeasured,
+    onError: (error) => logger.warn({ err: error }, 'an archived thread was not brought back, or its object stays'),
+  })
   const log = createThreadLog({ collections, transaction })
   const pendingInput = createPendingInput(collections)
-  const scanLog = createLogScan(collections, pendingInput)
-  const states = createThreadStates({ collections, scan: scanLog, pendingInput })
+  const reading = { collections, pendingInput, archivedThreads }
+  const scanLog = createLogScan(reading)
+  const states = createThreadStates({ ...reading, scan: scanLog })
   const createThread = createThreadCreation({ collections, transaction })
   const timetable = createTimetable(infra.temporal.client, settings)
   const refreshes = createRefreshTimetable(infra.temporal.client, settings)
@@ -57,7 +65,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     sync: createSyncSource({ collections, workflows, refreshes }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a source could not be passed on; a worker tries again'),
   }
-  const threads = createThreads({ collections, transaction, createThread, log, states, pendingInput })
+  const threads = createThreads({ ...reading, transaction, createThread, log, states })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Where the images, sounds and files of messages come from. */
   const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }
@@ -97,9 +105,10 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       models,
       contextWindowOf,
     }),
+    archivedThreads,
     log,
     scanLog,
-    conversations: createConversations(collections),
+    conversations: createConversations({ collections, archivedThreads }),
     pendingInput,
     states,
     createThread,

@@ -20,7 +20,8 @@ interface MigrationContext {
 /**
  * Every change of the database, in order. A step that was released is never changed or removed. A new or
  * changed index: declare it with its model, and add a step here with `makeDeclared(connection, ['collection'])`.
- * The index that it replaces is dropped by a step of the next release, when no process uses it any more.
+ * The index that it replaces is dropped by a step of the next release (`stepsOfNextRelease`), when no process uses it
+ * any more.
  */
 const steps: MigrationStep<MigrationContext>[] = [
   {
@@ -159,10 +160,25 @@ const steps: MigrationStep<MigrationContext>[] = [
     run: ({ database: { connection } }) => makeDeclared(connection, ['sources', 'source_pages', 'files']),
   },
   {
-    // Processes of the version before read by `run_id_1_step_1`: a step of the next release drops it.
     number: 22,
     name: 'entries of a run by thread',
     run: ({ database: { connection } }) => makeDeclared(connection, ['checkpoints']),
+  },
+  {
+    number: 23,
+    name: 'archived threads',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
+  },
+]
+
+/**
+ * They remove what processes of the version before still use, so this version does not run them. When it is released,
+ * the next one begins with them.
+ */
+export const stepsOfNextRelease: Omit<MigrationStep<Pick<MigrationContext, 'database'>>, 'number'>[] = [
+  {
+    name: 'drop the index of entries by run without thread',
+    run: ({ database: { connection } }) => dropIndexes(connection, { checkpoints: ['run_id_1_step_1'] }),
   },
 ]
 

@@ -99,7 +99,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     uploads: createPartUploads({ collections, transaction, blobs, records, storageQuota }),
     chat,
     rewriteQueries: createRewriteQueries({ gateway, chat, runs }),
-    completions: createStoredCompletions({ collections, runs, deletions }),
+    completions: createStoredCompletions({ ...core, runs, deletions }),
     vectorStores,
     entries,
     createStore,

@@ -3,8 +3,10 @@ import {
   ClientOfflineError,
   ConnectionTimeoutError,
   DisconnectsClientError,
+  ErrorReply,
   SocketClosedUnexpectedlyError,
 } from 'redis'
+import { isUnavailableReply } from './redis/redirection.ts'
 
 /**
  * Errors of MongoDB's driver that mean that the server is unreachable. By name, because the driver does not export
@@ -58,6 +60,7 @@ export function isAway(error: unknown): boolean {
   // A write of many records fails with an error of its own, which holds the cause.
   if ('errorResponse' in error && error.errorResponse instanceof Error) return isAway(error.errorResponse)
   if (databaseErrors.has(error.name) || redisErrors.some((known) => error instanceof known)) return true
+  if (error instanceof ErrorReply && isUnavailableReply(error)) return true
   if ('code' in error && typeof error.code === 'string' && systemCodes.has(error.code)) return true
   const labels: unknown = 'errorLabels' in error ? error.errorLabels : undefined
   return Array.isArray(labels) && databaseLabels.some((label) => labels.includes(label))

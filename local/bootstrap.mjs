@@ -2,6 +2,7 @@
 // called with:
 //
 //   node local/bootstrap.mjs <script.ts> [args...]
+//   node local/bootstrap.mjs                         installs all packages
 //
 // Plain JavaScript without dependencies, because nothing may be installed yet and an old Node reads it.
 import { spawn, spawnSync } from 'node:child_process'
@@ -29,18 +30,26 @@ const nodeVersion = '24.21.0'
 const oldestVersion = '24.6'
 /** What starts the servers as soon as it runs. */
 const scriptsWithServers = ['local/start.ts', 'test/run.ts', 'bench/main.ts', 'faults/main.ts']
+/** The packages of the service, its console and its servers, without what only people read in them. */
+const toRun = 'to run'
+/** With the tools of tests and checks. */
+const everything = 'everything'
 
 await main()
 
 async function main() {
   const [script, ...args] = process.argv.slice(2)
-  if (!script) fail('Usage: node local/bootstrap.mjs <script.ts> [args...]')
-  if (!packagesAreCurrent()) {
+  const wanted = existsSync(modules) && !hasOnlyToRun() ? everything : neededBy(script)
+  if (!packagesAreCurrent(wanted)) {
     const node = nodeToInstall()
     if (scriptsWithServers.includes(script)) installTemporal(node)
-    await installPackages(node)
+    await installPackages(node, wanted)
   }
-  runScript(nodeToRun(), path.resolve(root, script), args)
+  if (script) runScript(nodeToRun(), path.resolve(root, script), args)
+}
+
+function neededBy(script) {
+  return /^(?:local|examples|scripts)\//.test(script || '') ? toRun : everything
 }
 
 /** The Node that called us when it is new enough, else the one among our packages, else one of our own. */
@@ -103,19 +112,27 @@ function cacheDir() {
   }
 }
 
-function packagesAreCurrent() {
+function packagesAreCurrent(wanted) {
   if (!existsSync(modules)) return false
-  const stamp = lockStamp()
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true
-  if (!installedMatchesLock()) return false
-  writeFileSync(stampFile, stamp)
+  const stamp = installedStamp()
+  if (stamp === lockStamp(everything) || stamp === lockStamp(wanted)) return true
+  // What was left out of the packages does not come back when npm puts others beside them.
+  if (hasOnlyToRun() || !installedMatchesLock()) return false
+  writeFileSync(stampFile, lockStamp(everything))
   return true
 }
 
-function lockStamp() {
-  return createHash('sha256')
-    .update(readFileSync(path.join(root, 'package-lock.json')))
-    .digest('hex')
+function installedStamp() {
+  return existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
+}
+
+function hasOnlyToRun() {
+  return installedStamp().endsWith(toRun)
+}
+
+function lockStamp(wanted) {
+  const hash = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json')))
+  return wanted === everything ? hash.digest('hex') : `${hash.digest('hex')} ${wanted}`
 }
 
 /**
@@ -129,11 +146,13 @@ function installedMatchesLock() {
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages
   const native = Object.values(installed).flatMap((entry) => Object.keys(entry.optionalDependencies || {}))
   const counts = (name, entry) => {
+    // Our own folders, and the links to them.
+    if (!name.includes('node_modules/') || entry.link) return false
     if (!entry.optional) return true
     return Boolean(entry.os) && isForThisMachine(entry) && native.includes(name.split('node_modules/').pop())
   }
   return Object.entries(wanted).every(
-    ([name, entry]) => name === '' || (installed[name] || {}).version === entry.version || !counts(name, entry),
+    ([name, entry]) => (installed[name] || {}).version === entry.version || !counts(name, entry),
   )
 }
 
@@ -158,14 +177,21 @@ function installTemporal(node) {
 }
 
 /** `npm ci` refuses a lock file that lacks a package for some other system; `npm install` takes it as far as it goes. */
-async function installPackages(node) {
+async function installPackages(node, wanted) {
+  const omitted = wanted === everything ? [] : ['--omit=dev']
   say('installing packages with npm ci (a minute or two the first time)')
-  if (!(await npm(node, 'ci'))) {
+  if (!(await npm(node, 'ci', ...omitted))) {
     say('npm ci refused; trying npm install')
-    if (!(await npm(node, 'install', '--no-save')))
+    if (!(await npm(node, 'install', '--no-save', ...omitted)))
       fail('The packages could not be installed; the message of npm is above.')
   }
-  writeFileSync(stampFile, lockStamp())
+  if (wanted === toRun) prunePackages(node)
+  writeFileSync(stampFile, lockStamp(wanted))
+}
+
+/** Halves what is installed. A failure costs space only. */
+function prunePackages(node) {
+  spawnSync(node, [path.join(root, 'scripts', 'prune-packages.ts'), '--to-run'], { cwd: root, stdio: 'inherit' })
 }
 
 /** Runs npm, and says how many packages it has fetched; whether it succeeded. */
@@ -173,7 +199,7 @@ function npm(node, ...args) {
   const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH }
   const options = ['--no-audit', '--no-fund', '--loglevel=http']
   const child = spawn(node, [npmCli(), ...args, ...options], { cwd: root, env, stdio: ['inherit', 'inherit', 'pipe'] })
-  const all = packagesForThisMachine()
+  const all = packagesForThisMachine(args.includes('--omit=dev'))
   let fetched = 0
   const timer = setInterval(() => say(`fetched ${Math.min(fetched, all)} of ${all} packages`), 15_000)
   createInterface({ input: child.stderr }).on('line', (line) => {
@@ -191,9 +217,10 @@ function npm(node, ...args) {
   })
 }
 
-function packagesForThisMachine() {
+function packagesForThisMachine(omitsDev) {
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  return Object.entries(packages).filter(([name, entry]) => name !== '' && isForThisMachine(entry)).length
+  const isFetched = (name, entry) => name.includes('node_modules/') && !entry.link && isForThisMachine(entry)
+  return Object.entries(packages).filter(([name, entry]) => isFetched(name, entry) && !(omitsDev && entry.dev)).length
 }
 
 /** npm's own script, to be run by a Node of our choice. */
@@ -212,7 +239,8 @@ function runScript(node, script, args) {
   const binaries = path.join(modules, '.bin')
   // A script, and every process that it starts, is ready sooner if its code is compiled already.
   const compiled = process.env.NODE_COMPILE_CACHE || path.join(modules, '.cache', 'compiled')
-  const env = { ...process.env, NODE_COMPILE_CACHE: compiled, PATH: binaries + path.delimiter + process.env.PATH }
+  const folders = [binaries, path.dirname(node), process.env.PATH].join(path.delimiter)
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled, PATH: folders }
   const child = spawn(node, [script, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${node} did not start: ${error.message}`))

@@ -8,8 +8,8 @@
  *
  * For V8: with a heap of at most a gigabyte, garbage grows to less than twice the memory in use before it is
  * collected, with the default to four times; and 4 MB are enough for new objects: with the default of 16, API and worker
- * held 60 MB more after runs, at the same processor time. `--expose-gc` lets an upload have its used buffers collected
- * (`infra/mongo/piece-buffers.ts`).
+ * held 60 MB more after runs, at the same processor time. `--expose-gc` lets uploads and ingestions have what they used
+ * collected (`infra/garbage.ts`).
  */
 export const steadyMemory = {
   MALLOC_ARENA_MAX: '2',

@@ -1,4 +1,7 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 
 /**
  * `npm run audit`: known vulnerabilities of the packages that the service needs at run time. Fails for high and
@@ -23,11 +26,22 @@ if (report?.auditReportVersion === undefined) {
   if (grave.length > 0) process.exitCode = 1
 }
 
-/** npm exits with 1 for vulnerabilities and for failures alike; its report says which it was. */
+/**
+ * npm exits with 1 for vulnerabilities and for failures alike; its report says which it was. As in the image, the
+ * packages of the workspaces are no part of the service.
+ */
 function audit(): Promise<{ report: Report | undefined; said: string }> {
   const { promise, resolve } = Promise.withResolvers<{ report: Report | undefined; said: string }>()
-  const options = { maxBuffer: 64 * 1024 * 1024, timeout: 120_000 }
-  execFile('npm', ['audit', '--omit=dev', '--json'], options, (_error, stdout, stderr) => {
+  const root = path.dirname(import.meta.dirname)
+  const folder = mkdtempSync(path.join(tmpdir(), 'assistant-audit-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const manifest: object = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ ...manifest, workspaces: undefined }))
+  copyFileSync(path.join(root, 'package-lock.json'), path.join(folder, 'package-lock.json'))
+  const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024, timeout: 120_000 }
+  const lockFileOnly = ['--package-lock-only', '--omit=dev', '--ignore-scripts']
+  execFileSync('npm', ['prune', ...lockFileOnly, '--no-audit', '--silent'], { ...options, stdio: 'ignore' })
+  execFile('npm', ['audit', ...lockFileOnly, '--json'], options, (_error, stdout, stderr) => {
     resolve({ report: parsed(stdout), said: stderr })
   })
   return promise

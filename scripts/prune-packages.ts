@@ -6,8 +6,11 @@ import path from 'node:path'
  * `node scripts/prune-packages.ts [folder]` halves `node_modules` for the image: it removes packages that this
  * service never loads, native code for other machines, and documentation. It fails if a listed name does not exist,
  * so that the list stays correct.
+ *
+ * With `--to-run`, as after the installation for `npm start`, what builds the console stays.
  */
-const packages = path.resolve(process.argv[2] ?? 'node_modules')
+const isToRun = process.argv.includes('--to-run')
+const packages = path.resolve(process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'node_modules')
 
 /**
  * Optional dependencies of other packages for features that we do not use: local embeddings, images, another PDF
@@ -20,9 +23,15 @@ const unused = [
   'onnxruntime-common',
   'onnxruntime-node',
   'onnxruntime-web',
-  'pdfjs-dist',
+  // A peer dependency brings the compiler, which nothing runs.
+  '@typescript',
+  'typescript',
+  ...(isToRun ? [] : ['pdfjs-dist']),
   'sharp',
   'tesseract.js',
+  'zlibjs',
+  // The bundle of redoc has its own.
+  'core-js',
   // One variant of the recognizer is used, and one of the data of each language.
   ...['', '-lstm', '-simd', '-relaxedsimd', '-relaxedsimd-lstm'].flatMap((variant) =>
     ['.js', '.wasm', '.wasm.js'].map((end) => `tesseract.js-core/tesseract-core${variant}${end}`),
@@ -30,13 +39,16 @@ const unused = [
   'tesseract.js-core/tesseract-core-simd-lstm.wasm.js',
   '@tesseract.js-data/deu/4.0.0',
   '@tesseract.js-data/eng/4.0.0',
-  'officeparser/dist/officeparser.browser.iife.js',
+  ...['', '.slim', '.native-pdf'].map((variant) => `officeparser/dist/officeparser.browser${variant}.mjs`),
+  ...['', '.slim'].map((variant) => `officeparser/dist/officeparser.browser${variant}.iife.js`),
   '@temporalio/core-bridge/sdk-core',
 ]
 
-const forPeople = /\.(?:map|d\.ts|d\.mts|d\.cts|md|markdown)$/i
+/** Node refuses to run TypeScript in packages. */
+const forPeople = /\.(?:map|[mc]?ts|md|markdown)$/i
 
-const missing = unused.filter((name) => !existsSync(path.join(packages, name)))
+// npm leaves out what could not be installed, and needs not be.
+const missing = (isToRun ? [] : unused).filter((name) => !existsSync(path.join(packages, name)))
 if (missing.length > 0) {
   console.error(`not among the packages: ${missing.join(', ')}; bring the list in scripts/prune-packages.ts up to date`)
   process.exit(1)
@@ -46,12 +58,13 @@ await Promise.all(unused.map((name) => remove(path.join(packages, name))))
 /** Temporal's native module has one folder per system: `x86_64-unknown-linux-gnu`. */
 const releases = path.join(packages, '@temporalio/core-bridge/releases')
 const processor = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+const system = process.platform === 'darwin' ? 'apple-darwin' : 'unknown-linux-gnu'
 for (const release of await readdir(releases)) {
-  if (release !== `${processor}-unknown-linux-gnu`) await remove(path.join(releases, release))
+  if (release !== `${processor}-${system}`) await remove(path.join(releases, release))
 }
 
 /** The same for the canvas that only the other PDF reader uses. */
-for (const name of await readdir(path.join(packages, '@napi-rs'))) {
+for (const name of await readdir(path.join(packages, '@napi-rs')).catch(() => [])) {
   if (name.startsWith('canvas')) await remove(path.join(packages, '@napi-rs', name))
 }
 

@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../domain/errors.ts'
+import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { Collections } from './collections.ts'
 
@@ -58,17 +59,22 @@ export async function holdThread(
 /**
  * The alternative without a write to the parent, for which all creations below it would compete: store first, read
  * the parent afterwards, and remove the record if the parent is being deleted or suspended. Either the read sees the
- * marker, or the deletion or suspension that follows the marker sees the record.
+ * marker, or the deletion or suspension that follows the marker sees the record. An assistant is marked after its project,
+ * which so needs no look of its own.
  */
 export async function parentsRemain(
   { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
   stored: { project_id: string; assistant_id?: string },
 ): Promise<boolean> {
-  const [project, assistant] = await Promise.all([
-    projects.exists({ _id: stored.project_id, deleting: { $ne: true }, suspended: { $ne: true } }),
-    assistants.exists({ _id: stored.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } }),
-  ])
-  return project !== null && assistant !== null
+  const usable = { deleting: { $ne: true }, suspended: { $ne: true } }
+  const assistant = await assistants
+    .findOne({ _id: stored.assistant_id, ...usable }, { project_id: 1 })
+    .lean<Pick<AssistantRecord, 'project_id'>>()
+  if (assistant === null) return false
+  return (
+    assistant.project_id === stored.project_id ||
+    (await projects.exists({ _id: stored.project_id, ...usable })) !== null
+  )
 }
 
 /**

@@ -14,26 +14,49 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
 
   return {
     seal(text: string, context: string): string {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce).setAAD(Buffer.from(context))
-      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-      return `v1.${current.id}.${sealed.toString('base64url')}`
+      return `v1.${current.id}.${encrypt(current.bytes, Buffer.from(text), context).toString('base64url')}`
     },
+
+    /** As `seal`; what stands for base64url there are bytes here. */
+    sealBytes: (bytes: Uint8Array, context: string): Buffer =>
+      Buffer.concat([Buffer.from(`v1.${current.id}.`), encrypt(current.bytes, bytes, context)]),
 
     /** Throws if the text was changed, belongs elsewhere, or its key is not among ours. */
     open(sealed: string, context: string): string {
       const [version, keyId, body] = sealed.split('.')
       const key = keys.get(keyId ?? '')
       if (version !== 'v1' || key === undefined || body === undefined) throw new Error('sealed under an unknown key')
-      const bytes = Buffer.from(body, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
-      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-16))
-      return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
+      return decrypt(key, Buffer.from(body, 'base64url'), context).toString('utf8')
+    },
+
+    /** As `open`. */
+    openBytes(sealed: Buffer, context: string): Buffer {
+      const [version, keyId] = sealed.toString('latin1', 0, headerBytes).split('.')
+      const key = keys.get(keyId ?? '')
+      if (version !== 'v1' || key === undefined) throw new Error('sealed under an unknown key')
+      return decrypt(key, sealed.subarray(headerBytes), context)
     },
 
     /** Whether a text is sealed under the current key; otherwise it should be sealed again. */
     isCurrent: (sealed: string): boolean => sealed.startsWith(`v1.${current.id}.`),
+
+    isCurrentBytes: (sealed: Buffer): boolean => sealed.toString('latin1', 0, headerBytes) === `v1.${current.id}.`,
   }
+}
+
+/** `v1.`, eight characters of the key's id, a full stop. */
+const headerBytes = 12
+
+function encrypt(key: Buffer, bytes: Uint8Array, context: string): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
+}
+
+function decrypt(key: Buffer, bytes: Buffer, context: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-16))
+  return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
 }
 
 /** One hash for each key, the current key's first. */

@@ -40,8 +40,9 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
       batch += 1
       setCurrentDetails(`${batch} batches of pages`)
       const { embedding, visits } = await settlePages({ sourceId, crawlId })
-      if (result === 'done' && !visits) {
-        if (embedding === 0) break
+      const isOver = result === 'done' && !visits
+      if (isOver && embedding === 0) break
+      if (embedding > 0 && (isOver || result === 'full')) {
         setCurrentDetails(`${embedding} pages are being embedded`)
         await sleep(Math.min(longestSettlingMs, 250 * 1.5 ** settling++))
       } else settling = 0

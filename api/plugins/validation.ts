@@ -8,15 +8,16 @@ const shared = { allErrors: false, strict: false, removeAdditional: false } as c
 /** A value that matches none of several alternatives gets one problem for each alternative. */
 const maxProblems = 20
 
+/** A process of tests starts many services, which share what is compiled of a route's schema. */
+const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
+const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array', useDefaults: true }))
+
 /**
  * Bodies are validated without changes: a default in a schema only documents what applies if a member is missing,
  * and a free-form `config` is returned without it. Path, query and header values arrive as text and are converted.
  * The first problem is reported as `{loc, msg, type}`.
  */
 export function installValidation(app: FastifyInstance): void {
-  const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
-  const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array', useDefaults: true }))
-
   app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
     // Compiled with the first request, because compiling two hundred schemas at the start takes a third of a
     // second.

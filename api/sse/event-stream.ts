@@ -20,8 +20,12 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
     'x-accel-buffering': 'no',
     ...headers,
   })
+  const { socket } = raw
+  socket?.setNoDelay(true)
+  // The headers go out together with the events of this turn.
+  socket?.cork()
   raw.flushHeaders()
-  raw.socket?.setNoDelay(true)
+  process.nextTick(() => socket?.uncork())
   let sentBytes = 0
   let progress = () => {}
   const isClosed = () => raw.closed || raw.destroyed

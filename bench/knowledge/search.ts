@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import type { BenchContext } from '../environment.ts'
+import { random, words } from '../scale/collection.ts'
 import { quantile, table } from '../statistics.ts'
 
 const chunks = 100_000
@@ -18,7 +19,7 @@ export async function benchSearch(context: BenchContext): Promise<void> {
     for (let from = 0; from < chunks; from += batch) {
       const records = Array.from({ length: batch }, (_, index) => {
         const position = from + index
-        return { id: `f:${position}`, fileId: 'f', position, text: words(position), vector: vectorOf(position) }
+        return { id: `f:${position}`, fileId: 'f', position, text: words(position, 60), vector: vectorOf(position) }
       })
       await store.upsert('bench', records)
     }
@@ -30,7 +31,7 @@ export async function benchSearch(context: BenchContext): Promise<void> {
     for (let query = 0; query < 110; query++) {
       const wanted = (query * 7919) % chunks
       const askedAt = performance.now()
-      const found = await store.search('bench', { vector: vectorOf(wanted, 0.3), text: words(wanted), limit: 5 })
+      const found = await store.search('bench', { vector: vectorOf(wanted, 0.3), text: words(wanted, 60), limit: 5 })
       if (query >= 10) times.push(performance.now() - askedAt)
       if (found.some(({ id }) => id === `f:${wanted}`)) right++
     }
@@ -55,17 +56,6 @@ export async function benchSearch(context: BenchContext): Promise<void> {
   }
 }
 
-/** The same numbers for the same seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let value = Math.imul(state ^ (state >>> 15), state | 1)
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61)
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** A vector near one of 300 centres, as the texts of a collection lie near its subjects; `noise` moves it. */
 function vectorOf(seed: number, noise = 0): number[] {
   const centre = random(seed % 300)
@@ -76,9 +66,4 @@ function vectorOf(seed: number, noise = 0): number[] {
   })
   const length = Math.hypot(...values)
   return values.map((value) => value / length)
-}
-
-function words(seed: number): string {
-  const next = random(seed + 77)
-  return Array.from({ length: 60 }, () => `word${Math.floor(next() ** 3 * 30_000)}`).join(' ')
 }

@@ -5497,6 +5497,7 @@ export interface components {
             threads: {
                 total: number;
                 public: number;
+                archived: number;
             };
             runs: {
                 total: number;

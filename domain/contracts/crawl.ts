@@ -42,8 +42,11 @@ export interface CrawlStepInput {
   crawlId: string
 }
 
-/** `more`: addresses wait. `busy`: too many sources of this user are being crawled. */
-export type CrawlStepResult = 'more' | 'done' | 'busy' | 'gone'
+/**
+ * `more`: addresses wait. `busy`: too many sources of this user are being crawled. `full`: nothing is visited until the
+ * texts of the pages that it may have are read.
+ */
+export type CrawlStepResult = 'more' | 'done' | 'busy' | 'full' | 'gone'
 
 /** The workflow that removes a source with its pages. */
 export const sourceDeletionContract = {

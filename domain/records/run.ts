@@ -130,6 +130,14 @@ export interface CompletionFacts {
   tags?: string[]
 }
 
+/** The fence with which a run is stored. It belongs to the process that stored it. */
+export const firstFence = 1
+
+/** Whether no attempt has taken the run over or stored anything of it, so that at most its first process has begun it. */
+export function isUntouched({ fence, step_fence: stepFence }: Pick<RunRecord, 'fence' | 'step_fence'>): boolean {
+  return fence <= firstFence && stepFence === undefined
+}
+
 /** What leads to a run's record: `runs` is sharded by `thread_id`. */
 export type RunKey = Pick<RunRecord, '_id' | 'thread_id'>
 
@@ -158,7 +166,7 @@ export interface RunRecord {
   assistant_id: string
   public: boolean
   status: RunStatus
-  /** `Message[]` as JSON text. */
+  /** `Message[]` as JSON text. Empty while an object holds it: `archive` of the thread. */
   input_json: string
   overrides: RunOverrides
   /** Of a run that answers a request for chat completions on `/v1`. */
@@ -204,7 +212,7 @@ export interface RunRecord {
   failure_details?: string
   /** Trace context of the request that started the run (W3C), if requests are traced. */
   traceparent?: string
-  /** Set when Temporal has taken a run that waits for others on its thread. */
+  /** Set when Temporal has taken a run that waits for others on its thread; until its first step it is `pending`. */
   handed_over?: boolean
   /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */
   requeued?: boolean
@@ -223,6 +231,7 @@ export interface RunRecord {
   /** When a person's decision was written; removed when the thread has been told of it. */
   deciding_since?: Date
   created_at: Date
+  /** When the run was stored, or the first step of one that waited for others was begun. */
   started_at?: Date
   finished_at?: Date
 }

@@ -38,8 +38,11 @@ export function createClient(url: string, token: string) {
     return value
   }
 
+  const createAssistant = () => request('POST', '/assistants/', { name: 'Drill' })
+
   return {
     request,
+    createAssistant,
     /**
      * Asks in a thread of its own, calls `during` when the first words have arrived, and waits until the thread has the
      * question and the whole answer, each once. Returns the seconds from the end of `during` until then.

@@ -59,6 +59,13 @@ function interpolate(text: string, variables: Record<string, string>): string {
   )
 }
 
+/** The version that a service's image is tagged with: 2.11.9 of `caddy:2.11.9-alpine`. */
+export function versionOfImage({ services }: ComposeFile, name: string): string {
+  const version = /:(\d+\.\d+\.\d+)/.exec(services[name]?.image ?? '')?.[1]
+  if (version === undefined) throw new Error(`docker-compose.yml names no version for ${name}`)
+  return version
+}
+
 /** The script of a service whose entry point is a shell, with the drill's addresses and folders in place of those of containers. */
 export function scriptOf({ entrypoint = [], command = [] }: ComposeService, replaced: Record<string, string>): string {
   const [script] = command

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
+import { versionOfImage } from './compose-file.ts'
 import { buildProcesses } from '../../local/build-for-next-start.ts'
 import { startLocalServices } from '../../local/services/index.ts'
 import { run } from '../../local/services/command.ts'
@@ -119,11 +120,12 @@ async function entriesOfImage(drill: Drill): Promise<(service: string) => string
 
 /** The proxy, with the compose file's Caddyfile: its upstream is a name of the containers' network, here two addresses. */
 export async function startProxy(drill: Drill, { port, upstreams }: { port: number; upstreams: string[] }) {
-  const { value: command } = await prepareCaddy(drill.say)
+  const version = versionOfImage(drill.compose, 'proxy')
+  const command = await prepareCaddy(version, drill.say)
   const given = await readFile(path.join(root, drill.compose.configs['caddyfile']?.file ?? ''), 'utf8')
   const caddyfile = path.join(drill.folder, 'Caddyfile')
   await writeFile(caddyfile, localCaddyfile(given, upstreams))
   const server = await startCaddy({ command, caddyfile, folder: drill.folder, port, watch: drill.watch })
   drill.onEnd(server.stop)
-  return (await run(command, ['version'])).trim().split(' ')[0] ?? ''
+  return version
 }

@@ -8,6 +8,7 @@ import { type Drill, beginDrill } from './drill.ts'
 import { type Installation, apis, startProcesses, startProxy, workers } from './processes.ts'
 import {
   type Postgresql,
+  type RedisKind,
   makeSecrets,
   startDatabase,
   startPostgresql,
@@ -30,7 +31,7 @@ export const killed = ['api 1', 'worker 1', 'redis', 'temporal', 'postgresql', '
  * processes in the middle of a run, replaces API and workers while requests come, and saves and restores its data.
  * Throws at the first step that fails. Everything is stopped and removed at the end.
  */
-export async function runProductionDrill(say: (line: string) => void): Promise<Step[]> {
+export async function runProductionDrill(say: (line: string) => void, redisKind: RedisKind): Promise<Step[]> {
   const steps: Step[] = []
   const step = async <T>(name: string, work: () => Promise<T>, seen: (result: T) => string): Promise<T> => {
     say(name)
@@ -41,7 +42,7 @@ export async function runProductionDrill(say: (line: string) => void): Promise<S
   }
   const drill = await beginDrill(say)
   try {
-    const { installation, postgresql } = await startAll(drill, step)
+    const { installation, postgresql, redis } = await startAll(drill, step, redisKind)
     const client = await step(
       'quickstart',
       () => quickstart(installation),
@@ -50,7 +51,7 @@ export async function runProductionDrill(say: (line: string) => void): Promise<S
     for (const name of killed)
       await step(
         `kill ${name}`,
-        () => client.askDuring(() => drill.kill(name)),
+        () => client.askDuring(name === 'redis' ? redis.kill : () => drill.kill(name)),
         (seconds) => `the answer is whole, once, after ${seconds.toFixed(1)} s`,
       )
     await step(
@@ -79,7 +80,7 @@ export async function runProductionDrill(say: (line: string) => void): Promise<S
 
 type TakeStep = <T>(name: string, work: () => Promise<T>, seen: (result: T) => string) => Promise<T>
 
-async function startAll(drill: Drill, step: TakeStep) {
+async function startAll(drill: Drill, step: TakeStep, redisKind: RedisKind) {
   await makeSecrets(drill.folder)
   const postgresql = await step(
     'PostgreSQL',
@@ -93,8 +94,8 @@ async function startAll(drill: Drill, step: TakeStep) {
   )
   const redis = await step(
     'Redis',
-    () => startRedis(drill),
-    () => 'password and TLS',
+    () => startRedis(drill, redisKind),
+    () => `${redisKind}, password and TLS`,
   )
   await step(
     'MongoDB',
@@ -119,7 +120,7 @@ async function startAll(drill: Drill, step: TakeStep) {
     () => startProxy(drill, { port: proxyPort, upstreams }),
     (version) => `Caddy ${version}`,
   )
-  return { installation, postgresql }
+  return { installation, postgresql, redis }
 }
 
 /** The quickstart prints a token with which one can go on. */
@@ -139,7 +140,9 @@ async function upgrade(installation: Installation, client: Client) {
   const refusals = new Set<string>()
   const ask = async () => {
     while (!stopping.signal.aborted) {
-      const answer = await client.request('GET', '/assistants/').catch(() => undefined)
+      // Alternately with a body: a proxy can send such a request to another process only if nothing read the body.
+      const sent = counted.requests % 2 === 0 ? client.request('GET', '/assistants/') : client.createAssistant()
+      const answer = await sent.catch(() => undefined)
       counted.requests++
       if (answer?.ok !== true) {
         counted.refused++
@@ -149,7 +152,7 @@ async function upgrade(installation: Installation, client: Client) {
       await pause(50)
     }
   }
-  const asking = ask()
+  const asking = Promise.all([ask(), ask(), ask()])
   try {
     await client.askDuring(async () => {
       for (const name of [...workers, ...apis]) await installation.replace(name)

@@ -9,7 +9,10 @@ import { prepareTemporal } from '../../local/services/temporal.ts'
 import { root } from '../../scripts/process-bundle.ts'
 import { createAuthority } from '../../test/support/certificates.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { type ComposeFile, scriptOf } from './compose-file.ts'
+import { startRedisCluster } from '../../test/support/redis-cluster.ts'
+import { startRedisSentinels } from '../../test/support/redis-sentinels.ts'
+import { type ServerTls, redisTls } from '../../test/support/redis-tls.ts'
+import { type ComposeFile, scriptOf, versionOfImage } from './compose-file.ts'
 import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
 import type { Drill } from './drill.ts'
 
@@ -83,7 +86,7 @@ export type Postgresql = Awaited<ReturnType<typeof startPostgresql>>
 export async function startTemporalServer(drill: Drill, postgresql: Postgresql) {
   const { folder, compose, say } = drill
   const service = serviceOf(compose, 'temporal')
-  const version = service.image.split(':')[1] ?? ''
+  const version = versionOfImage(compose, 'temporal')
   const programs = await prepareTemporalServer(version, say)
   const env = envOf(programs)
   const replaced = {
@@ -141,19 +144,45 @@ async function portsOfTemporal(): Promise<Record<string, string>> {
   return env
 }
 
-/** Redis as the compose file starts it, and with TLS. */
-export async function startRedis(drill: Drill) {
+/** What `npm run production-drill -- --redis …` takes. */
+export const redisKinds = ['single', 'cluster', 'sentinel'] as const
+export type RedisKind = (typeof redisKinds)[number]
+
+/** Redis as the compose file starts it, or several servers in its place; with a password and TLS. */
+export async function startRedis(drill: Drill, kind: RedisKind) {
+  const home = path.join(drill.folder, 'redis')
+  const authority = await createAuthority('drill')
+  await mkdir(home)
+  await writeFile(path.join(home, 'ca.pem'), authority.ca)
+  const start = { single: startOneRedis, cluster: startCluster, sentinel: startSentinels }[kind]
+  const { url, kill } = await start(drill, home, authority)
+  await writeFile(path.join(drill.folder, 'secrets/redis_url'), url)
+  return { tlsCaFile: path.join(home, 'ca.pem'), kill }
+}
+
+/** Six nodes. The kill ends a primary, and its replica takes over. */
+async function startCluster(drill: Drill, home: string, tls: ServerTls) {
+  const cluster = await startRedisCluster(home, tls)
+  drill.onEnd(cluster.stop)
+  const kill = async () => {
+    await cluster.killOwnerOf(0)
+    await cluster.untilServed(0)
+  }
+  return { url: cluster.url, kill }
+}
+
+/** A primary, two replicas and three Sentinels. The kill ends the primary, and a replica takes over. */
+async function startSentinels(drill: Drill, home: string, tls: ServerTls) {
+  const servers = await startRedisSentinels(home, tls)
+  drill.onEnd(servers.stop)
+  return { url: servers.url, kill: servers.killPrimary }
+}
+
+async function startOneRedis(drill: Drill, home: string, authority: ServerTls) {
   const { folder, compose, say } = drill
   const { value } = await prepareRedis(say)
-  const [port, home] = [await freePort(), path.join(folder, 'redis')]
-  await mkdir(home)
-  const { ca, server: certificate } = await createAuthority('drill')
-  const files = { 'ca.pem': ca, 'cert.pem': certificate.cert, 'key.pem': certificate.key }
-  for (const [name, text] of Object.entries(files)) await writeFile(path.join(home, name), text, { mode: 0o600 })
-  const tls = [
-    [`dir ${home}`, 'bind 127.0.0.1', 'port 0', `tls-port ${port}`, 'tls-auth-clients no'],
-    [`tls-ca-cert-file ${home}/ca.pem`, `tls-cert-file ${home}/cert.pem`, `tls-key-file ${home}/key.pem`],
-  ].flat()
+  const port = await freePort()
+  const tls = [`dir ${home}`, 'bind 127.0.0.1', 'port 0', ...(await redisTls(home, authority, port))]
   const script = scriptOf(serviceOf(compose, 'redis'), {
     '/run/secrets': path.join(folder, 'secrets'),
     "'dir /data'": tls.map((line) => `'${line}'`).join(' '),
@@ -172,10 +201,11 @@ export async function startRedis(drill: Drill) {
     drill.watch,
   )
   drill.onEnd(server.stop)
-  const secret = path.join(folder, 'secrets/redis_url')
-  const url = (await readFile(secret, 'utf8')).trim()
-  await writeFile(secret, url.replace('redis://', 'rediss://').replace('redis:6379', `127.0.0.1:${port}`))
-  return { tlsCaFile: path.join(home, 'ca.pem') }
+  const url = (await readFile(path.join(folder, 'secrets/redis_url'), 'utf8')).trim()
+  return {
+    url: url.replace('redis://', 'rediss://').replace('redis:6379', `127.0.0.1:${port}`),
+    kill: () => drill.kill('redis'),
+  }
 }
 
 /** `mongod` where one is found, otherwise the embedded database, which has no users. */

@@ -49,6 +49,9 @@ export async function writeBackup(connection: mongoose.Connection, options: Back
   } finally {
     await session?.endSession()
   }
+  const elsewhere = await db.collection('blobs.files').countDocuments({ store: { $exists: true } })
+  if (elsewhere > 0)
+    log(`the bytes of ${elsewhere} files are in an object store, not in this backup: back up its bucket, too`)
   const hasVectors = vectors !== undefined && (await exists(vectors))
   if (hasVectors) await cp(vectors, path.join(folder, vectorsFolder), { recursive: true })
   const manifest: Manifest = {

@@ -1,15 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, chown, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const lockdown = new URL('./child/lockdown.ts', import.meta.url)
+const probe = fileURLToPath(new URL('./child/probe.ts', import.meta.url))
 
-/** The code of a reader: all that it can read besides its own folder. */
-const code = ['../../node_modules', '../../domain', '.', '../lines.ts', '../../package.json'].map(pathOf)
-const lockdown = new URL('./child/lockdown.ts', import.meta.url).href
+const dataPackages = ['@hyzyla/pdfium', 'tesseract.js-core', '@tesseract.js-data']
+/** What a reader can read besides its own folder: its bundle and what its libraries load, or its sources and all packages. */
+const code = probe.endsWith('.ts')
+  ? ['../../node_modules', '../../domain', '.', '../lines.ts', '../../package.json'].map(pathOf)
+  : [dirname(probe), ...dataPackages.map((name) => pathOf(`../../node_modules/${name}`))]
+
+function pathOf(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url))
+}
 
 /**
  * The confinement that the operating system adds to Node's permission model: an empty network namespace, and a user
@@ -34,8 +41,18 @@ function candidates(): Confinement[] {
   return networks.flatMap((network) => users.map((user) => ({ network, user })))
 }
 
-/** The strongest confinement that works on this machine. */
+let found: Promise<Confinement> | undefined
+
+/** The strongest confinement that works on this machine: looked for once a process, and again after a failure. */
 export async function findConfinement(): Promise<Confinement> {
+  found ??= strongest().catch((error: unknown) => {
+    found = undefined
+    throw error
+  })
+  return found
+}
+
+async function strongest(): Promise<Confinement> {
   for (const confinement of candidates()) if (await works(confinement)) return confinement
   throw new Error("Processes cannot be started with Node's permission model on this machine.")
 }
@@ -49,7 +66,7 @@ async function works(confinement: Confinement): Promise<boolean> {
     const path = join(folder, 'file')
     await writeFile(path, word)
     await makeReadable(path, 0o440, userId)
-    const child = spawnConfined(pathOf('./child/probe.ts'), [], { confinement, userId, folder, memoryMb: 128 })
+    const child = spawnConfined(probe, [], { confinement, userId, folder, memoryMb: 128 })
     return child.stdout !== null && (await text(child.stdout)) === word
   } catch {
     return false
@@ -82,7 +99,7 @@ export function spawnConfined(script: string, args: string[], options: ConfinedO
     '--stack-size=2000',
     '--disable-warning=ExperimentalWarning',
     '--import',
-    lockdown,
+    lockdown.href,
     script,
     ...args,
   ]

@@ -1,6 +1,7 @@
+import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { fileTypeFromFile } from 'file-type'
+import { fileTypeFromBlob } from 'file-type'
 import { charsetOf } from './charset.ts'
 
 export const formats = [
@@ -49,7 +50,7 @@ const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
 export async function detectFormat(path: string, name: string): Promise<Detected> {
   const nameExtension = extname(name).slice(1).toLowerCase()
   const head = await readHead(path)
-  const found = await fileTypeFromFile(path)
+  const found = await fileTypeFromBlob(await openAsBlob(path))
   if (found) {
     const known = byMagic(found.ext, found.mime, head, nameExtension)
     if (known) return known

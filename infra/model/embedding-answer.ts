@@ -50,7 +50,10 @@ function isNumber(value: unknown): value is number {
 function fromBase64(text: string): number[] | undefined {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length % 4 !== 0) return undefined
-  return Array.from(new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)))
+  // A loop: further buffers would wait outside of V8's heap for its next collection.
+  const numbers: number[] = []
+  for (let at = 0; at < bytes.length; at += 4) numbers.push(bytes.readFloatLE(at))
+  return numbers
 }
 
 function memberOf(value: unknown, name: 'data' | 'index' | 'embedding' | 'usage' | 'prompt_tokens'): unknown {

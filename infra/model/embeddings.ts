@@ -2,6 +2,7 @@ import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
 import type { AskedEmbeddings, EmbeddingServer } from '../../services/v1/embeddings.ts'
+import { collectEvery } from '../garbage.ts'
 import { failureOf } from './failures.ts'
 import { readEmbeddings, readTokens } from './embedding-answer.ts'
 import { guardFetch } from './guarded-fetch.ts'
@@ -22,6 +23,9 @@ export interface EmbedderOptions {
 
 /** A request ends after this time, even if the server still sends. */
 const requestMs = 180_000
+const bytesOfDouble = 8
+/** Texts and vectors of an ingestion outlive V8's quick collections: without others, a gigabyte let a worker grow by 257 MB. */
+const collectEveryBytes = 8 * 1024 * 1024
 /** A number in JSON has at most 25 characters, and a server may indent it. */
 const bytesOfNumber = 64
 
@@ -33,6 +37,7 @@ const bytesOfNumber = 64
 export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingServer {
   const { apiKey, baseUrl, model, silenceMs = 60_000 } = options
   const knows = { base64: true, dimensions: true }
+  const noteUsed = collectEvery(collectEveryBytes, 'major')
 
   async function request(wanted: Wanted, signal: AbortSignal): Promise<unknown> {
     const { input, dimensions } = wanted
@@ -84,10 +89,14 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
     name: model,
     dimensions: options.dimensions,
 
-    embed: (input, signal) => {
+    embed: async (input, signal) => {
       const { dimensions } = options
       const read = (answer: unknown) => readEmbeddings(answer, { texts: input.length, dimensions })
-      return ask({ input, dimensions, isOwnLength: true }, read, signal)
+      const vectors = await ask({ input, dimensions, isOwnLength: true }, read, signal)
+      // A search asks for one.
+      if (vectors.length > 1)
+        noteUsed(input.reduce((sum, text) => sum + text.length, vectors.length * dimensions * bytesOfDouble))
+      return vectors
     },
 
     embedAsked: ({ input, dimensions }, signal) => {

@@ -4,13 +4,15 @@ import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
+import type { BlobPlace, PlacedBlob } from './blob-bytes.ts'
+import { type Piece, chunkSizeBytes, createPiecePlace, databaseName, missingBytes } from './piece-place.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 
-const { Binary, ObjectId } = mongoose.mongo
+const { ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
 
-/** A blob in GridFS's format: a document, and its bytes in numbered pieces. */
-interface BlobDocument {
+/** A blob in GridFS's format: a document, and its bytes in numbered pieces, or in an object store. */
+export interface BlobDocument {
   _id: ObjectId
   /** Missing until all bytes are stored. */
   length?: number
@@ -21,19 +23,15 @@ interface BlobDocument {
   metadata?: { assistant_id: string; part_of?: ObjectId }
   /** Instead of pieces: the blobs with the bytes. */
   parts?: ObjectId[]
+  /** The name of the place with the bytes; missing: the database. */
+  store?: string
+  /** A move is under way or was interrupted: there may be bytes here, too. */
+  also_in?: string
 }
 
-interface Piece {
-  files_id: ObjectId
-  n: number
-  data: mongoose.mongo.Binary
-}
-
-/** Larger than GridFS's default of 255 KB, because each piece is one acknowledged, journalled write. */
-const chunkSizeBytes = 1024 * 1024
 const blobsAtOnce = 200
 
-function collectionsOf(connection: mongoose.Connection) {
+export function collectionsOf(connection: mongoose.Connection) {
   const { db } = connection
   if (!db) throw new Error('the database is not connected')
   return { blobs: db.collection<BlobDocument>('blobs.files'), pieces: db.collection<Piece>('blobs.chunks') }
@@ -65,25 +63,40 @@ export async function ownOldBlobs(connection: mongoose.Connection): Promise<void
   }
 }
 
+interface BlobStoreOptions {
+  /** Where bytes may be besides the database. */
+  objects?: BlobPlace | undefined
+  /** Where new bytes go. */
+  writeTo?: 'database' | 'objects'
+}
+
 /**
- * Uploaded bytes in GridFS's format. Not with the driver's own writer: that writes the document last, so that an
- * interrupted write leaves pieces without an owner.
+ * Uploaded bytes: a document for each blob, as GridFS has it, and the bytes in GridFS's pieces or in an object store.
+ * Not with the driver's own writer: that writes the document last, so that an interrupted write leaves pieces without
+ * an owner.
  */
-export function createBlobStore(connection: mongoose.Connection): BlobStore {
+export function createBlobStore(
+  connection: mongoose.Connection,
+  { objects, writeTo = 'objects' }: BlobStoreOptions = {},
+): BlobStore {
   const collections = collectionsOf(connection)
   const { blobs, pieces } = collections
-  const buffers = createPieceBuffers(chunkSizeBytes)
+  const database = createPiecePlace(pieces)
+  const places = { database, objects }
+  const target = writeTo === 'objects' && objects !== undefined ? objects : database
+  const buffers = createPieceBuffers(target.pieceBytes)
+  const all = { ...collections, places }
 
   return {
     newBlobId: () => new ObjectId().toHexString(),
 
-    write: (blobId, assistantId, source) => writeBlob(collections, buffers, { blobId, assistantId, source }),
+    write: (blobId, assistantId, source) => writeBlob(all, { target, buffers }, { blobId, assistantId, source }),
 
-    join: (blobId, assistantId, parts) => joinBlobs(collections, { id: new ObjectId(blobId), assistantId, parts }),
+    join: (blobId, assistantId, parts) => joinBlobs(all, { id: new ObjectId(blobId), assistantId, parts }),
 
-    unjoin: (blobId) => unjoin(collections, new ObjectId(blobId)),
+    unjoin: (blobId) => unjoin(all, new ObjectId(blobId)),
 
-    read: (blobId) => Readable.from(piecesOf(collections, blobId), { objectMode: false }),
+    read: (blobId) => Readable.from(bytesOf(all, blobId), { objectMode: false }),
 
     async delete(blobIds) {
       for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
@@ -91,28 +104,35 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
         const parts = await blobs.find({ _id: { $in: ids }, 'metadata.part_of': { $exists: true } }).toArray()
         const kept = new Set(parts.map(({ _id }) => _id.toHexString()))
         await remove(
-          collections,
+          all,
           ids.filter((id) => !kept.has(id.toHexString())),
         )
       }
     },
 
     async deleteOf(assistantId) {
+      const owned = { 'metadata.assistant_id': assistantId }
       for (;;) {
-        const owned = { 'metadata.assistant_id': assistantId }
+        // All of its objects at once; afterwards also what an upload stored while its document was removed.
+        await objects?.removeOf(assistantId)
         const batch = await blobs
           .find(owned, { projection: { _id: 1 } })
           .limit(blobsAtOnce)
           .toArray()
         if (batch.length === 0) return
         await remove(
-          collections,
+          all,
           batch.map(({ _id }) => _id),
+          assistantId,
         )
       }
     },
 
-    countOf: (assistantId) => blobs.countDocuments({ 'metadata.assistant_id': assistantId }),
+    async countOf(assistantId) {
+      let count = await blobs.countDocuments({ 'metadata.assistant_id': assistantId })
+      for await (const unnamed of withoutDocument(all, objects?.ofOwner(assistantId))) count += unnamed.length
+      return count
+    },
 
     async exists(blobId) {
       const id = new ObjectId(blobId)
@@ -127,65 +147,136 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
       const whole = { _id: { $lt: limit }, 'metadata.part_of': { $exists: false } }
       for await (const { _id } of blobs.find(whole, { projection: { _id: 1 } })) yield String(_id)
-      // Blobs of earlier versions: the first piece of a blob without a document.
-      const firstPieces = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
-      for await (const { files_id: id } of firstPieces) {
-        if (!(await blobs.findOne({ _id: id }, { projection: { _id: 1 } }))) yield String(id)
-      }
+      yield* remains(all, time)
     },
   }
 }
 
 type Blobs = ReturnType<typeof collectionsOf>
+type Places = Blobs & { places: { database: BlobPlace; objects: BlobPlace | undefined } }
 
-/** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
-async function remove({ blobs, pieces }: Blobs, ids: ObjectId[]): Promise<void> {
-  const joined = blobs.find({ _id: { $in: ids }, parts: { $exists: true } }, { projection: { parts: 1 } })
-  for await (const { _id, parts = [] } of joined) {
-    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } }).toArray()
+/** Of blobs that were found in a place: those that no document names, in groups. */
+async function* withoutDocument<B extends { id: string }>(
+  { blobs }: Blobs,
+  found: AsyncIterable<B> | undefined,
+): AsyncGenerator<B[]> {
+  let group = new Map<string, B>()
+  const unnamed = async () => {
+    const ids = [...group.keys()].map((id) => new ObjectId(id))
+    const named = await blobs.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray()
+    for (const { _id } of named) group.delete(_id.toHexString())
+    return [...group.values()]
+  }
+  for await (const blob of found ?? []) {
+    group.set(blob.id, blob)
+    if (group.size < blobsAtOnce) continue
+    yield await unnamed()
+    group = new Map()
+  }
+  if (group.size > 0) yield await unnamed()
+}
+
+/**
+ * Bytes that no document names: of earlier versions, or of an upload that ended after the deletion of its file. An
+ * object gets a document, so that it is deleted as every other blob is, by its owner or its id.
+ */
+async function* remains(all: Places, time: Date): AsyncGenerator<string> {
+  for (const place of [all.places.database, all.places.objects]) {
+    for await (const unnamed of withoutDocument(all, place?.before(time))) {
+      for (const { id, owner } of unnamed) {
+        // Another sweep may have been first.
+        if (owner !== undefined)
+          await all.blobs.updateOne(
+            { _id: new ObjectId(id) },
+            { $setOnInsert: newDocument({ id, owner }, place) },
+            { upsert: true },
+          )
+        yield id
+      }
+    }
+  }
+}
+
+function newDocument({ id, owner }: PlacedBlob, place: BlobPlace | undefined): Omit<BlobDocument, '_id'> {
+  return {
+    chunkSize: chunkSizeBytes,
+    uploadDate: new Date(),
+    filename: id,
+    metadata: { assistant_id: owner },
+    ...(place !== undefined && place.name !== databaseName && { store: place.name }),
+  }
+}
+
+/** The place that a document names; throws `unavailable` for one that the settings do not name. */
+export function placeOf({ database, objects }: Places['places'], store = databaseName): BlobPlace {
+  if (store === database.name) return database
+  if (store === objects?.name) return objects
+  throw new AppError('unavailable', 'This file is in an object store that BLOBS_URL does not name.')
+}
+
+type FoundBlob = Pick<BlobDocument, '_id' | 'length' | 'metadata' | 'store' | 'also_in'>
+
+/**
+ * Bytes are deleted first, so that the document names the owner as long as there are any. `cleared`: an owner whose
+ * objects are gone already.
+ */
+async function remove({ blobs, pieces, places }: Places, ids: ObjectId[], cleared?: string): Promise<void> {
+  const members = { parts: 1, length: 1, store: 1, also_in: 1, metadata: 1 } as const
+  const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
+  for (const { _id, parts } of found) {
+    if (parts === undefined) continue
+    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: members }).toArray()
     const partIds = own.map((part) => part._id)
+    await removeObjects(places, own, cleared)
     await pieces.deleteMany({ files_id: { $in: partIds } })
     await blobs.deleteMany({ _id: { $in: partIds } })
   }
+  await removeObjects(places, found, cleared)
   await pieces.deleteMany({ files_id: { $in: ids } })
   await blobs.deleteMany({ _id: { $in: ids } })
 }
 
+async function removeObjects(places: Places['places'], found: FoundBlob[], cleared?: string): Promise<void> {
+  const left = found.filter((blob) => {
+    const named = [placeOf(places, blob.store), placeOf(places, blob.also_in)]
+    const isInObjects = named.some((place) => place === places.objects)
+    // Some stores list unfinished uploads only for a whole key.
+    return isInObjects && (blob.length === undefined || placed(blob).owner !== cleared)
+  })
+  await places.objects?.remove(left.map(placed))
+}
+
+export function placed({ _id, metadata }: Pick<BlobDocument, '_id' | 'metadata'>): PlacedBlob {
+  return { id: _id.toHexString(), owner: metadata?.assistant_id ?? '' }
+}
+
 async function writeBlob(
-  collections: Blobs,
-  buffers: ReturnType<typeof createPieceBuffers>,
+  { blobs }: Blobs,
+  { target, buffers }: { target: BlobPlace; buffers: ReturnType<typeof createPieceBuffers> },
   { blobId, assistantId, source }: { blobId: string; assistantId: string; source: Readable },
 ): Promise<StoredBlob> {
-  const { blobs, pieces } = collections
-  const id = new ObjectId(blobId)
+  const _id = new ObjectId(blobId)
+  const blob = { id: blobId, owner: assistantId }
   const hash = createHash('sha256')
   const pair = buffers.take()
   let size = 0
-  let n = 0
-  // One piece is being stored while the next arrives.
-  let storing: Promise<unknown> = Promise.resolve()
+  await blobs.insertOne({ _id, ...newDocument(blob, target) })
+  const writer = target.write(blob)
   try {
-    await blobs.insertOne({
-      _id: id,
-      chunkSize: chunkSizeBytes,
-      uploadDate: new Date(),
-      filename: blobId,
-      metadata: { assistant_id: assistantId },
-    })
     for await (const bytes of inPieces(source, pair)) {
       hash.update(bytes)
       size += bytes.length
-      await storing
+      await writer.add(bytes)
       buffers.noteStored(bytes.length)
-      storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
-      storing.catch(() => undefined)
     }
-    await storing
-    const { matchedCount } = await blobs.updateOne({ _id: id }, { $set: { length: size } })
+    await writer.complete()
+    const { matchedCount } = await blobs.updateOne({ _id }, { $set: { length: size } })
     if (matchedCount === 0) throw new AppError('not_found', 'The file was deleted during its upload.')
   } catch (error) {
-    await storing.catch(() => undefined)
-    await remove(collections, [id])
+    await writer.abandon()
+    const removed = target.remove([blob]).then(() => blobs.deleteOne({ _id }))
+    // What cannot be removed now has its document, so that the sweep finds it.
+    await removed.catch(() => undefined)
     throw error
   } finally {
     buffers.giveBack(pair)
@@ -224,34 +315,27 @@ async function unjoin({ blobs }: Blobs, id: ObjectId): Promise<void> {
   await blobs.deleteOne({ _id: id })
 }
 
-/**
- * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
- * it, makes the embedded database hold the whole blob in memory.
- */
-async function* piecesOf(collections: Blobs, blobId: string): AsyncGenerator<Uint8Array> {
-  const { blobs, pieces } = collections
-  const id = new ObjectId(blobId)
-  const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1, parts: 1 } })
-  if (blob?.length === undefined) throw missingBytes(blobId)
-  if (blob.parts !== undefined) {
-    for (const part of blob.parts) yield* piecesOf(collections, part.toHexString())
-    return
-  }
-  const count = Math.ceil(blob.length / blob.chunkSize)
-  const piece = (n: number) => {
-    const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
-    // A caller that stops reading never awaits this piece, so its failure must not count as unhandled.
-    reading?.catch(() => undefined)
-    return reading
-  }
-  let next = piece(0)
-  for (let n = 0; n < count; n++) {
-    const bytes = (await next)?.data
-    if (!(bytes instanceof Binary)) throw missingBytes(blobId)
-    next = piece(n + 1)
-    yield bytes.value()
+/** When bytes are missing, they may have been moved meanwhile: then the rest is read from where they are now. */
+async function* bytesOf(all: Places, blobId: string): AsyncGenerator<Uint8Array> {
+  const members = { length: 1, chunkSize: 1, parts: 1, store: 1, metadata: 1 } as const
+  const find = () => all.blobs.findOne({ _id: new ObjectId(blobId) }, { projection: members })
+  let at = 0
+  for (let blob = await find(); ;) {
+    if (blob?.length === undefined) throw missingBytes(blobId)
+    const { length, chunkSize, store, parts } = blob
+    if (parts !== undefined) {
+      for (const part of parts) yield* bytesOf(all, part.toHexString())
+      return
+    }
+    try {
+      for await (const bytes of placeOf(all.places, store).read(placed(blob), { length, from: at, chunkSize })) {
+        at += bytes.length
+        yield bytes
+      }
+      return
+    } catch (error) {
+      blob = await find()
+      if (blob === null || blob.store === store) throw error
+    }
   }
 }
-
-/** Retryable: a deletion under way removes the file's record next. */
-const missingBytes = (blobId: string) => new AppError('internal', `bytes of blob ${blobId} are missing`)

@@ -1,3 +1,5 @@
+import { collectEvery } from '../garbage.ts'
+
 /** Two buffers for one upload: one is filled while the other is being stored. */
 export type PieceBuffers = [Buffer, Buffer]
 
@@ -11,7 +13,6 @@ const collectEveryBytes = 8 * 1024 * 1024
  */
 export function createPieceBuffers(pieceBytes: number) {
   const spare: PieceBuffers[] = []
-  let uncollected = 0
 
   return {
     take: (): PieceBuffers => spare.pop() ?? [Buffer.allocUnsafeSlow(pieceBytes), Buffer.allocUnsafeSlow(pieceBytes)],
@@ -21,16 +22,8 @@ export function createPieceBuffers(pieceBytes: number) {
       if (spare.length < keptPairs) spare.push(buffers)
     },
 
-    /**
-     * Frees what the network and the driver have used for earlier pieces, which takes about a millisecond. Does
-     * nothing in a process without Node's option `--expose-gc`.
-     */
-    noteStored(bytes: number): void {
-      uncollected += bytes
-      if (uncollected < collectEveryBytes) return
-      uncollected = 0
-      globalThis.gc?.({ type: 'minor' })
-    },
+    /** Frees what the network and the driver have used for earlier pieces. */
+    noteStored: collectEvery(collectEveryBytes, 'minor'),
   }
 }
 

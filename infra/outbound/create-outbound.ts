@@ -67,11 +67,11 @@ async function fetchOver(
   url: URL,
   { body, headers, method, signal }: RequestInit,
 ): Promise<Response> {
-  if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
+  if (body instanceof FormData) throw new TypeError('not a body that can be sent')
   return undiciFetch(url, {
     ...(method === undefined ? {} : { method }),
     ...(signal ? { signal } : {}),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body, duplex: 'half' }),
     headers: [...new Headers(headers)],
     redirect: 'manual',
     dispatcher,

@@ -1,86 +1,85 @@
-import { createClient } from 'redis'
-import { type TlsSettings, tlsOptions } from '../tls.ts'
+import { reasonOf } from '../../domain/reason-of.ts'
+import { within } from '../../services/within.ts'
+import type { TlsSettings } from '../tls.ts'
+import { parseRedisUrl, redisUrlForms } from './address.ts'
+import { createChannels } from './channels.ts'
+import { createCommands } from './commands.ts'
+import { type RedisClient, openClient } from './node.ts'
+import { createServers } from './servers.ts'
+import { topologyOf } from './topology.ts'
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
-export type RedisClient = RedisConnection['commands']
 
 interface RedisOptions {
-  /** For an address with `rediss://`. */
+  /** For an address with `rediss`. */
   tls?: TlsSettings | undefined
   /** A command fails if Redis does not answer within this time. */
   timeoutMs?: number
   /** Called for each failure of a connection; it reconnects by itself. */
-  onError(error: Error): void
+  onError(error: unknown): void
 }
 
-/** Two connections: one for commands, one that only subscribes. Both reconnect by themselves. */
+/** Connects to one server, to the primaries of a cluster, or to the primary that Sentinels know (`parseRedisUrl`). */
 export async function connectRedis(url: string, { tls = {}, timeoutMs = 4000, onError }: RedisOptions) {
-  const reconnectStrategy = (retries: number) => Math.min(50 * 2 ** Math.min(retries, 6), 500)
-  const plain = { connectTimeout: timeoutMs, reconnectStrategy }
-  const socket = url.startsWith('rediss:') ? { ...plain, tls: true as const, ...tlsOptions(tls) } : plain
-  const commands = createClient({ url, socket, disableOfflineQueue: true })
-  const subscriber = createClient({ url, socket })
-  const clients = [commands, subscriber]
-  // A client without an error listener ends the process.
-  for (const client of clients) client.on('error', onError)
-  await Promise.all(clients.map((client) => client.connect()))
-  const stopWatching = clients.map((client) => watchConnection(client, timeoutMs, onError))
-  return {
-    commands,
-    subscriber,
-    ping: async () => {
-      await commands.ping()
-    },
-    close: async () => {
-      for (const stop of stopWatching) stop()
-      const closing = Promise.allSettled(clients.map((client) => client.close()))
-      const limit = setTimeout(() => {
-        for (const client of clients) if (client.isOpen) client.destroy()
-      }, closeLimitMs)
-      await closing
+  const address = parseRedisUrl(url)
+  if (address === undefined) throw new Error(`the address must be such as ${redisUrlForms}`)
+  const options = { ...address, tls, timeoutMs, onError }
+  const topology = topologyOf(address, async (at, question) => {
+    const client = openClient(at, options, () => false)
+    client.on('error', () => undefined)
+    const limit = setTimeout(() => client.destroy(), timeoutMs)
+    try {
+      await client.connect()
+      return await question(client)
+    } finally {
       clearTimeout(limit)
-      for (const client of clients) if (client.isOpen) client.destroy()
+      client.destroy()
+    }
+  })
+  const servers = createServers(topology, options, () => channels.follow())
+  const commands = createCommands(servers, timeoutMs / 8)
+  const channels = createChannels({ ...servers, ...commands }, topology.isSharded, onError)
+  try {
+    await servers.open()
+    if (!topology.isSharded) await refuseCluster(servers.primaries())
+  } catch (error) {
+    await servers.close()
+    throw error
+  }
+  return {
+    at: commands.at,
+    bySlot: servers.bySlot,
+    subscribe: channels.subscribe,
+    /** Publishes to those who subscribe with `isOfSlot`. */
+    publishInSlot: topology.isSharded ? ('SPUBLISH' as const) : ('PUBLISH' as const),
+    /** The connections for commands, one of each primary. */
+    primaries: servers.primaries,
+    ping: () => pingAll(servers.primaries()),
+    close: async () => {
+      channels.close()
+      await servers.close()
     },
   }
 }
 
-const closeLimitMs = 1000
+const pingLimitMs = 1000
 
-interface Watched {
-  readonly isReady: boolean
-  ping(): Promise<unknown>
-  destroy(): void
-  connect(): Promise<unknown>
+/** Fails if no primary answers. If only some do, it returns a text that says how many. */
+async function pingAll(primaries: RedisClient[]): Promise<string | undefined> {
+  const answers = primaries.map(async (client) => within(pingLimitMs, client.ping()))
+  const settled = await Promise.allSettled(answers)
+  const failed = settled.find((one) => one.status === 'rejected')
+  const count = settled.filter((one) => one.status === 'fulfilled' && one.value !== undefined).length
+  if (count === 0) throw new Error(failed === undefined ? 'no answer in time' : reasonOf(failed.reason))
+  return count < primaries.length ? `${count} of ${primaries.length} primaries answer` : undefined
 }
 
-/**
- * Sends a heartbeat repeatedly. If a connection does not answer, it is closed and opened again, so that its
- * commands fail instead of waiting. The client's own socket timeout does not do this, because each written command
- * restarts it.
- */
-function watchConnection(client: Watched, timeoutMs: number, onError: (error: Error) => void): () => void {
-  let isAsking = false
-  const ask = () => {
-    if (isAsking || !client.isReady) return
-    isAsking = true
-    const giveUp = () => {
-      if (!isAsking) return
-      onError(new Error('Redis does not answer; the connection is closed and opened again'))
-      client.destroy()
-      client.connect().catch(onError)
-    }
-    // After a pause of the whole process an answer may be unread: it is read before `setImmediate` runs.
-    const limit = setTimeout(() => setImmediate(giveUp), (timeoutMs * 3) / 8)
-    client
-      .ping()
-      // The connection itself reports the failure.
-      .catch(() => undefined)
-      .finally(() => {
-        isAsking = false
-        clearTimeout(limit)
-      })
-  }
-  const timer = setInterval(ask, timeoutMs / 8)
-  timer.unref()
-  return () => clearInterval(timer)
+/** Each command would be sent to another node. */
+async function refuseCluster([client]: RedisClient[]): Promise<void> {
+  // A server in between may not know the question.
+  const said = await client?.hello().catch(() => undefined)
+  if (said !== undefined && String(said.mode) === 'cluster')
+    throw new Error(
+      'this server is part of a cluster: the address must begin with redis+cluster:// or rediss+cluster://',
+    )
 }

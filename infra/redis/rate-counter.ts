@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { within } from '../../services/within.ts'
-import type { RedisClient } from './connect.ts'
+import type { RedisConnection } from './connect.ts'
 
 /** The count in the current window, and how many milliseconds the window has left. */
 interface Count {
@@ -31,10 +31,13 @@ const maxLocalCounters = 10_000
  * Counts per key and window in Redis, for all API processes together. While Redis does not answer, each process
  * counts for itself, so that requests pass and a limit still holds per process.
  */
-export function createRateCounter(redis: Pick<RedisClient, 'eval'>, prefix: string) {
+export function createRateCounter(redis: Pick<RedisConnection, 'at'>, prefix: string) {
   const local = createLocalCounter()
-  const ask = async (script: string, key: string, values: string[]): Promise<Count> => {
-    const reply: unknown = await inTime(redis.eval(script, { keys: [`${prefix}rate:${key}`], arguments: values }))
+  const ask = async (script: string, name: string, values: string[]): Promise<Count> => {
+    const key = `${prefix}rate:${name}`
+    const reply: unknown = await inTime(
+      redis.at(key, (client) => client.eval(script, { keys: [key], arguments: values })),
+    )
     const numbers: unknown[] = Array.isArray(reply) ? Array.from<unknown>(reply) : []
     const [current, ttl] = numbers
     if (typeof current !== 'number' || typeof ttl !== 'number') throw new Error('unexpected reply to a count')

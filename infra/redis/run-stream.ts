@@ -1,17 +1,15 @@
 import { parseOwnJson } from '../../domain/own-json.ts'
-import type { EntryId } from '../../domain/event-ids.ts'
+import { type EntryId, zeroId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
-import type { RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
+import type { Publication, RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'
+import type { RedisClient } from './node.ts'
 
 /**
  * Enough for minutes of continuous writing; writers publish whole messages in between, so that trimming leaves no
  * gap.
  */
 const keptEntries = 5000
-
-/** A connection breaks, or is closed because it does not answer. */
-const lossEvents = ['reconnecting', 'end']
 
 /** The channel on which processes that execute steps learn that a run has a newer fence. */
 const supersededChannel = 'runs:superseded'
@@ -20,9 +18,12 @@ const forgottenChannel = 'threads:forgotten'
 
 /**
  * The scripts of the streams. `keptSeconds`: how long a stream is kept after its last entry; after that, readers are
- * served from the database.
+ * served from the database. All keys of a run, and its channel, are in one hash slot.
  */
-function scripts(keptSeconds: number) {
+function scripts({ publishInSlot }: Pick<RedisConnection, 'publishInSlot'>, keptSeconds: number) {
+  // While a slot moves, what its new server publishes is not heard at the old one: readers must notice. Processes of
+  // the version before, which know no clusters, cannot read this.
+  const head = publishInSlot === 'SPUBLISH' ? "id .. ' ' .. before" : 'id'
   /**
    * Appends to the stream and publishes, unless a newer fence is known: a worker that was considered dead cannot
    * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
@@ -32,10 +33,12 @@ local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
 if tonumber(ARGV[1]) < newest then return false end
 redis.call('SET', KEYS[2], ARGV[1], 'EX', ${keptSeconds})
 local function append(payload)
+  local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+  local before = last and last[1] or '${zeroId}'
   local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${keptEntries}, '*', 'e', payload)
   redis.call('EXPIRE', KEYS[1], ${keptSeconds})
-  redis.call('PUBLISH', ARGV[2], id .. ' ' .. payload)
-  return id
+  redis.call('${publishInSlot}', ARGV[2], ${head} .. ' ' .. payload)
+  return {id, before}
 end
 `
 
@@ -74,83 +77,77 @@ return true
   return { publishScript, supersedeScript, publishInTurnScript }
 }
 
-export function createRunStream(
-  { commands, subscriber }: Pick<RedisConnection, 'commands' | 'subscriber'>,
-  { keptSeconds }: { keptSeconds: number },
-): RunStream {
-  const { publishScript, supersedeScript, publishInTurnScript } = scripts(keptSeconds)
+export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptSeconds: number }): RunStream {
+  const { publishScript, supersedeScript, publishInTurnScript } = scripts(redis, keptSeconds)
 
-  async function hearChannel(channel: string, hear: (text: string) => void): Promise<() => Promise<void>> {
-    await subscriber.subscribe(channel, hear)
-    return async () => {
-      if (subscriber.isOpen) await subscriber.unsubscribe(channel, hear)
-    }
-  }
+  const run = (script: string, runId: string, keys: string[], values: string[]): Promise<unknown> =>
+    redis.at(streamKey(runId), (client) => client.eval(script, { keys, arguments: values }))
+
+  const hearAll = (channel: string, hear: (text: string) => void) =>
+    redis.subscribe(channel, { hear, lost: () => {}, back: () => {} })
 
   return {
     async publish(runId, fence, entries) {
-      const reply: unknown = await commands.eval(publishScript, {
-        keys: [streamKey(runId), fenceKey(runId)],
-        arguments: [String(fence), channelOf(runId), JSON.stringify(entries)],
-      })
-      return typeof reply === 'string' ? reply : null
+      const values = [String(fence), channelOf(runId), JSON.stringify(entries)]
+      return publicationOf(await run(publishScript, runId, [streamKey(runId), fenceKey(runId)], values))
     },
 
     async supersede(runId, fence, entries) {
-      const reply: unknown = await commands.eval(supersedeScript, {
-        keys: [streamKey(runId), fenceKey(runId)],
-        arguments: [String(fence), channelOf(runId), JSON.stringify(entries), runId],
-      })
-      return typeof reply === 'string' ? reply : null
+      const values = [String(fence), channelOf(runId), JSON.stringify(entries), runId]
+      return publicationOf(await run(supersedeScript, runId, [streamKey(runId), fenceKey(runId)], values))
     },
 
     onSuperseded: (listener) =>
-      hearChannel(supersededChannel, (text) => {
+      hearAll(supersededChannel, (text) => {
         const [fence, runId] = text.split(' ')
         if (runId !== undefined) listener(runId, Number(fence))
       }),
 
     async forgetThreads(threadIds) {
-      await commands.publish(forgottenChannel, JSON.stringify(threadIds))
+      await redis.at(forgottenChannel, (client) => client.publish(forgottenChannel, JSON.stringify(threadIds)))
     },
 
-    onForgotten: (listener) => hearChannel(forgottenChannel, (text) => listener(parseOwnJson<string[]>(text))),
+    onForgotten: (listener) => hearAll(forgottenChannel, (text) => listener(parseOwnJson<string[]>(text))),
 
     async publishInTurn(runId, fence, { group, place }, entries) {
-      await commands.eval(publishInTurnScript, {
-        keys: [streamKey(runId), fenceKey(runId), turnsKey(runId)],
-        arguments: [String(fence), channelOf(runId), JSON.stringify(entries), String(group), String(place)],
-      })
+      const values = [String(fence), channelOf(runId), JSON.stringify(entries), String(group), String(place)]
+      await run(publishInTurnScript, runId, keysOf(runId), values)
     },
 
     async read(runId, afterId) {
-      const kept = await commands.xRange(streamKey(runId), afterId === undefined ? '-' : `(${afterId}`, '+')
+      const key = streamKey(runId)
+      const kept = await redis.at(key, (client) => client.xRange(key, afterId === undefined ? '-' : `(${afterId}`, '+'))
       return (kept ?? []).flatMap(({ id, message }) => batchOf(id, message['e']))
     },
 
-    subscribe: (runId, listener) =>
-      hearChannel(channelOf(runId), (text) => {
-        const space = text.indexOf(' ')
-        for (const batch of batchOf(text.slice(0, space), text.slice(space + 1))) listener(batch)
-      }),
+    subscribe: (runId, { hear, lost, back }) =>
+      redis.subscribe(
+        channelOf(runId),
+        { hear: (text) => batchesIn(text).forEach(hear), lost, back },
+        { isOfSlot: true },
+      ),
 
-    onConnection({ lost, back }) {
-      const clients = [commands, subscriber]
-      // One client hears new batches, the other reads those that were missed.
-      const ready = () => {
-        if (clients.every(({ isReady }) => isReady)) back()
-      }
-      for (const event of lossEvents) subscriber.on(event, lost)
-      for (const client of clients) client.on('ready', ready)
-      return () => {
-        for (const event of lossEvents) subscriber.off(event, lost)
-        for (const client of clients) client.off('ready', ready)
-      }
-    },
-
-    remove: async (runIds) => (runIds.length === 0 ? 0 : commands.del(runIds.flatMap(keysOf))),
-    count: async (runIds) => (runIds.length === 0 ? 0 : commands.exists(runIds.flatMap(keysOf))),
+    remove: (runIds) => inEachSlot(runIds, (client, keys) => client.del(keys)),
+    count: (runIds) => inEachSlot(runIds, (client, keys) => client.exists(keys)),
   }
+
+  /** The sum of what the servers say of the runs' keys. */
+  async function inEachSlot(runIds: string[], ask: (client: RedisClient, keys: string[]) => Promise<number>) {
+    const slots = redis.bySlot(runIds.flatMap(keysOf))
+    const counts = await Promise.all(slots.map((keys) => redis.at(keys[0] ?? '', (client) => ask(client, keys))))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+}
+
+function publicationOf(reply: unknown): Publication | null {
+  const [id, before]: unknown[] = Array.isArray(reply) ? Array.from<unknown>(reply) : []
+  return typeof id === 'string' && typeof before === 'string' ? { id, before } : null
+}
+
+/** A publication: the id, where slots can move the id before it, and the entries. */
+function batchesIn(text: string): StreamBatch[] {
+  const [, id = '', before, entries] = /^(\S+) (?:(\d\S*) )?([^]*)$/.exec(text) ?? []
+  return batchOf(id, entries).map((batch) => (before === undefined ? batch : { ...batch, before }))
 }
 
 function batchOf(id: EntryId, text: string | undefined): StreamBatch[] {

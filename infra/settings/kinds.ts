@@ -1,6 +1,8 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox'
 import { isOcrLanguage } from '../../domain/knowledge/scan.ts'
+import { type ObjectLocation, parseLocation } from '../objects/location.ts'
 import { isAddressOrRange, isHostOrRange } from '../outbound/address-policy.ts'
+import { parseRedisUrl, redisUrlForms } from '../redis/address.ts'
 
 interface Facts<V> {
   default?: V
@@ -67,6 +69,13 @@ export const color = kind<string>('a colour, such as #3f5bd9', asItIs, Type.Stri
 
 export const credential = kind<string>('text', asItIs, Type.String(), { isSecret: true })
 
+export const redisUrl = kind<string>(
+  `such as ${redisUrlForms}`,
+  asItIs,
+  Type.Refine(Type.String(), (given) => parseRedisUrl(given) !== undefined),
+  { isSecret: true },
+)
+
 /** A secret that could be guessed is a warning, and in production a problem. */
 export const secret = kind<string>('text', asItIs, Type.String(), { isSecret: true, strengthOf: lengthOf })
 
@@ -117,6 +126,18 @@ export const url = kind<string>(
   'an absolute URL',
   (given) => (URL.canParse(given) ? given.replace(/\/+$/, '') : undefined),
   Type.String(),
+)
+
+/** A bucket and what is needed to reach it. */
+export const objectLocation = kind<ObjectLocation>(
+  'such as s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com',
+  (given, { problem }) => {
+    const location = parseLocation(given)
+    if (typeof location !== 'string') return location
+    problem(location)
+    return undefined
+  },
+  Type.Object({}),
 )
 
 /** An issuer is compared exactly, so a trailing slash is kept. */

@@ -29,14 +29,14 @@ const foundServers = kind<FoundServer[]>(
 export const modelSettings = {
   openaiApiKey: credential('OPENAI_API_KEY', 'Key of the model server.', { defaultText: 'none is sent' }),
   openaiBaseUrl: url('OPENAI_BASE_URL', 'OpenAI-compatible server.', { defaultText: "OpenAI's own" }),
-  providers: providers('MODELS', 'Several servers as JSON, best in MODELS_FILE (docs/models.md).', {
+  providers: providers('MODELS', 'Several servers as JSON (docs/models.md).', {
     default: noProviders,
-    defaultText: 'all models are at OPENAI_BASE_URL',
+    defaultText: 'only OPENAI_BASE_URL',
   }),
   defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', {
-    defaultText: 'the choice of the model page, else gpt-4o-mini',
+    defaultText: 'that of the model page, else gpt-4o-mini',
   }),
-  modelPrices: modelPrices('MODEL_PRICES', 'Prices as JSON, best in MODEL_PRICES_FILE (docs/budgets.md).', {
+  modelPrices: modelPrices('MODEL_PRICES', 'Prices as JSON (docs/budgets.md).', {
     defaultText: 'the prices of the model page',
   }),
   foundServers: foundServers('MODEL_SERVERS_FOUND', 'Set by `npm start`.', { default: [], defaultText: 'none' }),
@@ -66,7 +66,7 @@ export const modelSettings = {
       defaultText: 'on without a model key',
     }),
     modelDiscovery: text('MODEL_DISCOVERY', '`off`, or the base URLs where model servers are looked for.', {
-      defaultText: 'the usual ports of Ollama, LM Studio, vLLM and llama.cpp',
+      defaultText: 'the usual ports',
     }),
   }),
 }

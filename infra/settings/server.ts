@@ -85,7 +85,7 @@ export const serverSettings = {
   }),
   workflowCallStacks: onOff(
     'WORKFLOW_CALL_STACKS',
-    'Fills "Call Stack" of the Temporal UI, for a tenth of the processor time.',
+    'Fills "Call Stack" of the Temporal UI; costs a tenth of the processor time.',
     { default: false },
   ),
   taskQueuePrefix: text('TASK_QUEUE_PREFIX', 'For services that share a namespace.', {

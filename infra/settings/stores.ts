@@ -1,16 +1,34 @@
-import { credential, key, keys, onOff, oneOf, origins, readBy, secret, text, tls, url } from './kinds.ts'
+import {
+  credential,
+  key,
+  keys,
+  objectLocation,
+  onOff,
+  oneOf,
+  origins,
+  readBy,
+  redisUrl,
+  secret,
+  text,
+  tls,
+  url,
+} from './kinds.ts'
 
 export const storeSettings = {
   mongodbUri: credential('MONGODB_URI', 'MongoDB, a replica set.', {
     default: 'mongodb://127.0.0.1:27017/assistants',
   }),
   mongodbTls: tls('MONGODB_TLS', 'MongoDB'),
-  redisUrl: credential('REDIS_URL', 'Redis; `rediss://` for TLS.', { default: 'redis://127.0.0.1:6379' }),
+  redisUrl: redisUrl('REDIS_URL', 'Redis, a cluster or Sentinels (docs/operations.md); `rediss` for TLS.', {
+    default: 'redis://127.0.0.1:6379',
+  }),
   redisTls: tls('REDIS_TLS', 'Redis'),
   vectorStore: oneOf('VECTOR_STORE', ['lancedb', 'pinecone', 'qdrant'], 'lancedb (embedded), qdrant or pinecone.', {
     default: 'lancedb',
   }),
-  lancedbUri: text('LANCEDB_URI', 'Folder or object store of LanceDB.', { defaultText: '{DATA_DIR}/lancedb' }),
+  lancedbUri: text('LANCEDB_URI', 'Folder of LanceDB, or a bucket, named as in BLOBS_URL.', {
+    defaultText: '{DATA_DIR}/lancedb',
+  }),
   pineconeApiKey: credential('PINECONE_API_KEY', 'Key of Pinecone.'),
   pineconeIndex: text('PINECONE_INDEX', 'Index in Pinecone.'),
   pineconeHost: url('PINECONE_HOST', 'Address of that index.'),
@@ -18,6 +36,14 @@ export const storeSettings = {
   qdrantApiKey: credential('QDRANT_API_KEY', 'Key of Qdrant.'),
   qdrantCollection: text('QDRANT_COLLECTION', 'Collection; one for each vector length.', {
     default: 'assistants',
+  }),
+  blobsUrl: objectLocation('BLOBS_URL', 'Bucket for the bytes of files (docs/object-storage.md).', {
+    defaultText: 'in MongoDB',
+  }),
+  s3AccessKeyId: credential('S3_ACCESS_KEY_ID', 'Name of the key of the buckets of BLOBS_URL and LANCEDB_URI.'),
+  s3SecretAccessKey: credential('S3_SECRET_ACCESS_KEY', 'That key.'),
+  blobsWriteTo: oneOf('BLOBS_WRITE_TO', ['objects', 'database'], 'Where new files go if BLOBS_URL is set.', {
+    default: 'objects',
   }),
 }
 

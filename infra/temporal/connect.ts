@@ -1,4 +1,12 @@
-import { Client, Connection, type ConnectionLike, type TLSConfig } from '@temporalio/client'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  Client,
+  Connection,
+  type ConnectionLike,
+  type TLSConfig,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client'
 import type { Settings } from '../config.ts'
 import { dataConverterFor } from './data-converter.ts'
 
@@ -47,7 +55,13 @@ const channelArgs = {
 }
 
 export async function connectTemporal(settings: TemporalSettings) {
-  const connection = await Connection.connect({ ...connectionOptions(settings), connectTimeout: '10s', channelArgs })
+  const retries = createRetries()
+  const connection = await Connection.connect({
+    ...connectionOptions(settings),
+    connectTimeout: '10s',
+    channelArgs,
+    interceptors: [makeGrpcRetryInterceptor(retries.options)],
+  })
   const clientOf = (way: ConnectionLike) =>
     new Client({
       connection: way,
@@ -66,6 +80,35 @@ export async function connectTemporal(settings: TemporalSettings) {
     ping: async () => {
       await connection.withDeadline(Date.now() + 1000, () => connection.workflowService.getSystemInfo({}))
     },
-    close: () => connection.close(),
+    close: async () => {
+      await retries.end()
+      await connection.close()
+    },
+  }
+}
+
+/**
+ * The client's own rules for retries, which can be ended: a retry on a closed connection throws where nobody can catch
+ * it, so the connection waits for those that are planned, for at most six seconds.
+ */
+function createRetries() {
+  const { delayFunction, retryableDecider } = defaultGrpcRetryOptions()
+  let hasEnded = false
+  let lastAt = 0
+  return {
+    options: {
+      retryableDecider: (...failure: Parameters<typeof retryableDecider>) => !hasEnded && retryableDecider(...failure),
+      delayFunction: (...failure: Parameters<typeof delayFunction>) => {
+        const delayMs = delayFunction(...failure)
+        lastAt = Math.max(lastAt, performance.now() + delayMs)
+        return delayMs
+      },
+    },
+    end: async () => {
+      hasEnded = true
+      const leftMs = lastAt - performance.now()
+      // One more, because timers are not exact.
+      if (leftMs > 0) await pause(leftMs + 10)
+    },
   }
 }

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import { Worker } from 'node:worker_threads'
 
 /**

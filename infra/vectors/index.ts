@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Settings } from '../config.ts'
+import { type BucketSettings, lanceBucket } from './lance-bucket.ts'
 
 type VectorSettings = Pick<
   Settings,
@@ -17,14 +18,16 @@ type VectorSettings = Pick<
   | 'qdrantUrl'
   | 'qdrantApiKey'
   | 'qdrantCollection'
->
+> &
+  BucketSettings
 
 /** The vector store that the settings name. Its library is loaded, and it connects, when it is first used. */
-export function createVectorStore(settings: VectorSettings): VectorStore {
+export function createVectorStore(settings: VectorSettings, ownFetch: typeof fetch = fetch): VectorStore {
   switch (settings.vectorStore) {
     case 'lancedb': {
       const uri = settings.lancedbUri ?? join(settings.dataDir, 'lancedb')
-      const load = async () => (await import('./lancedb.ts')).createLanceStore(uri)
+      const bucket = lanceBucket(uri, settings, ownFetch)
+      const load = async () => (await import('./lancedb.ts')).createLanceStore(uri, bucket)
       // A health check alone is no reason to load the library.
       return loadedWhenUsed('lancedb', load, uri.includes('://') ? undefined : () => usableFolder(uri))
     }

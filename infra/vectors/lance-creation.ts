@@ -4,6 +4,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Connection, Table } from '@lancedb/lancedb'
+import { type LanceBucket, makeInBucket } from './lance-bucket.ts'
 import { type LanceRow, toColumns } from './lance-rows.ts'
 
 /** Writing a table's first rows never takes this long: older folders were left by a process that died. */
@@ -12,24 +13,38 @@ const abandonedAfterMs = 60 * 60_000
 /**
  * Creates tables so that exactly one of several simultaneous creators succeeds. Lance's own creation is not atomic:
  * two creators were both told of success, and the rows of one were lost (lance-format/lance#4451). In a folder, a
- * table is therefore written to a staging folder and moved to its place, which the file system allows only once. An
- * object store has no such move: there Lance's creation is used, and an ingestion that misses its vectors at the
- * end stores them again.
+ * table is therefore written to a staging folder and moved to its place, which the file system allows only once. A bucket
+ * takes its first manifest only once (`makeInBucket`).
  */
 export function createTableMaker(
   uri: string,
-  { database, connectTo }: { database: () => Promise<Connection>; connectTo: (uri: string) => Promise<Connection> },
+  {
+    using,
+    connectTo,
+    bucket,
+  }: {
+    using: (work: (db: Connection) => Promise<void>) => Promise<void>
+    connectTo: (folder: string) => Promise<Connection>
+    bucket?: LanceBucket | undefined
+  },
 ) {
-  const folder = folderOf(uri)
-  if (folder === undefined) {
+  if (bucket !== undefined) {
     return {
       async make(name: string, rows: LanceRow[], finish: Finish): Promise<boolean> {
-        await create(await database(), name, rows, finish)
+        const fill = async (folder: string) => {
+          const db = await connectTo(folder)
+          await create(db, name, rows, async () => {}).finally(() => db.close())
+        }
+        if (!(await makeInBucket(bucket.objects, name, fill))) return false
+        // What fails now is done when the first file is settled.
+        await using((db) => finishIn(db, name, finish)).catch(() => undefined)
         return true
       },
-      removeUnfinished: async () => undefined,
+      /** Also old versions of objects, and what a killed creator left. */
+      removeUnfinished: (name: string) => bucket.objects.remove(`${name}.lance/`),
     }
   }
+  const folder = uri.startsWith('file://') ? fileURLToPath(uri) : resolve(uri)
   const staging = join(folder, '.staging')
 
   return {
@@ -59,14 +74,14 @@ export function createTableMaker(
 
 type Finish = (table: Table) => Promise<void>
 
-async function create(db: Connection, name: string, rows: LanceRow[], finish: Finish): Promise<void> {
-  const table = await db.createTable(name, toColumns(rows))
+async function finishIn(db: Connection, name: string, finish: Finish): Promise<void> {
+  const table = await db.openTable(name)
   await finish(table).finally(() => table.close())
 }
 
-function folderOf(uri: string): string | undefined {
-  if (uri.startsWith('file://')) return fileURLToPath(uri)
-  return /^[a-z][a-z0-9+.-]+:\/\//i.test(uri) ? undefined : resolve(uri)
+async function create(db: Connection, name: string, rows: LanceRow[], finish: Finish): Promise<void> {
+  const table = await db.createTable(name, toColumns(rows))
+  await finish(table).finally(() => table.close())
 }
 
 function isTaken(error: unknown): boolean {

@@ -2,7 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Index, type Table } from '@lancedb/lancedb'
-import { createTextIndex, textIndexName, unavailable, vectorIndexName } from './lance-tables.ts'
+import type { LanceBucket } from './lance-bucket.ts'
+import { createTextIndex, dimensionsOf, textIndexName, unavailable, vectorIndexName } from './lance-tables.ts'
 
 /** Below this number of rows, an exact search is fast enough, and an index would only lose precision. */
 const vectorIndexRows = 20_000
@@ -14,44 +15,86 @@ const manyFragments = 50
  * large table takes seconds, in which nothing is written.
  */
 const unindexedShare = 1 / 8
-/** From this size on, building takes hundreds of megabytes, which a separate process gives back. */
+/** But no longer than until so many numbers of vectors are outside of the indexes, which a search compares in 10 ms. */
+const unindexedNumbers = 6_000_000
+/** From this size on, building takes up to hundreds of megabytes, which a separate process gives back. */
+const apartRows = 4000
+/** From this size on, the caller waits for it. */
 const largeTableRows = 20_000
 
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
-export interface RefreshOptions {
+export interface LancePlace {
+  /** The path of a folder. */
   uri: string
+  /** Instead of the folder. */
+  bucket: LanceBucket | undefined
+}
+
+export interface RefreshOptions {
+  place: LancePlace
   space: string
   /** More rows will follow soon. */
   isGrowing: boolean
-  /** Calls `buildIndexes` without being waited for. */
-  buildSoon: () => void
+  /** Has the indexes built without being waited for; `isApart`: in a separate process. */
+  buildSoon: (isApart: boolean) => void
 }
 
 /**
- * Updates the indexes of a table where that pays; those of a large table in a separate process. The caller does not wait
- * for the merge of a small one, which takes up to a second: rows outside of the text index are found too.
+ * Whether so many rows of a large table are outside of its text index that a search of their words, one row after the
+ * other, would take longer than all the rest (5 µs for each). That is so while a large file is embedded, until the next
+ * merge. Their vectors are compared nevertheless.
+ */
+export async function isTextFarBehind(table: Table): Promise<boolean> {
+  if ((await table.countRows()) < largeTableRows) return false
+  const text = await table.indexStats(textIndexName)
+  return (text?.numUnindexedRows ?? 0) > 2 * unindexedRows
+}
+
+/**
+ * Updates the indexes of a table where that pays. The caller waits for those of a large table only: a merge of another
+ * takes up to a second, and rows outside of the text index are found too.
  */
 export async function refreshIndexes(
   table: Table,
-  { uri, space, isGrowing, buildSoon }: RefreshOptions,
+  { place, space, isGrowing, buildSoon }: RefreshOptions,
 ): Promise<void> {
   try {
     const due = await dueWork(table)
-    const merging = due.merging && !(isGrowing && due.unindexed < due.rows * unindexedShare)
+    const merging = due.merging && !(isGrowing && mayWait(due))
     if (!due.textIndex && !merging && !due.vectorIndex) return
-    if (due.rows < largeTableRows) return due.textIndex ? await buildIndexes(table) : buildSoon()
+    if (due.rows < largeTableRows) return due.textIndex ? await buildIndexes(table) : buildSoon(due.rows >= apartRows)
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)
   }
-  const child = fork(processPath, [uri, space], {
+  await buildApart(place, space)
+}
+
+/** Builds the indexes in a separate process. */
+export async function buildApart({ uri, bucket }: LancePlace, space: string): Promise<void> {
+  const env = { ...process.env }
+  for (const [name, value] of Object.entries(bucket?.storageOptions ?? {})) env[name.toUpperCase()] = value
+  const child = fork(processPath, [bucket?.uri ?? uri, space], {
     execArgv: [],
+    env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exit: unknown[] = await once(child, 'exit')
   const code = exit[0]
   if (code !== 0) throw unavailable(new Error(`the process that builds indexes ended with ${String(code)}`))
+}
+
+export function mayWait({
+  rows,
+  unindexed,
+  dimensions,
+}: {
+  rows: number
+  unindexed: number
+  dimensions: number
+}): boolean {
+  return unindexed < rows * unindexedShare && unindexed * dimensions < unindexedNumbers
 }
 
 async function dueWork(table: Table) {
@@ -63,6 +106,7 @@ async function dueWork(table: Table) {
   return {
     rows,
     unindexed,
+    dimensions: (await dimensionsOf(table)) ?? 0,
     textIndex: !names.includes(textIndexName),
     merging: unindexed >= unindexedRows || numFragments >= manyFragments,
     vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows,

@@ -1,26 +1,37 @@
 import { createHash } from 'node:crypto'
-import { type Connection, Index, Session, type Table, connect } from '@lancedb/lancedb'
+import { type Connection, Index, Session, type Table, connect as connectLance } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
 import { spaceOwner, vectorSpace } from '../../domain/knowledge/vector-space.ts'
+import { type LanceBucket, requireConditionalWrites } from './lance-bucket.ts'
 import { createTableMaker } from './lance-creation.ts'
 import type { LanceRow } from './lance-rows.ts'
 
 /** By default the caches may use seven gigabytes, and a large upload was seen to fill them. */
 const indexCacheBytes = 64n * 1024n * 1024n
 const metadataCacheBytes = 32n * 1024n * 1024n
+/**
+ * The caches count a small table as a few kilobytes; in fact each keeps an open file and 250 KB, as long as the
+ * connection. Ten thousand assistants that were searched once held 2.5 GB.
+ */
+const tablesOfConnection = 500
+
+interface LanceOptions {
+  bucket?: LanceBucket | undefined
+  /** How many tables one connection opens; default `tablesOfConnection`. */
+  mostTables?: number
+}
 
 /**
  * Tables of an embedded database that API and worker open at the same time. Every read checks for writes of other
  * processes (`readConsistencyInterval: 0`).
  */
-export function createLanceTables(uri: string) {
-  const database = createLanceDatabase(uri)
-  const { make, removeUnfinished } = createTableMaker(uri, { database: database.connected, connectTo })
+export function createLanceTables(uri: string, options: LanceOptions = {}) {
+  const database = createLanceDatabase(uri, options)
+  const { make, removeUnfinished } = createTableMaker(uri, { using: database.using, connectTo, bucket: options.bucket })
 
   async function open(space: string): Promise<Table | undefined> {
-    const db = await database.connected()
     try {
-      return await db.openTable(tableName(space))
+      return await database.openTable(tableName(space))
     } catch (error) {
       if (isMissing(error)) return undefined
       throw unavailable(error)
@@ -42,7 +53,6 @@ export function createLanceTables(uri: string) {
       try {
         if (await make(tableName(space), rows, createTextIndex)) return undefined
       } catch (error) {
-        // In an object store another process may have been faster.
         problem = error
       }
       const table = await open(space)
@@ -51,9 +61,8 @@ export function createLanceTables(uri: string) {
     },
 
     async drop(space: string): Promise<void> {
-      const db = await database.connected()
       try {
-        await db.dropTable(tableName(space))
+        await database.using((db) => db.dropTable(tableName(space)))
       } catch (error) {
         if (!isMissing(error)) throw unavailable(error)
       }
@@ -81,28 +90,65 @@ export function createLanceTables(uri: string) {
   }
 }
 
-/** The database itself; the first use connects. */
-function createLanceDatabase(uri: string) {
-  let connecting: Promise<Connection> | undefined
+interface Opened {
+  db: Connection
+  /** Names of the tables that were opened. */
+  tables: Set<string>
+  /** Calls that have not returned. */
+  uses: number
+}
 
-  function connected(): Promise<Connection> {
-    connecting ??= connectTo(uri, new Session(indexCacheBytes, metadataCacheBytes)).catch((cause: unknown) => {
-      connecting = undefined
-      throw unavailable(cause)
-    })
-    return connecting
+/** The database itself; the first use connects, and after many tables another connection takes the place of this one. */
+function createLanceDatabase(uri: string, { bucket, mostTables = tablesOfConnection }: LanceOptions) {
+  let current: Promise<Opened> | undefined
+  let isSafe = false
+
+  async function connect(): Promise<Connection> {
+    const session = new Session(indexCacheBytes, metadataCacheBytes)
+    if (bucket === undefined) return connectTo(uri, session)
+    if (!isSafe) await requireConditionalWrites(bucket.objects)
+    isSafe = true
+    return connectTo(bucket.uri, session, bucket.storageOptions)
   }
 
+  function connected(): Promise<Opened> {
+    current ??= connect().then(
+      (db) => ({ db, tables: new Set<string>(), uses: 0 }),
+      (cause: unknown) => {
+        current = undefined
+        throw unavailable(cause)
+      },
+    )
+    return current
+  }
+
+  async function using<T>(work: (db: Connection) => Promise<T>, table?: string): Promise<T> {
+    const connecting = connected()
+    const opened = await connecting
+    opened.uses++
+    if (table !== undefined) opened.tables.add(table)
+    if (opened.tables.size >= mostTables && current === connecting) current = undefined
+    try {
+      return await work(opened.db)
+    } finally {
+      opened.uses--
+      if (opened.uses === 0 && opened.tables.size >= mostTables) opened.db.close()
+    }
+  }
+
+  const openTable = (name: string) => using((db) => db.openTable(name), name)
+
   return {
-    connected,
+    using,
+    openTable,
 
     /** The names of all tables, or of those that begin with `prefix`. */
     async names(prefix = ''): Promise<string[]> {
-      const db = await connected()
       const found: string[] = []
       for (;;) {
         const startAfter = found.at(-1) ?? prefix
-        const page = await answered(db.tableNames({ limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }))
+        const options = { limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }
+        const page = await answered(using((db) => db.tableNames(options)))
         const wanted = page.filter((name) => name.startsWith(prefix))
         found.push(...wanted)
         if (page.length < 1000 || wanted.length < page.length) return found
@@ -111,8 +157,7 @@ function createLanceDatabase(uri: string) {
 
     /** The assistant that the rows of a table name. */
     async assistantIn(name: string): Promise<string | undefined> {
-      const db = await connected()
-      const table = await db.openTable(name)
+      const table = await openTable(name)
       const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
       const [row] = rows
       const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
@@ -120,25 +165,24 @@ function createLanceDatabase(uri: string) {
     },
 
     async ping(): Promise<void> {
-      const db = await connected()
       try {
-        await db.tableNames({ limit: 1 })
+        await using((db) => db.tableNames({ limit: 1 }))
       } catch (error) {
-        connecting = undefined
+        current = undefined
         throw unavailable(error)
       }
     },
 
     async close(): Promise<void> {
-      const db = await connecting?.catch(() => undefined)
-      connecting = undefined
-      db?.close()
+      const opened = await current?.catch(() => undefined)
+      current = undefined
+      opened?.db.close()
     },
   }
 }
 
-function connectTo(uri: string, session?: Session): Promise<Connection> {
-  return connect(uri, { readConsistencyInterval: 0 }, session)
+function connectTo(uri: string, session?: Session, storageOptions: Record<string, string> = {}): Promise<Connection> {
+  return connectLance(uri, { readConsistencyInterval: 0, storageOptions }, session)
 }
 
 /**
@@ -169,6 +213,13 @@ export async function createTextIndex(table: Table): Promise<void> {
     }),
     name: textIndexName,
   })
+}
+
+export async function dimensionsOf(table: Table): Promise<number | undefined> {
+  const schema = await answered(table.schema())
+  const type: unknown = schema.fields.find((field) => field.name === 'vector')?.type
+  if (typeof type !== 'object' || type === null || !('listSize' in type)) return undefined
+  return typeof type.listSize === 'number' ? type.listSize : undefined
 }
 
 const plainPrefix = 'a-'

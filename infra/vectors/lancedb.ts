@@ -5,17 +5,25 @@ import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { termsOf } from '../../domain/search/terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
-import { buildIndexes, isConflict, refreshIndexes } from './lance-indexes.ts'
+import type { LanceBucket } from './lance-bucket.ts'
+import {
+  type LancePlace,
+  buildApart,
+  buildIndexes,
+  isConflict,
+  isTextFarBehind,
+  refreshIndexes,
+} from './lance-indexes.ts'
 import { type LanceRow, toColumns } from './lance-rows.ts'
-import { answered, closing, createLanceTables, unavailable } from './lance-tables.ts'
+import { answered, closing, createLanceTables, dimensionsOf, unavailable } from './lance-tables.ts'
 
 /**
  * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at the same time. Search is hybrid:
- * nearest vectors and full text, merged. `uri` is a path or an object-store address.
+ * nearest vectors and full text, merged. `uri` is the path of a folder; `bucket`, if given, is used instead.
  */
-export function createLanceStore(uri: string): VectorStore {
-  const tables = createLanceTables(uri)
-  const indexes = createIndexUpkeep(uri, tables)
+export function createLanceStore(uri: string, bucket?: LanceBucket): VectorStore {
+  const tables = createLanceTables(uri, { bucket })
+  const indexes = createIndexUpkeep({ uri, bucket }, tables)
   return {
     name: 'lancedb',
     ping: tables.ping,
@@ -102,15 +110,14 @@ async function search(tables: LanceTables, space: string, query: VectorQuery): P
 }
 
 /** Keeps the indexes of the tables as complete as their rows. */
-function createIndexUpkeep(uri: string, tables: LanceTables) {
+function createIndexUpkeep(place: LancePlace, tables: LanceTables) {
   /** Spaces whose indexes are being built in the background. */
   const building = new Map<string, Promise<unknown>>()
 
   /** What fails, or is interrupted, is due again when the next file is settled. */
-  function buildSoon(space: string): void {
+  function buildSoon(space: string, isApart: boolean): void {
     if (building.has(space)) return
-    const built = tables
-      .use(space, buildIndexes)
+    const built = (isApart ? buildApart(place, space) : tables.use(space, buildIndexes))
       .catch(() => undefined)
       .finally(() => building.delete(space))
     building.set(space, built)
@@ -123,10 +130,10 @@ function createIndexUpkeep(uri: string, tables: LanceTables) {
           await removeDoubles(table, fileId)
         }
         await refreshIndexes(table, {
-          uri,
+          place,
           space,
           isGrowing: expected === undefined,
-          buildSoon: () => buildSoon(space),
+          buildSoon: (isApart) => buildSoon(space, isApart),
         })
       })
     },
@@ -164,6 +171,7 @@ async function byWords(table: Table, { text, fileIds }: VectorQuery, limit: numb
   if (terms.length === 0) return []
   try {
     const worded = table.query().fullTextSearch(new MatchQuery(terms.join(' '), 'terms'))
+    if (await isTextFarBehind(table)) worded.fastSearch()
     const query = fileIds === undefined ? worded : worded.where(ofFiles(fileIds))
     const rows: unknown[] = await query.select(['id', 'file_id', '_score']).limit(limit).toArray()
     return rows.map((row) => ({ ...identityOf(row), score: numberOf(row, '_score') }))
@@ -202,13 +210,6 @@ async function requireDimensions(table: Table, dimensions: number): Promise<void
     'conflict',
     `The assistant's files were embedded with ${known} dimensions and the embedding model now gives ${dimensions}. Have its files embedded anew (POST /assistants/{aid}/reembedding).`,
   )
-}
-
-async function dimensionsOf(table: Table): Promise<number | undefined> {
-  const schema = await answered(table.schema())
-  const type: unknown = schema.fields.find((field) => field.name === 'vector')?.type
-  if (typeof type !== 'object' || type === null || !('listSize' in type)) return undefined
-  return typeof type.listSize === 'number' ? type.listSize : undefined
 }
 
 /** Optimistic commits of two processes can collide; the loser only has to retry. */

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
+import { bytesWithin } from '../../domain/bytes-within.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import type { Outbound } from '../../services/outbound.ts'
 import type { SiteRules, Web, WebAnswer } from '../../services/sources/web.ts'
@@ -113,7 +114,7 @@ async function contentOf(url: string, response: Response): Promise<WebAnswer> {
   const isPacked = gzips.includes(contentType) || /\.gz$/i.test(new URL(url).pathname)
   const isPage = /^text\/html|\+xml$|\/xml$/.test(contentType)
   const most = isPage ? crawlLimits.pageBytes : crawlLimits.documentBytes
-  const read = await readWithin(response, most)
+  const read = await bytesWithin(response.body ?? [], most)
   const body = read && isPacked ? await unpacked(read) : read
   if (body === undefined) return { kind: 'refused', reason: `It is larger than ${Math.round(most / 1024 / 1024)} MB.` }
   return {
@@ -132,19 +133,6 @@ const gzips = ['application/gzip', 'application/x-gzip']
 function headerOf({ headers }: Response, name: string): string | undefined {
   const value = headers.get(name) ?? undefined
   return value === undefined || value.length > 500 ? undefined : value
-}
-
-/** Undefined if it is longer; no more is read, or unpacked, than that. */
-async function readWithin({ body }: Response, most: number): Promise<Buffer | undefined> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  const source: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? []
-  for await (const piece of source) {
-    bytes += piece.byteLength
-    if (bytes > most) return undefined
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
 }
 
 const unzip = promisify(gunzip)

@@ -4,7 +4,7 @@ import { root } from '../../scripts/process-bundle.ts'
 import { LocalServiceError } from '../services/ways.ts'
 
 /** If one of them is set, there is data outside of the data folder. */
-const elsewhere = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'LANCEDB_URI']
+const elsewhere = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'LANCEDB_URI', 'BLOBS_URL']
 
 type Given = {
   /** With full paths. */

@@ -2,7 +2,10 @@ import { findOnPath, run, withTicks } from './command.ts'
 import { type Log, firstThatWorks } from './ways.ts'
 
 const variable = 'CHROMIUM_PATH'
-const commands = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** The first one has no windows and takes a fifth less of the processor. */
+const commands = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** Older distributions have only the second. */
+const debianPackages = ['chromium-headless-shell', 'chromium'] as const
 
 /**
  * Finds a Chromium for the tests that need a browser. Unlike the servers it is installed on the machine, with
@@ -24,14 +27,16 @@ async function onPath(): Promise<string | undefined> {
 
 async function fromDebian(log: Log): Promise<string | undefined> {
   if (!(await findOnPath('apt-get'))) throw new Error('no apt-get on PATH')
-  if (process.getuid?.() !== 0) throw new Error('only root may install it: apt-get install chromium')
-  log('installing chromium with apt-get')
+  if (process.getuid?.() !== 0) throw new Error(`only root may install it: apt-get install ${debianPackages[0]}`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const apt = (...args: string[]) => run('apt-get', ['-qq', ...args], { env })
-  const install = async () => {
-    await apt('update')
-    await apt('install', '-y', '--no-install-recommends', 'chromium')
+  const install = async (name: string) => {
+    log(`installing ${name} with apt-get`)
+    const installed = apt('install', '-y', '--no-install-recommends', name)
+    await withTicks(installed, (seconds) => log(`still installing ${name} (${seconds} s)`))
   }
-  await withTicks(install(), (seconds) => log(`still installing chromium (${seconds} s)`))
+  await apt('update')
+  const [first, second] = debianPackages
+  await install(first).catch(() => install(second))
   return onPath()
 }

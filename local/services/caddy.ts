@@ -1,31 +1,20 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { cached, installInCache } from './cache.ts'
-import { findOnPath } from './command.ts'
-import { unpackDebian } from './debian.ts'
+import { goInstall } from './go-install.ts'
 import { accepts } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
-import { type Log, firstThatWorks } from './ways.ts'
+import type { Log } from './ways.ts'
 
-const cacheName = 'caddy-debian'
-
-/** Finds or installs Caddy, the proxy of docker-compose.yml; returns the path of the program. */
-export async function prepareCaddy(log: Log) {
-  return firstThatWorks<string>('Caddy', 'PATH', [
-    { name: 'PATH', attempt: () => findOnPath('caddy') },
-    { name: 'cache', attempt: async () => programIn(cached(cacheName)) },
-    {
-      name: 'Debian package',
-      attempt: async () =>
-        programIn(await installInCache(cacheName, log, (folder) => unpackDebian(folder, async () => ['caddy']))),
-    },
-  ])
-}
-
-function programIn(folder: string | undefined): string | undefined {
-  const program = folder && path.join(folder, 'usr', 'bin', 'caddy')
-  return program && existsSync(program) ? program : undefined
+/**
+ * Builds Caddy, the proxy of docker-compose.yml, in the version of its image, once; returns the path of the program.
+ * Debian's package is too old: before 2.11.2 a request with a body is answered 502 when a connection is refused.
+ */
+export async function prepareCaddy(version: string, log: Log): Promise<string> {
+  const name = `caddy-${version}`
+  const program = `github.com/caddyserver/caddy/v2/cmd/caddy@v${version}`
+  const folder = cached(name) ?? (await installInCache(name, log, (into) => goInstall(program, into, log)))
+  return path.join(folder, 'caddy')
 }
 
 /** Starts Caddy with a Caddyfile on a loopback port; it writes only to `folder`. */

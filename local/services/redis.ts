@@ -62,6 +62,8 @@ export async function startRedis(options: {
   server: RedisServer
   dataDir: string
   port?: number
+  /** Further arguments of the server. */
+  args?: string[]
   watch?: Watch
   startSignal?: AbortSignal
 }) {
@@ -75,12 +77,13 @@ export async function startRedis(options: {
       args: [
         ['--bind', '127.0.0.1', '--port', String(port), '--dir', home],
         ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+        options.args ?? [],
       ].flat(),
       env: libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env,
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'redis.log'),
-      // While it loads its file it answers -LOADING.
-      ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
+      // While it loads its file it answers -LOADING; with a password, -NOAUTH.
+      ready: async () => /^(\+PONG|-NOAUTH)/.test((await exchange(port, 'PING\r\n')) ?? ''),
     },
     options.watch,
     options.startSignal,

@@ -16,6 +16,7 @@ import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
 import { sourceStores } from '../sources/delete-source.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
+import { archiveOwnerOf } from '../threads/archived/open.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
@@ -44,6 +45,7 @@ export function createStores(deps: StoresDeps): Store[] {
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
+    threadArchives(knowledge),
     ofThreads(transaction, 'shares', collections.shares),
     ofThreads(transaction, 'feedback', collections.feedback),
     ofThreads(transaction, 'attachments', collections.attachments),
@@ -211,6 +213,23 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
       return total
     },
   }))
+}
+
+/** The objects with the texts of archived threads, complete or not. */
+function threadArchives({ blobs }: Pick<KnowledgeStores, 'blobs'>): Store {
+  return {
+    name: 'thread_archives',
+    phase: 'contents',
+    collections: [],
+    async deleteFor({ threadIds }) {
+      for (const id of threadIds) await blobs.deleteOf(archiveOwnerOf(id))
+    },
+    async countFor({ threadIds }) {
+      let total = 0
+      for (const id of threadIds) total += await blobs.countOf(archiveOwnerOf(id))
+      return total
+    },
+  }
 }
 
 /** Found by the hash of the address; kept for minutes. */

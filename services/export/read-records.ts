@@ -31,6 +31,7 @@ export async function* records<T extends { _id: string }>(
 export async function* entriesOf(
   checkpoints: Collections['checkpoints'],
   threadId: string,
+  withText: (entry: CheckpointRecord) => Promise<CheckpointRecord>,
 ): AsyncGenerator<CheckpointRecord, undefined> {
   for (let last = 0; ;) {
     const page = await checkpoints
@@ -38,7 +39,7 @@ export async function* entriesOf(
       .sort({ seq: 1 })
       .limit(largeRecordsAtOnce)
       .lean<CheckpointRecord[]>()
-    yield* page
+    for (const entry of page) yield await withText(entry)
     if (page.length < largeRecordsAtOnce) return
     last = page.at(-1)?.seq ?? last
   }

@@ -5,6 +5,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { bytesOf } from '../attachments/prompt-parts.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
@@ -16,6 +17,7 @@ export interface ArchiveDeps {
   collections: Collections
   assistantConfigs: Pick<AssistantConfigs, 'textOf'>
   blobs: Pick<BlobStore, 'read' | 'exists'>
+  archivedThreads: Pick<ArchivedThreads, 'readerByKind'>
 }
 
 /**
@@ -73,7 +75,7 @@ function entryLine(record: FileRecord): object {
 }
 
 /** Without pages of the web, those whose owner is being deleted, and those whose time is over. */
-async function storedFiles({ collections }: ArchiveDeps, user: UserRecord, now: Date) {
+async function storedFiles({ collections }: Pick<ArchiveDeps, 'collections'>, user: UserRecord, now: Date) {
   const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
   const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
   return {
@@ -90,7 +92,7 @@ const until = (now: Date) => ({ created_at: { $lte: now } })
 
 /** The threads, and what belongs to each of them. */
 async function* threadMembers(
-  { collections }: ArchiveDeps,
+  { collections, archivedThreads }: ArchiveDeps,
   own: object,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
@@ -101,15 +103,24 @@ async function* threadMembers(
   async function* ofThreads<T>(read: (threadId: string) => AsyncIterable<T>): AsyncGenerator<T> {
     for await (const { _id } of records(threads, ownThreads)) yield* read(_id)
   }
-  const entries = ofThreads((id) => entriesOf(checkpoints, id))
+  const withText = archivedThreads.readerByKind()
+  const entries = ofThreads((id) => entriesOf(checkpoints, id, withText.read))
   const ownRuns = ofThreads((id) => records(runs, { thread_id: id, ...until(now) }, largeRecordsAtOnce))
   const calls = ofThreads((id) => records(toolCalls, { thread_id: id, ...until(now) }, largeRecordsAtOnce))
   const opinions = ofThreads((id) => records(feedback, { thread_id: id, ...until(now) }))
 
   yield* jsonLines('threads', mapped(records(threads, ownThreads), archived.thread), now)
   yield* jsonLines('messages', mapped(entries, archived.entry), now)
-  yield* jsonLines('runs', mapped(ownRuns, archived.run), now)
-  yield* jsonLines('tool-calls', mapped(calls, archived.toolCall), now)
+  yield* jsonLines(
+    'runs',
+    mapped(ownRuns, async (run) => archived.run(await withText.read(run))),
+    now,
+  )
+  yield* jsonLines(
+    'tool-calls',
+    mapped(calls, async (call) => archived.toolCall(await withText.read(call))),
+    now,
+  )
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
   const attached = () =>
     ofThreads((id) => records(attachments, { thread_id: id, ...until(now) }, largeRecordsAtOnce, { bytes: 0 }))
@@ -144,11 +155,11 @@ function bytesMember(stored: Pick<AttachmentRecord, '_id' | 'bytes'>, modified: 
 
 /** The records of the files, then their bytes. */
 async function* fileMembers(
-  { collections, blobs, assistantConfigs }: ArchiveDeps,
+  { collections, blobs }: ArchiveDeps,
   user: UserRecord,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const stored = { ...(await storedFiles({ collections, blobs, assistantConfigs }, user, now)), ...hasOwnBytes }
+  const stored = { ...(await storedFiles({ collections }, user, now)), ...hasOwnBytes }
   const listed = new Set<string>()
   const lines = mapped(records(collections.files, stored), (file) => {
     listed.add(file._id)
@@ -162,6 +173,9 @@ async function* fileMembers(
   }
 }
 
-async function* mapped<T>(source: AsyncIterable<T>, map: (value: T) => object): AsyncGenerator<object> {
-  for await (const value of source) yield map(value)
+async function* mapped<T>(
+  source: AsyncIterable<T>,
+  map: (value: T) => object | Promise<object>,
+): AsyncGenerator<object> {
+  for await (const value of source) yield await map(value)
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedAttachment } from '../../domain/archive/records.ts'
+import { bytesWithin } from '../../domain/bytes-within.ts'
 import { type MessagePart, isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
@@ -48,15 +49,9 @@ export function createAttachmentImport({ collections }: ImportAttachmentsDeps, {
 
 /** Holds no more than the size that the record says, which is bounded. */
 async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const piece of content) {
-    length += piece.length
-    if (length > size) break
-    pieces.push(piece)
-  }
-  if (length !== size) throw refused('its bytes are not as many as its record says')
-  return Buffer.concat(pieces)
+  const bytes = await bytesWithin(content, size)
+  if (bytes?.length !== size) throw refused('its bytes are not as many as its record says')
+  return bytes
 }
 
 /** Members of stored messages that name other records. */

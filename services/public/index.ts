@@ -19,6 +19,7 @@ import {
   inputMessages,
 } from '../runs/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -34,6 +35,7 @@ interface PublicFamilyDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
+  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel'>
   workflows: Pick<WorkflowClient, 'start'>

@@ -7,6 +7,7 @@ import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
+import type { ArchiveSweep } from '../threads/archived/sweep.ts'
 import { each } from './each.ts'
 import { createExpiry } from './expired-knowledge.ts'
 
@@ -15,6 +16,7 @@ export interface RetentionSettings {
   retainPublicThreadsDays: number | undefined
   retainPendingAccountsDays: number | undefined
   retainWaitingRunsDays: number | undefined
+  archiveAfterDays: number | undefined
 }
 
 interface RetentionDeps {
@@ -23,6 +25,7 @@ interface RetentionDeps {
   runs: { cancel(run: RunRecord): Promise<unknown> }
   blobs: Pick<BlobStore, 'delete'>
   settings: RetentionSettings
+  archiveSweep: Pick<ArchiveSweep, 'round'>
 }
 
 const dayMs = 86_400_000
@@ -32,10 +35,17 @@ const perRound = 200
 type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
 
 /**
- * Deletes data whose retention time has passed. Each removal is one that an owner can request, with its receipt.
+ * Deletes data whose retention time has passed, and archives old threads. Each removal is one that an owner can request, with its receipt.
  * Several processes may execute rounds at the same time: they join each other's deletions.
  */
-export function createRetention({ collections, workflows, runs: { cancel }, blobs, settings }: RetentionDeps) {
+export function createRetention({
+  collections,
+  workflows,
+  runs: { cancel },
+  blobs,
+  settings,
+  archiveSweep,
+}: RetentionDeps) {
   const { users, threads, runs } = collections
   const expiry = createExpiry({ collections, workflows, blobs })
 
@@ -43,8 +53,8 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
   return async (clock: () => number = Date.now): Promise<void> => {
     const now = clock()
     const before = (days: number) => new Date(now - days * dayMs)
-    const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays } = settings
-    const parts = [
+    const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays, archiveAfterDays } = settings
+    const parts: Promise<unknown>[] = [
       deleteUnstoredThreads(now),
       expiry.vectorStores(new Date(now), perRound),
       expiry.files(new Date(now), perRound),
@@ -53,6 +63,7 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
     if (retainPendingAccountsDays !== undefined)
       parts.push(deletePendingAccounts(before(retainPendingAccountsDays), now))
     if (retainWaitingRunsDays !== undefined) parts.push(cancelWaitingRuns(before(retainWaitingRunsDays)))
+    if (archiveAfterDays !== undefined) parts.push(archiveSweep.round(before(archiveAfterDays)))
     throwFailures(await Promise.allSettled(parts))
   }
 
@@ -106,7 +117,7 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
   }
 }
 
-function throwFailures(results: PromiseSettledResult<void>[]): void {
+function throwFailures(results: PromiseSettledResult<unknown>[]): void {
   const failures: unknown[] = []
   for (const result of results) if (result.status === 'rejected') failures.push(result.reason)
   if (failures.length > 0) throw new AggregateError(failures, 'parts of the retention failed')

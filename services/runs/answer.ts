@@ -1,10 +1,10 @@
-import type { EntryId } from '../../domain/event-ids.ts'
+import { type EntryId, compareIds } from '../../domain/event-ids.ts'
 import type { AIMessage, CutReason, TokenLogprob, ToolCall } from '../../domain/messages.ts'
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { type RunEntry, inOrder } from '../../domain/run-events.ts'
 import type { AnswerDelta } from './chat-model.ts'
-import type { LiveRun } from './live-run.ts'
+import type { LiveRun } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
 
 /** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */
@@ -164,18 +164,24 @@ export function createRunWriter(
     })
 
   async function flush(): Promise<void> {
-    while (pending.length > 0 && live.state !== 'dropped') {
+    let isIncomplete = false
+    while ((pending.length > 0 || isIncomplete) && live.state !== 'dropped') {
       published += 1
       const entries =
-        lost || published % snapshotEvery === 0 ? [...answer.entries(), ...pending.filter(isNotPiece)] : pending
+        lost || isIncomplete || published % snapshotEvery === 0
+          ? [...answer.entries(), ...pending.filter(isNotPiece)]
+          : pending
       pending = []
       try {
-        const id = await stream.publish(runId, fence, mergePieces(entries))
-        lastId = id ?? lastId
+        const done = await stream.publish(runId, fence, mergePieces(entries))
+        // A replica that has taken over may not have received the newest entries.
+        isIncomplete = done !== null && lastId !== undefined && compareIds(done.before, lastId) < 0
+        lastId = done?.id ?? lastId
         lost = false
-        if (id === null) live.apply('supersede')
+        if (done === null) live.apply('supersede')
       } catch (error) {
         lost = true
+        isIncomplete = false
         onError(error)
       }
       if (pending.length > 0 && !draining) await pause()

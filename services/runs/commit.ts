@@ -6,8 +6,8 @@ import { type ModelUsage, type RunRecord, runKey } from '../../domain/records/ru
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { Appended, LogEntry } from '../threads/log.ts'
-import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
-import { SupersededError } from './live-run.ts'
+import type { InputEntry } from '../threads/pending-input.ts'
+import { SupersededError } from './live-runs.ts'
 import { runUsage, sumByModel, usageByModel, usageOfMessage } from '../budgets/usage.ts'
 
 /**
@@ -20,11 +20,18 @@ export async function commitAnswer(
   step: number,
   message: AIMessage,
   {
+    input,
     calls,
     isWaiting,
     expiresAt,
     lastId,
-  }: { calls: ToolCallRecord[]; isWaiting: boolean; expiresAt: Date | undefined; lastId: EntryId | undefined },
+  }: {
+    input: InputEntry
+    calls: ToolCallRecord[]
+    isWaiting: boolean
+    expiresAt: Date | undefined
+    lastId: EntryId | undefined
+  },
 ): Promise<Appended> {
   const { runs, toolCalls } = deps.collections
   return deps.log.append(run.thread_id, {
@@ -33,18 +40,14 @@ export async function commitAnswer(
     runId: run._id,
     step: answerEntry(step),
     model: run.model,
-    input: inputOf(run, step),
+    input,
     guard: async (session) => {
       const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
       const status = isWaiting
         ? { status: 'interrupted' as const, waiting_since: new Date(), ...lastDataEvent(lastId), ...expiry }
         : { status: 'running' as const }
       await takeIfMine(
-        runs.updateOne(
-          { ...runKey(run), ...mine(run) },
-          { $set: { ...status, ...begun(run), step_fence: run.fence } },
-          { session },
-        ),
+        runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),
       )
       await toolCalls.insertMany(calls, { session, lean: true })
     },
@@ -61,9 +64,11 @@ export async function commitEnd(
   step: number,
   answer: AIMessage,
   {
+    input,
     lastId,
     earlier = step === 0 ? [] : undefined,
   }: {
+    input: InputEntry
     lastId: EntryId | undefined
     /** The tokens of the steps before; read if they are not given. */
     earlier?: ModelUsage[] | undefined
@@ -81,7 +86,7 @@ export async function commitEnd(
   return end(deps, run, {
     ended,
     usages,
-    entry: { messages: [answer], source: 'step', step: answerEntry(step), input: inputOf(run, step) },
+    entry: { messages: [answer], source: 'step', step: answerEntry(step), input },
   })
 }
 
@@ -109,7 +114,7 @@ async function end(
   const finish = (session?: ClientSession) =>
     takeIfMine(
       deps.collections.runs.updateOne(
-        { ...runKey(run), ...mine(run) },
+        mine(run),
         { $set: ended, $unset: { check_at: 1, failure_details: 1 } },
         session ? { session } : {},
       ),
@@ -129,15 +134,9 @@ async function end(
   return appended
 }
 
-/** The first answer of a run is stored together with the run's input. */
-export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
-  return step === 0 ? inputEntryOf(run) : undefined
-}
-
-/** What only the attempt knows of its run, stored with its result: when the run began, its model, and when its first word came. */
-function begun({ started_at, model, first_token_ms }: RunRecord): Partial<RunRecord> {
+/** What only the attempt knows of its run, stored with its result: its model, and when its first word came. */
+function begun({ model, first_token_ms }: RunRecord): Partial<RunRecord> {
   return {
-    ...(started_at === undefined ? {} : { started_at }),
     ...(model === undefined ? {} : { model }),
     ...(first_token_ms === undefined ? {} : { first_token_ms }),
   }
@@ -149,6 +148,7 @@ function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_
 }
 
 const mine = (run: RunRecord) => ({
+  ...runKey(run),
   fence: run.fence,
   status: { $in: ['pending' as const, 'running' as const] },
 })

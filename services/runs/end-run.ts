@@ -1,4 +1,11 @@
-import { type RunError, type RunKey, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
+import {
+  type RunError,
+  type RunKey,
+  type RunRecord,
+  firstFence,
+  openRunStatuses,
+  runKey,
+} from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { RunStream } from './run-stream.ts'
@@ -27,7 +34,11 @@ export const notStartedError: RunError = {
 
 const conditions = {
   open: { status: { $in: [...openRunStatuses] } },
-  unbegun: { status: 'pending' as const, started_at: { $exists: false } },
+  unbegun: {
+    status: { $in: ['pending' as const, 'running' as const] },
+    fence: { $lte: firstFence },
+    step_fence: { $exists: false },
+  },
   interrupted: { status: 'interrupted' as const },
 }
 
@@ -49,7 +60,7 @@ export async function endRun(
       {
         $inc: { fence: 1 },
         $set: { status, error, finished_at: new Date() },
-        $unset: { check_at: 1, failure_details: 1 },
+        $unset: { check_at: 1, failure_details: 1, ...(only === 'unbegun' ? { started_at: 1 } : {}) },
       },
       { returnDocument: 'after' },
     )

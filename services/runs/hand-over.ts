@@ -57,7 +57,7 @@ export function createHandOver(deps: HandOverDeps) {
      */
     async function startAfterClosing(): ReturnType<typeof startNew> {
       for (const ms of closingWaitsMs) {
-        if (await runs.exists({ ...others, thread_id: run.thread_id, _id: { $ne: run._id } })) break
+        if (await runs.exists({ ...others, _id: { $ne: run._id } })) break
         await sleep(ms)
         const started = await startNew()
         if (started !== 'already_running') return started
@@ -75,7 +75,7 @@ export function createHandOver(deps: HandOverDeps) {
     }
     // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
     // decide.
-    if (await runs.exists({ ...others, thread_id: run.thread_id, _id: { $lt: run._id } })) return 'refused'
+    if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
     const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
     if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
     if (outcome.status === 'not_running')

@@ -1,8 +1,8 @@
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import type { Collections } from '../collections.ts'
-import { unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 
 /** How many calls of one answer are executed here; the others are answered with an error. */
@@ -66,26 +66,6 @@ export function ledgerEntries(
   function resultOf(refused: string | undefined) {
     if (refused === undefined) return { status: 'waiting' as const }
     return { status: 'done' as const, result: refused, finished_at: now }
-  }
-}
-
-/** The id of the message with a call's result. */
-export function toolMessageId(call: Pick<ToolCallRecord, '_id'>): string {
-  return `tool-${call._id.replaceAll('/', '-')}`
-}
-
-/** The result of a call as the model is told. */
-export function toolMessageOf(call: ToolCallRecord): Message {
-  return {
-    type: 'ToolMessage',
-    data: {
-      id: toolMessageId(call),
-      content: call.result ?? unknownOutcome,
-      tool_call_id: call.call_id,
-      name: call.name,
-      ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
-      ...(call.asked === undefined ? {} : { asked: call.asked }),
-    },
   }
 }
 

@@ -1,21 +1,172 @@
+import type { StepResult } from '../../domain/contracts/thread.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { type KnownOfRun, LiveRun, type LiveRunState } from './live-run.ts'
+import { type TaskTimeoutOptions, createTaskTimeouts } from './task-timeouts.ts'
 
-/** The fence with which a run is stored. It belongs to the process that stored it. */
-export const firstFence = 1
+/** Another attempt, a cancellation or a deletion has taken the run over: what this process produces is refused. */
+export class SupersededError extends Error {
+  constructor() {
+    super('Another attempt has taken this run over.')
+    this.name = 'SupersededError'
+  }
+}
+
+/**
+ * The states of a run in one process:
+ * - `offered`: the process stores the run and passes it to Temporal; no step has begun
+ * - `begun`: Temporal gave the run's first task to this process, which executes the first step; its workflow has not
+ *   asked for it
+ * - `joined`: a step is executed, and its workflow waits for the result
+ * - `paused`: the tools of a step are called; the next step continues with what is known here
+ * - `ended`: the workflow has the result of the last step here
+ * - `dropped`: this process has nothing to do with the run any more
+ */
+export type LiveRunState = 'offered' | 'begun' | 'joined' | 'paused' | 'ended' | 'dropped'
+
+/**
+ * What happens to a run in one process:
+ * - `begin`: Temporal gave its first task to this process, and a slot is free
+ * - `ask`: its workflow asks for a step
+ * - `pause`, `end`: the workflow gets the result of a step, with or without tools
+ * - `leave`: another execution or process has the run, or may have it because the workflow did not ask in time
+ * - `change`: the thread has changed since it was read, or the run's parents are gone
+ * - `withdraw`: the run could not be stored, or Temporal did not take it
+ * - `supersede`: the run has ended, or another attempt has its next fence
+ */
+export type LiveRunEvent = 'begin' | 'ask' | 'pause' | 'end' | 'leave' | 'change' | 'withdraw' | 'supersede'
+
+/** Every transition. An event that is not listed for a state changes nothing. */
+export const transitions: Record<LiveRunState, Partial<Record<LiveRunEvent, LiveRunState>>> = {
+  offered: { begin: 'begun', ask: 'joined', leave: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
+  begun: { ask: 'joined', leave: 'dropped', change: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
+  joined: { pause: 'paused', end: 'ended', change: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
+  paused: { ask: 'joined', leave: 'dropped', supersede: 'dropped' },
+  ended: {},
+  dropped: {},
+}
+
+/** What a process has read of a run, so that the next step in this process does not read it again. */
+export interface KnownOfRun {
+  assistant: AssistantRecord
+  /** The thread's record, if nothing was added to the thread since. */
+  thread: ThreadRecord | undefined
+  /** The tokens of the steps so far, if they are known. */
+  usages: ModelUsage[] | undefined
+}
+
+interface LiveRunOptions {
+  state: 'offered' | 'joined'
+  step: number
+  known?: KnownOfRun
+  isFresh: boolean
+  onTransition(run: LiveRun, before: LiveRunState): void
+}
+
+/**
+ * One run in one process, under one fence. Whether its parents have been checked is not one of its states, because that
+ * may become known before or after the workflow asks for the step, and only what the step stores waits for it.
+ */
+export class LiveRun {
+  readonly run: RunRecord
+  /** The step that is executed, or that comes next. */
+  step: number
+  known: KnownOfRun | undefined
+  /** No attempt has stored anything of the step. */
+  readonly isFresh: boolean
+  /** The execution of a first step that has begun; undefined as its result if the run was dropped meanwhile. */
+  early: Promise<StepResult | undefined> | undefined
+  /** With it, the run is paused when the workflow has the result of the step. */
+  next: KnownOfRun | undefined
+  /** Ends the state that the run is in. */
+  timer: NodeJS.Timeout | undefined
+
+  #state: LiveRunState
+  #droppedBy: LiveRunEvent | undefined
+  readonly #parents = Promise.withResolvers<void>()
+  readonly #cancellation = new AbortController()
+  readonly #onTransition: LiveRunOptions['onTransition']
+
+  constructor(run: RunRecord, { state, step, known, isFresh, onTransition }: LiveRunOptions) {
+    this.run = { ...run }
+    this.step = step
+    this.known = known
+    this.isFresh = isFresh
+    this.#state = state
+    this.#onTransition = onTransition
+    this.#parents.promise.catch(() => undefined)
+    // A run that was claimed has been checked by the process that stored it.
+    if (state === 'joined') this.#parents.resolve()
+  }
+
+  get state(): LiveRunState {
+    return this.#state
+  }
+
+  /** Whether its steps are to be executed by another attempt, which may be one in this process. */
+  get isGivenUp(): boolean {
+    return this.#state === 'dropped' && this.#droppedBy !== 'supersede'
+  }
+
+  /** Aborted when the run is dropped or its workflow cancels the step. */
+  get signal(): AbortSignal {
+    return this.#cancellation.signal
+  }
+
+  /**
+   * Resolves when the run's thread and assistant are known to be there, and the thread as it was read. Nothing of the run
+   * may be stored before. Rejected when the run is dropped.
+   */
+  get parentsChecked(): Promise<void> {
+    return this.#parents.promise
+  }
+
+  /** Applies an event. False if it changes nothing in this state. */
+  apply(event: LiveRunEvent): boolean {
+    const before = this.#state
+    const after = transitions[before][event]
+    if (after === undefined) return false
+    this.#state = after
+    if (after === 'dropped') this.#drop(event)
+    else if (after === 'paused') this.#prepareNextStep()
+    this.#onTransition(this, before)
+    return true
+  }
+
+  /** The run's parents have been checked, and its thread is `same` as when it was read, or has `changed`. */
+  noteParents(found: 'same' | 'changed'): void {
+    // A step that begins later reads the thread itself, because entries may be added after this check.
+    if (this.#state === 'offered' && this.known) this.known = { ...this.known, thread: undefined }
+    if (found === 'changed') this.apply('change')
+    if (this.#state !== 'dropped') this.#parents.resolve()
+  }
+
+  /** The workflow cancels the step. */
+  cancel(reason: unknown): void {
+    this.#cancellation.abort(reason)
+  }
+
+  #drop(event: LiveRunEvent): void {
+    this.#droppedBy = event
+    const reason = new SupersededError()
+    this.#parents.reject(reason)
+    this.#cancellation.abort(reason)
+  }
+
+  #prepareNextStep(): void {
+    this.step += 1
+    this.known = this.next
+    this.next = undefined
+    this.early = undefined
+    // The input is part of the thread's log by now.
+    this.run.input_json = ''
+  }
+}
 
 /** How long a run waits in memory for its next step. Most tools answer within this time. */
 const pausedMs = 10_000
 /** If the process has more runs than this, none of them begins to wait in memory for its next step. */
 const maxKept = 1000
-
-export interface TaskTimeoutOptions {
-  /** The timeout of a workflow task in a process that is not busy. */
-  taskTimeoutMs: number
-  clock?: () => number
-}
 
 export type LiveRuns = ReturnType<typeof createLiveRuns>
 
@@ -28,31 +179,20 @@ export type LiveRuns = ReturnType<typeof createLiveRuns>
 export function createLiveRuns(options: TaskTimeoutOptions) {
   const taskTimeouts = createTaskTimeouts(options)
   const byRun = new Map<string, LiveRun>()
-  const byThread = new Map<string, Set<LiveRun>>()
 
   function add(live: LiveRun): LiveRun {
-    const { _id: runId, thread_id: threadId } = live.run
-    byRun.get(runId)?.apply('supersede')
-    byRun.set(runId, live)
-    byThread.set(threadId, (byThread.get(threadId) ?? new Set()).add(live))
+    byRun.get(live.run._id)?.apply('supersede')
+    byRun.set(live.run._id, live)
     return live
-  }
-
-  function remove(live: LiveRun): void {
-    const { _id: runId, thread_id: threadId } = live.run
-    byRun.delete(runId)
-    const others = byThread.get(threadId)
-    others?.delete(live)
-    if (others?.size === 0) byThread.delete(threadId)
   }
 
   /** Limits the time of the new state. That of an offer goes on when its step has begun. */
   function onTransition(live: LiveRun): void {
     if (live.state === 'begun') return
     clearTimeout(live.timer)
-    if (live.state === 'ended' || live.state === 'dropped') remove(live)
-    else if (live.state === 'paused' && byRun.size > maxKept) live.apply('expire')
-    else if (live.state === 'paused') expireAfter(live, pausedMs)
+    if (live.state === 'ended' || live.state === 'dropped') byRun.delete(live.run._id)
+    else if (live.state === 'paused' && byRun.size > maxKept) live.apply('leave')
+    else if (live.state === 'paused') leaveAfter(live, pausedMs)
   }
 
   return {
@@ -75,7 +215,7 @@ export function createLiveRuns(options: TaskTimeoutOptions) {
           onTransition(changed)
         },
       })
-      expireAfter(live, start.timeoutMs)
+      leaveAfter(live, start.timeoutMs)
       return { live: add(live), taskTimeoutMs: start.timeoutMs }
     },
 
@@ -99,54 +239,14 @@ export function createLiveRuns(options: TaskTimeoutOptions) {
 
     /** The threads are being deleted: nothing of them stays in memory. */
     forgetThreads(threadIds: Iterable<string>): void {
-      for (const id of threadIds) for (const live of byThread.get(id) ?? []) live.apply('supersede')
+      const ids = new Set(threadIds)
+      for (const live of byRun.values()) if (ids.has(live.run.thread_id)) live.apply('supersede')
     },
   }
 }
 
-function expireAfter(live: LiveRun, ms: number): void {
-  live.timer = setTimeout(() => live.apply('expire'), ms).unref()
+function leaveAfter(live: LiveRun, ms: number): void {
+  live.timer = setTimeout(() => live.apply('leave'), ms).unref()
 }
 
 const isStarting = (state: LiveRunState) => state === 'offered' || state === 'begun'
-
-/** By how much each start that is under way makes the others last longer: about its processor time. */
-const perStartMs = 50
-/** A workflow task may take so many times longer than the start of a run. */
-const margin = 4
-/** The longest task timeout, as a multiple of the configured one. */
-const longestTimes = 10
-/** How long a slow start counts. */
-const recentMs = 10_000
-
-/**
- * Decides the timeout of a run's first workflow task. A busy process reports late to the server. If its tasks timed
- * out, other processes would execute the same steps again, and all would become slower still. So the timeout is the
- * configured one while starts are quick, and grows with them.
- */
-export function createTaskTimeouts({ taskTimeoutMs, clock = () => performance.now() }: TaskTimeoutOptions) {
-  let underWay = 0
-  let slowest = { ms: 0, at: 0 }
-
-  return {
-    /**
-     * A run is about to be started. `ended` is called once, when the start is over: `asked` says that the workflow has
-     * asked for the first step.
-     */
-    begin(): { timeoutMs: number; ended(how: { asked: boolean }): void } {
-      const since = clock()
-      underWay += 1
-      const recent = since <= slowest.at + recentMs ? slowest.ms : 0
-      const expected = Math.max(recent, underWay * perStartMs)
-      return {
-        timeoutMs: Math.round(Math.min(Math.max(taskTimeoutMs, expected * margin), taskTimeoutMs * longestTimes)),
-        ended({ asked }) {
-          underWay -= 1
-          const now = clock()
-          const ms = now - since
-          if (asked && (ms >= slowest.ms || now > slowest.at + recentMs)) slowest = { ms, at: now }
-        },
-      }
-    },
-  }
-}

@@ -1,6 +1,6 @@
-import { type StepResult, toolsEntry } from '../../domain/contracts/thread.ts'
+import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, type Message, asksForTools, messagesFromJson } from '../../domain/messages.ts'
+import { type AIMessage, asksForTools, messagesFromJson } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -9,6 +9,7 @@ import type { RunEntry } from '../../domain/run-events.ts'
 import { askedRunOf } from './asking/asked-run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Conversation } from '../threads/conversations.ts'
+import { inputEntryOf, resultsEntryOf } from '../threads/pending-input.ts'
 import type { Appended } from '../threads/log.ts'
 import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
@@ -16,7 +17,7 @@ import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import { storedAnswer, storedCalls } from './earlier-attempt.ts'
 import { callsLeftFor, ledgerEntries, toolMessages } from './ledger.ts'
-import type { LiveRun } from './live-run.ts'
+import type { LiveRun } from './live-runs.ts'
 import { reportModelFailure } from './model-failures.ts'
 import type { StepDeps } from './step-deps.ts'
 import { planAnswer, plannedStep } from './plan-answer.ts'
@@ -43,10 +44,6 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   const added =
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
-  // The model is called while this is being stored; if storing is refused (the thread is being deleted), the call
-  // is aborted.
-  const recorded = step === 0 ? Promise.resolve(undefined) : recordToolResults(deps, run, step, added)
-  recorded.catch((error: unknown) => live.cancel(error))
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
   const callsLeft = callsLeftFor(deps.collections, run, step)
@@ -72,11 +69,10 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
         throw error instanceof ModelFailure
           ? await reportModelFailure(deps, error, { run, thread, assistant, writer })
           : error
-      })
-      .finally(() => recorded.catch(() => undefined)))
-  const [toolResults] = await Promise.all([recorded, writer.drain()])
-  const keep = (added: Appended) =>
-    deps.conversations.keep({ thread, conversation, message, toolResults, answer: added })
+      }))
+  await writer.drain()
+  const input = step === 0 ? inputEntryOf(run) : resultsEntryOf(run, step - 1, added)
+  const keep = (answer: Appended) => deps.conversations.keep({ thread, conversation, message, answer })
   const offered = asksForTools(message) ? await tools : []
   if (stored === undefined) nameAskedRuns(message, { run, step, tools: offered })
   const calls =
@@ -89,7 +85,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
       : await storedCalls(deps, { runId, step })
   const plan = planAnswer({ run, message, tools: offered, calls })
   if (!asksForTools(message) || plan.isLast) {
-    keep(await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages }))
+    keep(await commitEnd(deps, run, step, message, { input, lastId: writer.lastId, earlier: known?.usages }))
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
@@ -102,10 +98,9 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
     const { expiresAfterMs } = planned
     const expiresAt = expiresAfterMs === undefined ? undefined : new Date(Date.now() + expiresAfterMs)
     const kept = keep(
-      await commitAnswer(deps, run, step, message, { calls, isWaiting, expiresAt, lastId: writer.lastId }),
+      await commitAnswer(deps, run, step, message, { input, calls, isWaiting, expiresAt, lastId: writer.lastId }),
     )
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
-    run.status = 'running'
     // People and clients take longer than a run waits in memory.
     if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
   }
@@ -122,10 +117,6 @@ function nameAskedRuns(
   const asking = new Set(tools.filter(({ type }) => type === 'assistant').map(({ name }) => name))
   for (const [index, call] of calls.entries())
     if (asking.has(call.name)) Object.assign(call, askedRunOf(toolCallKey(run._id, step, index)))
-}
-
-function recordToolResults(deps: StepDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {
-  return deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
 /**

@@ -5,13 +5,14 @@ import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type AttachmentLimits, attachmentLimits } from '../../domain/content-parts.ts'
 import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type {
-  AskedBy,
-  ClientCallMode,
-  CompletionFacts,
-  MultitaskStrategy,
-  RunOverrides,
-  RunRecord,
+import {
+  type AskedBy,
+  type ClientCallMode,
+  type CompletionFacts,
+  type MultitaskStrategy,
+  type RunOverrides,
+  type RunRecord,
+  firstFence,
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { searchOf } from '../../domain/search-override.ts'
@@ -30,7 +31,6 @@ import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
 import { checkResults } from './check-results.ts'
-import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
   thread: ThreadRecord
@@ -130,7 +130,8 @@ export interface AdmitRunDeps {
 const firstCheckAfterMs = 15_000
 
 /**
- * The record of a run that may be started; it is counted against its budgets. Throws `unavailable` if no model is
+ * The record of a run that may be started; it is counted against its budgets. It is shown as running from the moment in
+ * which it is stored, unless it then waits for others on its thread. Throws `unavailable` if no model is
  * configured, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
@@ -174,7 +175,7 @@ export async function admitRun(
     project_id: thread.project_id,
     assistant_id: assistant._id,
     public: isPublic,
-    status: 'pending',
+    status: 'running',
     input_json: inputJson,
     overrides,
     ...(completion === undefined ? {} : { completion }),
@@ -186,6 +187,7 @@ export async function admitRun(
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
     created_at: now,
+    started_at: now,
     check_at: new Date(now.getTime() + firstCheckAfterMs),
     ...(traceparent === undefined ? {} : { traceparent }),
   }

@@ -1,4 +1,4 @@
-import { zeroId } from '../../domain/event-ids.ts'
+import { compareIds, zeroId } from '../../domain/event-ids.ts'
 import type { RunKey } from '../../domain/records/run.ts'
 import { type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import { within } from '../within.ts'
@@ -41,14 +41,6 @@ const subscribeLimitMs = 2000
  */
 export function createRunFeeds(deps: RunFeedsDeps) {
   const feeds = new Map<string, SharedFeed>()
-  const stopListening = deps.stream.onConnection({
-    lost() {
-      for (const feed of feeds.values()) feed.lose()
-    },
-    back() {
-      for (const feed of feeds.values()) feed.reconnect()
-    },
-  })
 
   /** `isNew` says that the run's stream must be empty: there is nothing to read first. */
   async function open({ runId, threadId }: FeedOf, { isNew = false } = {}): Promise<RunFeed> {
@@ -86,7 +78,6 @@ export function createRunFeeds(deps: RunFeedsDeps) {
   return {
     open,
     close() {
-      stopListening()
       for (const feed of feeds.values()) feed.end()
       feeds.clear()
     },
@@ -124,18 +115,6 @@ class SharedFeed {
     this.ready = this.#begin(isNew)
   }
 
-  /** The subscription is broken: from now on, batches are missed. */
-  lose(): void {
-    this.#gaps.found += 1
-  }
-
-  /** Redis is back. */
-  reconnect(): void {
-    this.#subscribe()
-      .then(() => this.#catchUpAnew())
-      .catch(this.#deps.onError)
-  }
-
   end(): void {
     this.#ended = true
     clearInterval(this.#timer)
@@ -147,17 +126,26 @@ class SharedFeed {
     const subscribing = this.#subscribe().catch(onError)
     await within(subscribeLimitMs, subscribing)
     if (this.#unsubscribe === undefined) {
-      this.lose()
+      this.#lose()
       subscribing.then(() => this.#catchUpAnew()).catch(onError)
     }
     if (!isNew) await this.#catchUp()
   }
 
   async #subscribe(): Promise<void> {
-    if (this.#unsubscribe !== undefined || this.#ended) return
-    const off = await this.#deps.stream.subscribe(this.#of.runId, (batch) => this.#hear(batch))
+    const off = await this.#deps.stream.subscribe(this.#of.runId, {
+      hear: (batch) => this.#hear(batch),
+      lost: () => this.#lose(),
+      back: () => {
+        this.#catchUpAnew().catch(this.#deps.onError)
+      },
+    })
     if (this.#ended) await off()
     else this.#unsubscribe = off
+  }
+
+  #lose(): void {
+    this.#gaps.found += 1
   }
 
   #hear(batch: StreamBatch): void {
@@ -167,6 +155,11 @@ class SharedFeed {
     }
     // Read later, after those that are missing before it.
     if (this.#gaps.filled < this.#gaps.found) return
+    if (batch.before !== undefined && compareIds(batch.before, this.view.lastId) > 0) {
+      this.#lose()
+      this.#catchUpAnew().catch(this.#deps.onError)
+      return
+    }
     applyEntries(this.view, batch.id, batch.entries)
     this.#notify()
   }

@@ -1,7 +1,7 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { createMessageWindow } from '../../domain/message-window.ts'
 import type { Message } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 
 export interface RunOutput {
@@ -15,10 +15,14 @@ export type ReadRunOutput = ReturnType<typeof createRunOutput>
 
 /** Reads the messages that a run has added to its thread, without its input. `before` is the id of one of them. */
 export function createRunOutput(scan: ScanLog) {
-  return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>, before?: string): Promise<RunOutput> => {
+  return async (
+    run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'> & Partial<Pick<RunRecord, 'status'>>,
+    before?: string,
+  ): Promise<RunOutput> => {
     const window = createMessageWindow(answerBytes, { before })
     const filter = { thread_id: run.thread_id, run_id: run._id, source: { $ne: 'input' as const } }
-    await scan({ filter, userId: run.user_id }, (_entry, messages) => {
+    const hasEnded = run.status !== undefined && !isOpenRun({ status: run.status })
+    await scan({ filter, userId: run.user_id, hasEnded }, (_entry, messages) => {
       for (const { message, bytes } of messages) window.add(message, bytes)
     })
     return { messages: window.messages(), omitted: window.omitted() }

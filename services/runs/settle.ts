@@ -15,11 +15,11 @@ import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { endAskedRuns } from './asking/end-asked-runs.ts'
 import { cancelledError, endRun, notStartedError } from './end-run.ts'
-import { inputOf } from './commit.ts'
 import type { StepDeps } from './step-deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './answer.ts'
 import { runUsage, usageByModel } from '../budgets/usage.ts'
+import { inputEntryOf } from '../threads/pending-input.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread consistent: the partial answer stays in the log,
@@ -43,7 +43,8 @@ export async function settleRun(
   await endAskedRuns(deps, runId)
   const shown = await shownSoFar(deps, runId)
   // The workflow does not know of a first step whose workflow task was lost with its worker.
-  const hasBegun = !neverBegan || run.started_at !== undefined || shown.messages.size > 0
+  const mayHaveBegun = run.started_at !== undefined && error !== notStartedError
+  const hasBegun = !neverBegan || mayHaveBegun || shown.messages.size > 0
   const parts = hasBegun ? [closeCalls, keepAnswerSoFar, completeRecord] : []
   for (const part of parts) {
     try {
@@ -86,7 +87,7 @@ export async function settleLostRun(deps: StepDeps, run: RunRecord, error: RunEr
     step: last === null ? 0 : last.step + 1,
     outcome: 'error' as const,
     error,
-    neverBegan: run.status === 'pending',
+    neverBegan: run.status === 'pending' || error === notStartedError,
   }
   await settleRun(deps, input, { endAnyway: true })
 }
@@ -128,7 +129,7 @@ async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, sho
           messages: [{ type: 'AIMessage', data: { id: answerIdOf(run._id, step), content, incomplete: true } }],
           source: 'step',
           step: entry,
-          input: inputOf(run, step),
+          input: step === 0 ? inputEntryOf(run) : undefined,
         },
   )
 }

@@ -2,12 +2,11 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
+import { type RunRecord, firstFence, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
-import type { LiveRun } from './live-run.ts'
-import type { LiveRuns } from './live-runs.ts'
+import type { LiveRun, LiveRuns } from './live-runs.ts'
 import type { Steps } from './steps.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -58,8 +57,8 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       const enqueued = await handOver.pass(run, strategy, taskTimeoutMs)
       if (enqueued === 'eager') deps.steps.begin(live)
       else live.apply('leave')
-      const noted = noteTaken(deps, run, enqueued === 'enqueued').catch(deps.onError)
-      const others = [noted, ...(strategy === 'interrupt' ? [endEarlier(deps, run).catch(deps.onError)] : [])]
+      const noted = enqueued === 'enqueued' ? noteWaiting(deps, run).catch(deps.onError) : undefined
+      const others = [noted, strategy === 'interrupt' ? endEarlier(deps, run).catch(deps.onError) : undefined]
       const confirmed = confirm(deps, { run, thread, isNew, live, others })
       confirmed.catch(() => undefined)
       await noted
@@ -124,7 +123,7 @@ async function store(
     else
       await deps.transaction(async (session) => {
         if (run.asked_by !== undefined) await holdThread(deps.collections, run.asked_by.thread_id, session)
-        await threads.create([newThread], { session })
+        await threads.insertMany([newThread], { session, lean: true })
         await runs.insertMany([run], { session, lean: true })
       })
   } catch (error) {
@@ -136,15 +135,17 @@ async function store(
   }
 }
 
-/**
- * Notes that Temporal has the run. From then on it is shown as running, unless it waits for others on its thread: then
- * its first step marks it.
- */
-async function noteTaken({ collections: { runs } }: StartRunDeps, run: RunRecord, waits: boolean): Promise<void> {
-  const change = waits ? { handed_over: true } : { status: 'running' as const, started_at: new Date() }
-  const options = { writeConcern: { w: 1, journal: false } }
-  const { modifiedCount } = await runs.updateOne({ ...runKey(run), status: 'pending' }, { $set: change }, options)
-  if (modifiedCount > 0) Object.assign(run, change)
+/** Notes that Temporal has the run, and that it waits for others on its thread: its first step marks it as running. */
+async function noteWaiting({ collections: { runs } }: StartRunDeps, run: RunRecord): Promise<void> {
+  const waiting = { status: 'pending' as const, handed_over: true }
+  const { modifiedCount } = await runs.updateOne(
+    { ...runKey(run), status: 'running', fence: firstFence },
+    { $set: waiting, $unset: { started_at: 1 } },
+    { writeConcern: { w: 1, journal: false } },
+  )
+  if (modifiedCount === 0) return
+  Object.assign(run, waiting)
+  delete run.started_at
 }
 
 /**
@@ -166,7 +167,7 @@ interface StartedRun {
   isNew: boolean
   live: LiveRun
   /** What must have happened before the run may store anything. None of them fails. */
-  others: Promise<void>[]
+  others: (Promise<void> | undefined)[]
 }
 
 /** Lets the run store what it produces, or takes it back if one of its parents is gone, and throws `not_found`. */

@@ -8,17 +8,17 @@ import type {
   StepResult,
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
 import { clientTurn } from './client-turn.ts'
 import { resultOfEarlierAttempt } from './earlier-attempt.ts'
-import type { LiveRun } from './live-run.ts'
+import type { LiveRun } from './live-runs.ts'
 import { modelStep } from './model-step.ts'
 import { settleRun } from './settle.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
 
 export { RunLimitError } from './run-limit-error.ts'
-export { SupersededError } from './live-run.ts'
+export { SupersededError } from './live-runs.ts'
 
 /**
  * The workflow makes eight attempts itself; the rest is for workers that died. Their attempts are in no history, so
@@ -50,7 +50,7 @@ async function claim(
   if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
     throw new AppError('internal', 'The run was attempted too often without a result.')
   const run = { ...before, fence: before.fence + 1, status: 'running' as const, started_at: before.started_at ?? now }
-  return liveRuns.claimed(run, { step, isFresh: before.status === 'pending' })
+  return liveRuns.claimed(run, { step, isFresh: isUntouched(before) })
 }
 
 export type Steps = ReturnType<typeof createSteps>

@@ -4,6 +4,7 @@ import {
   type RunKey,
   type RunRecord,
   isOpenRun,
+  isUntouched,
   openRunStatuses,
   runKey,
 } from '../../domain/records/run.ts'
@@ -30,7 +31,7 @@ const leaseMs = 60_000
 const shortestPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
 const maxPerRound = 500
-const dueAtOnce = 50
+const dueAtOnce = 200
 /** This many failures in a row are caused by a dependency, not by a run. */
 const maxFailures = 3
 
@@ -66,7 +67,8 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
       for (const each of due) {
         const now = clock()
         const run = await take(each, new Date(now + leaseMs))
-        if (run === null) continue
+        // Another worker has come to this place: go on elsewhere.
+        if (run === null) break
         count += 1
         try {
           await look(run, now)
@@ -81,16 +83,21 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     return count
   }
 
-  /** Asks every shard, so it reads several at once; each is then taken on its own shard. */
-  function readDue(now: Date): Promise<DueRun[]> {
-    return runs
+  /**
+   * Asks every shard, so it reads many at once; each is then taken on its own shard. Each worker begins somewhere else,
+   * so that several hardly try the runs of one another.
+   */
+  async function readDue(now: Date): Promise<DueRun[]> {
+    const due = await runs
       .find({ check_at: { $lt: now } }, { thread_id: 1, check_at: 1 })
       .sort({ check_at: 1 })
       .limit(dueAtOnce)
       .lean<DueRun[]>()
+    const first = Math.floor(Math.random() * due.length)
+    return [...due.slice(first), ...due.slice(0, first)]
   }
 
-  /** Null if another worker has taken the run since it was read, or the run has ended. */
+  /** Null if another worker has taken the run since it was read, or it has ended. */
   function take(due: DueRun, until: Date): Promise<RunRecord | null> {
     const change = { $set: { check_at: until } }
     return runs
@@ -110,8 +117,8 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
    * Whether a newer run of the thread began before Temporal had taken this one, whose process died or lost Temporal. Its
    * caller was not told that it was accepted, and runs keep the order of their ids: so it is not executed any more.
    */
-  async function wasOvertaken({ _id, thread_id, status, handed_over: isHandedOver }: RunRecord): Promise<boolean> {
-    if (status !== 'pending' || isHandedOver) return false
+  async function wasOvertaken({ _id, thread_id, handed_over: isHandedOver }: RunRecord): Promise<boolean> {
+    if (isHandedOver) return false
     return (await runs.exists({ thread_id, _id: { $gt: _id }, started_at: { $exists: true } })) !== null
   }
 
@@ -122,14 +129,17 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     }
     await decisions.finishAbandoned(run, now)
     const thread = await workflows.state(threadContract, { threadId: run.thread_id })
-    if (await wasOvertaken(run)) {
+    const isRunning = thread.status === 'running'
+    // A run that is shown as running, and that the workflow does not have, is looked at again when the workflow has ended.
+    const mayBeLost = run.status === 'pending' || (!isRunning && run.status === 'running' && isUntouched(run))
+    if (mayBeLost && (await wasOvertaken(run))) {
       await settle(run, notStartedError)
       return
     }
-    if (run.status === 'pending' && !wasStopped(thread, run)) {
+    if (mayBeLost && !wasStopped(thread, run)) {
       // A run that waits in a running workflow is sent to it once more, in case the workflow does not have it.
-      if (thread.status !== 'running' || !run.requeued) await handOver.enqueue(run, 'enqueue')
-    } else if (thread.status !== 'running') {
+      if (!isRunning || !run.requeued) await handOver.enqueue(run, 'enqueue')
+    } else if (!isRunning) {
       await settle(run, aborted)
       return
     }

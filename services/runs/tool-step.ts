@@ -4,10 +4,10 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import type { StartAskedRun } from './asking/start-asked-run.ts'
-import { executeTool, unknownOutcome } from '../tools/execute-tool.ts'
+import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
+import { executeTool } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepDeps } from './step-deps.ts'
-import { toolMessageOf } from './ledger.ts'
 
 export interface ToolStepDeps extends StepDeps {
   startAskedRun: StartAskedRun

@@ -76,7 +76,7 @@ async function visitNext(
   crawlId: string,
   ingestionId: string,
   signal: AbortSignal,
-): Promise<{ next: 'more' | 'done' | 'gone'; fileIds: string[] }> {
+): Promise<{ next: CrawlStepResult; fileIds: string[] }> {
   const { sourcePages } = deps.collections
   const ofRound = { source_id: begun._id, round: begun.round }
   let kept = await sourcePages.countDocuments({ ...ofRound, kind: 'page', status: { $in: ['processing', 'ready'] } })
@@ -85,6 +85,13 @@ async function visitNext(
   const until = performance.now() + batchMs
   for (let visits = 0; visits < visitsInBatch && fileIds.length < filesInBatch; visits++) {
     signal.throwIfAborted()
+    const full = whyFull(source, kept)
+    if (full !== undefined) {
+      // A page whose text turns out to be unreadable makes room for another.
+      if ((await sourcePages.exists({ ...ofRound, status: 'processing' })) !== null) return { next: 'full', fileIds }
+      await leaveOutRest(deps, source, full)
+      return { next: 'done', fileIds }
+    }
     const page: SourcePageRecord | null = await sourcePages
       .findOneAndUpdate(
         { ...ofRound, status: 'waiting' },
@@ -93,11 +100,6 @@ async function visitNext(
       )
       .lean<SourcePageRecord>()
     if (page === null) return { next: 'done', fileIds }
-    const full = whyFull(source, kept)
-    if (full !== undefined) {
-      await leaveOutRest(deps, source, full)
-      return { next: 'done', fileIds }
-    }
     if (page.taken > crawlLimits.taken) {
       await keepOld(deps.collections, page, 'Each attempt to read it failed without a reason.')
       continue

@@ -8,6 +8,7 @@ import {
 } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import type { ArchivedThreads } from './archived/open.ts'
 import type { Appended } from './log.ts'
 
 /** The end of a thread's conversation, oldest message first. */
@@ -26,19 +27,19 @@ interface StepOnThread {
   /** What the model was shown. */
   conversation: Conversation | undefined
   message: AIMessage
-  /** The results of tools that the step stored before its answer; undefined in a first step. */
-  toolResults: Stored | undefined
-  answer: Stored
+  /** Stored together with the input, or with the results of tools, that it answers. */
+  answer: Pick<Appended, 'isNew' | 'firstSeq'> & { record: Pick<CheckpointRecord, '_id' | 'seq'> }
 }
-
-type Stored = Pick<Appended, 'isNew' | 'firstSeq'> & { record: Pick<CheckpointRecord, '_id' | 'seq'> }
 
 export type Conversations = ReturnType<typeof createConversations>
 
 /** What tells whether something was added to a thread since its conversation was kept. */
 type Known = Pick<ThreadRecord, '_id' | 'last_seq' | 'last_entry_id'>
 
-type Log = Pick<Collections, 'checkpoints' | 'threads'>
+interface ConversationsDeps {
+  collections: Pick<Collections, 'checkpoints' | 'threads'>
+  archivedThreads: Pick<ArchivedThreads, 'reader' | 'whole'>
+}
 
 const entriesAtOnce = 64
 /**
@@ -53,7 +54,7 @@ const keptMs = 5 * 60_000
  * costs the same however long the thread is. If a message was replaced and its first version is not among what was
  * read, it is shown at the place where it was replaced.
  */
-export function createConversations(collections: Log, { clock = () => performance.now() } = {}) {
+export function createConversations(deps: ConversationsDeps, { clock = () => performance.now() } = {}) {
   const kept = new LRUCache<string, Conversation & { newestId: string }>({
     maxSize: keptBytes.all,
     maxEntrySize: keptBytes.one,
@@ -91,13 +92,11 @@ export function createConversations(collections: Log, { clock = () => performanc
         last,
       }: { thread?: Known | undefined; runId?: string | undefined; last?: string | undefined } = {},
     ): Promise<Conversation> {
-      if (last !== undefined) return readEnd(collections, threadId, maxBytes, last)
+      if (last !== undefined) return readEnd(deps, threadId, maxBytes, last)
       const found = thread && keptOf(thread, maxBytes)
-      if (found === undefined) return readEnd(collections, threadId, maxBytes)
+      if (found === undefined) return readEnd(deps, threadId, maxBytes)
       if (runId === undefined || thread?.last_seq === undefined) return found
-      return (
-        (await withEntriesOfOthers(collections, threadId, found, runId)) ?? readEnd(collections, threadId, maxBytes)
-      )
+      return (await withEntriesOfOthers(deps, threadId, found, runId)) ?? readEnd(deps, threadId, maxBytes)
     },
 
     /**
@@ -105,15 +104,11 @@ export function createConversations(collections: Log, { clock = () => performanc
      * directly behind what the model was shown. Then returns the thread's record as it is now. Returns undefined if
      * somebody else has added something in between, or an earlier attempt has stored a part.
      */
-    keep({ thread, conversation, message, toolResults, answer }: StepOnThread): ThreadRecord | undefined {
+    keep({ thread, conversation, message, answer }: StepOnThread): ThreadRecord | undefined {
       if (thread === undefined || conversation === undefined) return undefined
       const { messages, reach } = conversation
-      let { lastSeq } = conversation
-      for (const { isNew, firstSeq, record } of toolResults === undefined ? [answer] : [toolResults, answer]) {
-        if (!isNew || firstSeq !== lastSeq + 1) return undefined
-        lastSeq = record.seq
-      }
-      const newestId = answer.record._id
+      if (!answer.isNew || answer.firstSeq !== conversation.lastSeq + 1) return undefined
+      const { _id: newestId, seq: lastSeq } = answer.record
       kept.set(thread._id, { messages: [...messages, message], lastSeq, reach, newestId })
       return { ...thread, last_seq: lastSeq, last_entry_id: newestId }
     },
@@ -126,16 +121,25 @@ export function createConversations(collections: Log, { clock = () => performanc
 }
 
 /** Reads the log from its end until there are enough bytes. */
-async function readEnd(collections: Log, threadId: string, maxBytes: number, last?: string): Promise<Conversation> {
+async function readEnd(
+  deps: ConversationsDeps,
+  threadId: string,
+  maxBytes: number,
+  last?: string,
+): Promise<Conversation> {
+  const { collections, archivedThreads } = deps
+  const archived = archivedThreads.reader()
   const newestFirst: CheckpointRecord[] = []
   let bytes = 0
   for (;;) {
     const before = newestFirst.at(-1)?.seq
-    const batch = await collections.checkpoints
-      .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
-      .sort({ seq: -1 })
-      .limit(entriesAtOnce)
-      .lean<CheckpointRecord[]>()
+    const batch = await archived.whole(() =>
+      collections.checkpoints
+        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
+        .sort({ seq: -1 })
+        .limit(entriesAtOnce)
+        .lean<CheckpointRecord[]>(),
+    )
     for (const entry of batch) {
       newestFirst.push(entry)
       bytes += Buffer.byteLength(entry.messages_json)
@@ -158,16 +162,18 @@ async function readEnd(collections: Log, threadId: string, maxBytes: number, las
  * continue an earlier version.
  */
 async function withEntriesOfOthers(
-  { checkpoints }: Log,
+  { collections: { checkpoints }, archivedThreads }: ConversationsDeps,
   threadId: string,
   { messages, lastSeq, reach }: Conversation,
   runId: string,
 ): Promise<Conversation | undefined> {
-  const added = await checkpoints
-    .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
-    .sort({ seq: 1 })
-    .limit(entriesAtOnce)
-    .lean<CheckpointRecord[]>()
+  const added = await archivedThreads.whole(() =>
+    checkpoints
+      .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
+      .sort({ seq: 1 })
+      .limit(entriesAtOnce)
+      .lean<CheckpointRecord[]>(),
+  )
   if (added.length === entriesAtOnce) return undefined
   const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
   if (earlierVersion(messages, news) !== undefined) return undefined
@@ -185,7 +191,11 @@ export function earlierVersion(conversation: readonly Message[], added: readonly
 }
 
 /** A conversation keeps its system messages, however old they are. Most threads have none, and their records say so. */
-async function systemMessagesBefore({ checkpoints, threads }: Log, threadId: string, seq: number): Promise<Message[]> {
+async function systemMessagesBefore(
+  { checkpoints, threads }: ConversationsDeps['collections'],
+  threadId: string,
+  seq: number,
+): Promise<Message[]> {
   const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
   if (thread?.has_system === false) return []
   const entries = await checkpoints

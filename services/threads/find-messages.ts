@@ -3,6 +3,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import { type FoundText, findWords, storedWords, wantedWords } from '../../domain/search/message-words.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { ArchivedThreads } from './archived/open.ts'
 import { listed } from './read-threads.ts'
 
 export interface FoundMessage extends FoundText {
@@ -24,6 +25,7 @@ export interface MessageSearch {
   before?: number | undefined
 }
 
+const textMembers = { thread_id: 1, messages_json: 1, created_at: 1 } as const
 const threadMembers = { name: 1, assistant_id: 1, pinned: 1, tags: 1, updated_at: 1 } as const
 type FoundThread = Pick<ThreadRecord, '_id' | keyof typeof threadMembers>
 type Candidate = Pick<CheckpointRecord, '_id' | 'thread_id'> & {
@@ -37,12 +39,17 @@ const lookedAtAtOnce = 200
 const readAtOnce = 8
 const maxReadBytes = 16 * 1024 * 1024
 
+interface FindMessagesDeps {
+  collections: Pick<Collections, 'threads' | 'checkpoints'>
+  archivedThreads: Pick<ArchivedThreads, 'reader'>
+}
+
 /**
  * Messages of the threads of the token's project that have all words, newest first, of each thread the newest. The
  * database is asked for one word, the longest; the others are looked for here, in the words of each entry and then in
  * its text. An answer that has looked at many entries may be short, and says where to go on.
  */
-export function createFindMessages({ threads, checkpoints }: Pick<Collections, 'threads' | 'checkpoints'>) {
+export function createFindMessages({ collections: { threads, checkpoints }, archivedThreads }: FindMessagesDeps) {
   return async (caller: Caller, { query, limit, before }: MessageSearch): Promise<FoundMessages> => {
     const wanted = wantedWords(query)
     const words = storedWords(wanted)
@@ -51,6 +58,7 @@ export function createFindMessages({ threads, checkpoints }: Pick<Collections, '
     const found = new Map<string, FoundMessage>()
     let place = before
     let bytes = 0
+    const archived = archivedThreads.reader()
 
     /** False when the answer is full. */
     async function take(candidates: Candidate[]): Promise<boolean> {
@@ -58,16 +66,17 @@ export function createFindMessages({ threads, checkpoints }: Pick<Collections, '
       const threadIds = [...new Set(candidates.map(({ thread_id: id }) => id))]
       const [texts, owners] = await Promise.all([
         checkpoints
-          .find({ _id: { $in: ids }, thread_id: { $in: threadIds } }, { messages_json: 1, created_at: 1 })
-          .lean<Pick<CheckpointRecord, '_id' | 'messages_json' | 'created_at'>[]>(),
+          .find({ _id: { $in: ids }, thread_id: { $in: threadIds } }, textMembers)
+          .lean<Pick<CheckpointRecord, '_id' | keyof typeof textMembers>[]>(),
         threads.find({ _id: { $in: threadIds }, ...listed(caller) }, threadMembers).lean<FoundThread[]>(),
       ])
       for (const { _id, thread_id: threadId, search } of candidates) {
         if (found.size >= limit || bytes >= maxReadBytes) return false
         place = search.at
-        const entry = texts.find((text) => text._id === _id)
+        const stored = texts.find((text) => text._id === _id)
         const thread = owners.find((owner) => owner._id === threadId)
-        if (entry === undefined || thread === undefined || found.has(threadId)) continue
+        if (stored === undefined || thread === undefined || found.has(threadId)) continue
+        const entry = await archived.read(stored)
         bytes += entry.messages_json.length
         for (const message of messagesFromJson(entry.messages_json).toReversed()) {
           const text = findWords(message, wanted)

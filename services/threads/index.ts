@@ -1,6 +1,7 @@
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import type { ArchivedThreads } from './archived/open.ts'
 import type { CreateThread } from './create-thread.ts'
 import { createFindMessages } from './find-messages.ts'
 import type { ThreadLog } from './log.ts'
@@ -21,17 +22,19 @@ interface ThreadsDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  archivedThreads: Pick<ArchivedThreads, 'reader'>
 }
 
 /** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */
-export function createThreads({ collections, transaction, createThread, log, states, pendingInput }: ThreadsDeps) {
+export function createThreads(deps: ThreadsDeps) {
+  const { collections, transaction, createThread, log, states, pendingInput } = deps
   const reads = createThreadReads(collections)
   const { list, tags, read, readOwn, withStatus } = reads
   return {
     list,
     tags,
     shares: createShares({ collections, transaction, states, readOwn }),
-    findMessages: createFindMessages(collections),
+    findMessages: createFindMessages(deps),
     read,
     readOwn,
     ...createThreadWrites({ collections, createThread, withStatus }),

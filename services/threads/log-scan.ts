@@ -3,6 +3,7 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { createSemaphore } from '../semaphore.ts'
+import type { ArchivedThreads } from './archived/open.ts'
 import type { InputEntry, PendingInput } from './pending-input.ts'
 
 /** An entry of the log without its text. */
@@ -20,6 +21,8 @@ interface LogPart {
     | { thread_id: string; run_id: string; source?: { $ne: 'input' } }
   /** The user whose thread it is: users take turns in reading long logs. */
   userId: string
+  /** The run has ended: all of it is in the log. */
+  hasEnded?: boolean
 }
 
 export type ScanLog = ReturnType<typeof createLogScan>
@@ -31,43 +34,70 @@ const sliceBytes = 256 * 1024
 const longAtOnce = 2
 const longWaitingOfOne = 20
 const batchSize = 100
+/** Another process may bring a thread back at the same time. */
+const attempts = 3
+
+interface LogScanDeps {
+  collections: Pick<Collections, 'checkpoints'>
+  pendingInput: PendingInput
+  archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'bringBackBehind' | 'reader' | 'withoutText'>
+}
 
 /**
  * Passes the entries of a log to `visit`, oldest first, and keeps none of them. A thread may hold 64 MB, so reading
- * pauses for other requests, and a process reads only two long logs at once. The input of the run under way is
+ * pauses for other requests, and a process reads only two long logs at once. The input of the step under way is
  * passed at the end if the log does not contain it yet.
  */
-export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>, pendingInput: PendingInput) {
+export function createLogScan({ collections: { checkpoints }, pendingInput, archivedThreads }: LogScanDeps) {
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
 
-  async function pendingOf(filter: LogPart['filter']): Promise<InputEntry | undefined> {
+  async function pendingOf({ filter, hasEnded }: LogPart): Promise<InputEntry | undefined> {
+    if (hasEnded) return undefined
     if (!('run_id' in filter)) return pendingInput.ofThread(filter.thread_id)
-    return filter.source === undefined
-      ? pendingInput.ofRun({ _id: filter.run_id, thread_id: filter.thread_id })
-      : undefined
+    const input = await pendingInput.ofRun({ _id: filter.run_id, thread_id: filter.thread_id })
+    return input?.source === filter.source?.$ne ? undefined : input
   }
 
   return async function scan(
-    { filter, userId }: LogPart,
+    part: LogPart,
     visit: (entry: LogPosition, messages: SizedMessage[]) => void,
   ): Promise<void> {
+    const { filter, userId } = part
     // Before the log: see `createPendingInput`.
-    let pending = await pendingOf(filter)
+    let pending = await pendingOf(part)
     let lastSeq = 0
     // Steps are numbered within their run as entries are within their thread; each order has an index.
     const position = 'run_id' in filter ? 'step' : 'seq'
-    const cursor = checkpoints
-      .find({ ...filter, thread_id: filter.thread_id })
-      .sort([[position, 1]])
-      .lean<CheckpointRecord>()
-      .cursor({ batchSize })
+    const open = () =>
+      checkpoints
+        .find(lastSeq === 0 ? filter : { ...filter, seq: { ...('seq' in filter && filter.seq), $gt: lastSeq } })
+        .sort([[position, 1]])
+        .lean<CheckpointRecord>()
+        .cursor({ batchSize })
+    let cursor = open()
+    const archived = archivedThreads.reader()
+    let isArchived = false
+    /** The next entry. If it was brought back since it was read, the log is read again from there. */
+    async function next(): Promise<CheckpointRecord | null> {
+      for (let attempt = 1; ; attempt++) {
+        const record = await cursor.next()
+        if (record === null) return null
+        if (!archivedThreads.isArchived(record)) return record
+        isArchived = true
+        const found = await archived.find(record)
+        if (found !== undefined) return found
+        if (attempt === attempts) throw await archivedThreads.withoutText([record.thread_id])
+        await cursor.close()
+        cursor = open()
+      }
+    }
     /** Visits entries until about `maxBytes` are read; false at the end of the log. */
     const visitSome = async (maxBytes: number): Promise<boolean> => {
       for (let read = 0; read < maxBytes;) {
-        const record = await cursor.next()
+        const record = await next()
         if (record === null) return false
         const { messages_json: text, ...entry } = record
-        if (entry.source === 'input' && entry.run_id === pending?.run_id) pending = undefined
+        if (entry.run_id === pending?.run_id && entry.step === pending?.step) pending = undefined
         lastSeq = entry.seq
         visit(entry, sizedMessages(text))
         read += text.length
@@ -76,12 +106,14 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>,
     }
     try {
       if (await visitSome(longBytes)) {
+        archived.release()
         await withSlot(async () => {
           while (await visitSome(sliceBytes)) await nextTurn()
         }, userId)
       }
     } finally {
       await cursor.close()
+      if (isArchived) archivedThreads.bringBackBehind(filter.thread_id)
     }
     const seq = lastSeq + 1
     const until = 'run_id' in filter ? undefined : filter.seq?.$lt

@@ -21,7 +21,7 @@ export interface LogEntry {
   step?: number
   /** The model of an answer, so that its tokens can be priced. */
   model?: string | undefined
-  /** Stored in front of the entry, unless the log holds it. */
+  /** Stored in front of the entry, unless the log holds it: the input of the step that it answers. */
   input?: InputEntry | undefined
   /** What else changes in the thread's own record. */
   thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>

@@ -21,7 +21,13 @@ export async function storeMissingWords(
     for (let last = 0; ;) {
       signal.throwIfAborted()
       const entries = await checkpoints
-        .find({ thread_id: thread._id, seq: { $gt: last }, search: { $exists: false }, source: { $ne: 'tools' } })
+        .find({
+          thread_id: thread._id,
+          seq: { $gt: last },
+          search: { $exists: false },
+          source: { $ne: 'tools' },
+          messages_json: { $ne: '' },
+        })
         .sort({ seq: 1 })
         .limit(largeRecordsAtOnce)
         .lean<CheckpointRecord[]>()
@@ -30,11 +36,8 @@ export async function storeMissingWords(
         const nothing = { project_id: thread.project_id, words: [], at: placeOf(_id, time) }
         const search = messageWords(thread, entry, messagesFromJson(text)) ?? nothing
         // Somebody may delete what a message says at the same time.
-        const asRead = { _id, messages_json: text, search: { $exists: false } }
-        const { modifiedCount } = await checkpoints.updateOne(
-          { ...asRead, thread_id: thread._id },
-          { $set: { search } },
-        )
+        const asRead = { _id, thread_id: thread._id, messages_json: text, search: { $exists: false } }
+        const { modifiedCount } = await checkpoints.updateOne(asRead, { $set: { search } })
         stored += modifiedCount
       }
       if (entries.length < largeRecordsAtOnce) break

@@ -1,10 +1,17 @@
 import { type RunKey, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
-import { inputEntry } from '../../domain/contracts/thread.ts'
+import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { type Message, messagesToJson } from '../../domain/messages.ts'
+import { toolMessageOf } from '../../domain/tool-message.ts'
 import type { Collections } from '../collections.ts'
+import { derivedId } from '../derived-id.ts'
 
-/** The input of a run as an entry of its thread's log, without its number. */
-export type InputEntry = Omit<CheckpointRecord, 'seq'> & { run_id: string }
+/**
+ * The input of a step as an entry of its thread's log, without its number: that of the run, or the results of the calls
+ * of the step before.
+ */
+export type InputEntry = Omit<CheckpointRecord, 'seq'> & { run_id: string; step: number }
 
 export type PendingInput = ReturnType<typeof createPendingInput>
 
@@ -12,21 +19,36 @@ const members = { thread_id: 1, input_json: 1, created_at: 1 } as const
 const open = { status: { $in: [...openRunStatuses] } }
 
 /**
- * The input of a run is stored in the run's record, and written into the log together with the first answer. Until
- * then, code that shows the thread adds the input of the run that the thread is working on: its oldest open one.
- * Read it before the log: if the run ends in between, its input is then in the log.
+ * The input of a step is stored in the record of its run, or of its calls, and written into the log together with the
+ * step's answer. Until then, code that shows the thread adds the input of the step that the thread is working on: of its
+ * oldest open run. Read it before the log: if the answer is stored in between, its input is then in the log.
  */
-export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'runs' | 'checkpoints'>) {
+export function createPendingInput({
+  runs,
+  checkpoints,
+  toolCalls,
+}: Pick<Collections, 'runs' | 'checkpoints' | 'toolCalls'>) {
   type Shown = Pick<RunRecord, '_id' | keyof typeof members>
   async function find(filter: Pick<RunKey, 'thread_id'> | RunKey): Promise<InputEntry | undefined> {
     const run = await runs
-      .findOne({ ...filter, thread_id: filter.thread_id, ...open }, members)
+      .findOne({ ...filter, ...open }, members)
       .sort({ _id: 1 })
       .lean<Shown>()
     // Checked again, because a wrong record would show the owner of the thread another user's input.
     const isOwn = run !== null && ('_id' in filter ? run._id === filter._id : run.thread_id === filter.thread_id)
-    return isOwn ? inputEntryOf(run) : undefined
+    return isOwn ? newestInputOf(run) : undefined
   }
+
+  /** Of a run that has called tools, the results; undefined until all are there. */
+  async function newestInputOf(run: Shown): Promise<InputEntry | undefined> {
+    const last = await toolCalls.findOne({ run_id: run._id }, { step: 1 }).sort({ step: -1 }).lean()
+    if (last === null) return inputEntryOf(run)
+    const { step } = last
+    const calls = await toolCalls.find({ run_id: run._id, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+    const isAnswered = calls.every(({ status }) => status === 'done')
+    return isAnswered ? resultsEntryOf(run, step, calls.map(toolMessageOf)) : undefined
+  }
+
   return {
     /** It may be in the log already. */
     ofThread: (threadId: string) => find({ thread_id: threadId }),
@@ -36,7 +58,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
     async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
       const input = await find({ thread_id: threadId })
       if (input === undefined) return undefined
-      const isLogged = await checkpoints.exists({ thread_id: threadId, run_id: input.run_id, step: inputEntry })
+      const isLogged = await checkpoints.exists({ thread_id: threadId, run_id: input.run_id, step: input.step })
       return isLogged === null ? input : undefined
     },
   }
@@ -52,5 +74,22 @@ export function inputEntryOf(run: Pick<RunRecord, '_id' | 'thread_id' | 'input_j
     run_id: run._id,
     step: inputEntry,
     created_at: run.created_at,
+  }
+}
+
+/** The results of the calls of a step. Its id follows from the step, so that it is known before it is stored, too. */
+export function resultsEntryOf(
+  { _id, thread_id }: Pick<RunRecord, '_id' | 'thread_id'>,
+  step: number,
+  results: Message[],
+): InputEntry {
+  return {
+    _id: derivedId(['results', _id, String(step)], _id),
+    thread_id,
+    messages_json: messagesToJson(results),
+    source: 'tools',
+    run_id: _id,
+    step: toolsEntry(step),
+    created_at: new Date(),
   }
 }

@@ -1,10 +1,7 @@
 import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
+import { unknownOutcome } from '../../domain/tool-message.ts'
 import { limitText } from './tool-text.ts'
 import type { CallFacts, Question, Tool } from './tool.ts'
-
-/** For a call that may or may not have taken effect. */
-export const unknownOutcome =
-  'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
 
 export interface ToolResult {
   /** `refused`: the arguments do not match the tool's schema, and the call was not made. */

@@ -10,6 +10,7 @@ import { withAttachments } from '../attachments/store-attachments.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { createReadItems } from './read-items.ts'
@@ -18,6 +19,7 @@ import { type FindItemsDeps, type InputEntry, createFindItems } from './response
 
 interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']
+  archivedThreads: Pick<ArchivedThreads, 'keepOpen' | 'noteOpened' | 'whole'>
   createThread: CreateThread
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }

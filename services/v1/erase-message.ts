@@ -2,6 +2,7 @@ import { isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import { changedMessages } from '../threads/changed-messages.ts'
 
 /** What is left of a message: its place. Results of its calls are left out of conversations without it. */
@@ -12,13 +13,17 @@ function tombstoneOf({ type, data }: Message): Message {
   return { type: 'HumanMessage', data: { id, content: '', deleted: true, ...place } }
 }
 
+interface EraseMessageDeps extends Pick<ArchivedThreads, 'keepOpen'> {
+  replaceMessage: (threadId: string, message: Message) => Promise<void>
+}
+
 /**
  * Deletes what a message of a thread says: in the thread's log, and in the run that brought it. A new entry of the log
  * tells processes that keep the conversation in memory. Safe to repeat.
  */
 export function createEraseMessage(
   { checkpoints, runs, attachments }: Pick<Collections, 'checkpoints' | 'runs' | 'attachments'>,
-  replaceMessage: (threadId: string, message: Message) => Promise<void>,
+  { replaceMessage, keepOpen }: EraseMessageDeps,
 ) {
   return async (threadId: string, message: Message): Promise<void> => {
     const tombstone = tombstoneOf(message)
@@ -30,6 +35,7 @@ export function createEraseMessage(
     const own = message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached) : []
     // First, so that no step that begins now reads what is being deleted.
     await replaceMessage(threadId, tombstone)
+    await keepOpen(threadId)
     for await (const { _id, messages_json: json, search } of checkpoints
       .find({ thread_id: threadId }, { messages_json: 1, 'search.at': 1 })
       .lean<Pick<CheckpointRecord, '_id' | 'messages_json' | 'search'>>()

@@ -7,12 +7,14 @@ import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { changedMessages } from '../threads/changed-messages.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 
 export interface RemoveItemDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'toolCalls'>
   log: Pick<ThreadLog, 'append'>
   stream: Pick<RunStream, 'remove'>
+  archivedThreads: Pick<ArchivedThreads, 'keepOpen' | 'whole'>
 }
 
 /**
@@ -20,18 +22,21 @@ export interface RemoveItemDeps {
  * bytes of its images and files. An empty entry follows in the log, so that no process uses the conversation that it has in memory. False if there is no such
  * item; throws `conflict` while its run is under way.
  */
-export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
+export function createRemoveItem({ collections, log, stream, archivedThreads }: RemoveItemDeps) {
   const { attachments, checkpoints, runs, toolCalls } = collections
 
   return async ({ _id: threadId, user_id: userId }: ThreadRecord, place: ItemPlace): Promise<boolean> => {
-    const own = { _id: place.entryId, user_id: userId }
-    const run = await runs.findOne({ ...own, thread_id: threadId }).lean<RunRecord>()
+    await archivedThreads.keepOpen(threadId)
+    const own = { _id: place.entryId, thread_id: threadId, user_id: userId }
+    const run = await runs.findOne(own).lean<RunRecord>()
     if (run !== null && isOpenRun(run))
       throw new AppError('conflict', 'The response of this item is not completed yet.')
-    const entries = await checkpoints
-      .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
-      .select('+search')
-      .lean<CheckpointRecord[]>()
+    const entries = await archivedThreads.whole(() =>
+      checkpoints
+        .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
+        .select('+search')
+        .lean<CheckpointRecord[]>(),
+    )
     const callId = callIdIn(entries, place)
     const attached = attachmentIdsIn(entries, place)
     let isFound = false
@@ -39,21 +44,15 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
       const left = without(entry.messages_json, place, callId)
       if (messagesToJson(left) === entry.messages_json) continue
       isFound = true
-      const asRead = { _id: entry._id, messages_json: entry.messages_json }
-      const { matchedCount } = await checkpoints.updateOne(
-        { ...asRead, thread_id: threadId },
-        { $set: changedMessages(left, entry.search) },
-      )
+      const asRead = { _id: entry._id, thread_id: threadId, messages_json: entry.messages_json }
+      const { matchedCount } = await checkpoints.updateOne(asRead, { $set: changedMessages(left, entry.search) })
       if (matchedCount === 0)
         throw new AppError('conflict', 'The conversation was changed at the same time. Try again.')
     }
     if (!isFound) return false
     if (attached.length > 0) await attachments.deleteMany({ _id: { $in: attached }, thread_id: threadId })
     if (run !== null) {
-      await runs.updateOne(
-        { ...own, thread_id: threadId },
-        { $set: { input_json: messagesToJson(without(run.input_json, place, callId)) } },
-      )
+      await runs.updateOne(own, { $set: { input_json: messagesToJson(without(run.input_json, place, callId)) } })
       if (callId !== undefined) await toolCalls.deleteMany({ run_id: run._id, thread_id: threadId, call_id: callId })
       await stream.remove([run._id])
     }

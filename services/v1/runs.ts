@@ -89,8 +89,8 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
     /** The assistant of each of these runs of a thread. */
     async assistantsOf(threadId: string, runIds: string[]): Promise<Map<string, string>> {
       if (runIds.length === 0) return new Map()
-      const those = { _id: { $in: [...new Set(runIds)] } }
-      const found = await collections.runs.find({ thread_id: threadId, ...those }, { assistant_id: 1 }).lean()
+      const those = { thread_id: threadId, _id: { $in: [...new Set(runIds)] } }
+      const found = await collections.runs.find(those, { assistant_id: 1 }).lean()
       return new Map(found.map(({ _id, assistant_id: assistantId }) => [_id, assistantId]))
     },
 

@@ -9,10 +9,12 @@ import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
 import type { Runs } from '../runs/index.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 
 interface StoredCompletionsDeps {
   collections: Pick<Collections, 'runs'>
   runs: Pick<Runs, 'output'>
+  archivedThreads: Pick<ArchivedThreads, 'whole'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
 
@@ -35,7 +37,10 @@ export const tagsOf = (metadata: Metadata): string[] =>
   Object.entries(metadata).map(([key, value]) => `${key}=${value}`)
 
 /** The completions that callers of a project have stored. Those whose run has not ended with an answer are not shown. */
-export function createStoredCompletions({ collections: { runs }, runs: { output }, deletions }: StoredCompletionsDeps) {
+export function createStoredCompletions(deps: StoredCompletionsDeps) {
+  const { archivedThreads, deletions } = deps
+  const { runs } = deps.collections
+  const { output } = deps.runs
   const own = ({ projectId }: Caller) =>
     ({ project_id: projectId, 'completion.stored': true, status: 'success' }) as const
 
@@ -102,7 +107,9 @@ export function createStoredCompletions({ collections: { runs }, runs: { output 
     },
 
     /** The messages of the request. */
-    input: async (caller: Caller, runId: string): Promise<Message[]> =>
-      messagesFromJson((await find(caller, runId)).input_json),
+    async input(caller: Caller, runId: string): Promise<Message[]> {
+      const found = await archivedThreads.whole(async () => [await find(caller, runId)])
+      return found.flatMap((run) => messagesFromJson(run.input_json))
+    },
   }
 }

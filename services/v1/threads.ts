@@ -10,6 +10,7 @@ import { findThread } from '../public/find-thread.ts'
 import { createThreadMessages } from '../public/thread-messages.ts'
 import { createSetMetadata } from '../public/threads.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
+import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -23,6 +24,7 @@ interface V1ThreadsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
+  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole' | 'keepOpen'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
   receive: ReceiveMessages
@@ -46,7 +48,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
   const { collections, createThread, log, deletions, receive, stores, settings } = deps
   const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
-  const eraseMessage = createEraseMessage(collections, replaceMessage)
+  const eraseMessage = createEraseMessage(collections, { replaceMessage, keepOpen: deps.archivedThreads.keepOpen })
 
   async function messageOf(caller: Caller, threadId: string, messageId: string) {
     const all = await messagesOf(caller, threadId)

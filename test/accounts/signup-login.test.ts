@@ -228,6 +228,7 @@ describe('sign-up to first login', () => {
     const logins = await Promise.all(
       Array.from({ length: 20 }, () => post('/auth/login', { email, password: goodPassword })),
     )
+    expect(logins.map((login) => login.status)).toEqual(logins.map(() => 200))
     expect(new Set(logins.map((login) => `${login.body.main_agent_id} ${login.body.main_thread_id}`)).size).toBe(1)
     const { assistants, threads, projects, users } = service.collections
     const own = { user_id: String(body.user_id) }

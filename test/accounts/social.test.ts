@@ -176,7 +176,7 @@ describe('social login', () => {
   const changed = (cookie: string) =>
     cookie.replace(/(=v1\.\w+\.)(.)/, (_all, start: string, letter: string) => start + (letter === 'A' ? 'B' : 'A'))
 
-  it('sends PKCE, state and nonce to the provider, and keeps them in a sealed cookie', async () => {
+  it('sends PKCE, state and nonce, kept in a sealed cookie', async () => {
     const { answer, location, state, setCookie } = await begin()
     expect(answer.status).toBe(302)
     expect(location.href.startsWith(`${provider.issuer}/auth?`)).toBe(true)

@@ -119,6 +119,8 @@ describe('an assistant that asks another', () => {
     expect(runs.map(({ status, asked_by }) => [status, asked_by?.assistant_ids.length ?? 0])).toEqual(
       expect.arrayContaining([0, 1, 2, 3].map((depth) => ['success', depth])),
     )
+    // The outermost run counts the questions of all depths.
+    expect(runs.find(({ asked_by }) => asked_by === undefined)?.asking_calls).toHaveLength(3)
     const { receipt_id: receipt } = await talk.client.delete(`/threads/${talk.threadId}`)
     expect(await talk.client.get(`/receipts/${receipt}`)).toMatchObject({ found: { threads: 4 }, left: { threads: 0 } })
   })

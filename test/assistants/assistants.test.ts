@@ -91,7 +91,7 @@ describe('assistants', () => {
     expect((await a.call('POST', '/assistants/', payload)).status).toBe(200)
   })
 
-  it('shows other users only the public members of a public assistant, and nothing of a private one', async () => {
+  it('shows other users only public members of public assistants', async () => {
     const [owner, other] = [await insertUser(service), await insertUser(service)]
     const config = {
       [mode]: 'public_token',

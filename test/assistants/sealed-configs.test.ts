@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../composition/migrations.ts'
 import { readAssistantConfig } from '../../domain/assistant-config.ts'
@@ -12,9 +8,9 @@ import { createStoredConfigs } from '../../services/assistants/stored-configs.ts
 import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
 import { apiClient } from '../support/api-client.ts'
 import { everythingIn } from '../support/everything-in.ts'
+import { runScript } from '../support/run-script.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
-import { plainEnv } from '../support/plain-env.ts'
 
 const mode = 'type==agent/access_mode'
 const tokenKey = 'type==agent/public_token'
@@ -209,7 +205,8 @@ describe('the configurations of assistants in the database', () => {
       await rotated.api.close()
     }
 
-    expect(await runScript('scripts/reseal-secrets.ts', env)).toContain('configurations were encrypted again')
+    const { said } = await runScript('scripts/reseal-secrets.ts', env)
+    expect(said).toContain('configurations were encrypted again')
     const { SECRETS_KEY_PREVIOUS: _previous, ...onlyNewKey } = env
     const fresh = await startService({ worker: false, env: onlyNewKey })
     try {
@@ -256,15 +253,3 @@ describe('the configurations of assistants in the database', () => {
     expect(config).toEqual({ [mode]: 'public_no_auth', [tokenKey]: tokens[holders.indexOf(id)] })
   })
 })
-
-async function runScript(script: string, env: Record<string, string>): Promise<string> {
-  const cwd = fileURLToPath(new URL('../..', import.meta.url))
-  const child = spawn(process.execPath, [script], {
-    cwd,
-    env: { ...plainEnv(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [said, problems, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  expect(`${code} ${problems}`).toMatch(/^0 /)
-  return said
-}

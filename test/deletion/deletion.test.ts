@@ -90,7 +90,7 @@ describe('deletion', () => {
     expect((await user.call('DELETE', `/projects/${empty.project_id}`)).body).toMatchObject({ deleted: true })
   })
 
-  it('removes an account from every store and no data of others; its token opens an empty account', async () => {
+  it('removes an account from every store, and no data of others', async () => {
     const [user, other] = [
       await fillEstate(service, await insertUser(service)),
       await fillEstate(service, await insertUser(service)),

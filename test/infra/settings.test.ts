@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
+import { parseRedisUrl } from '../../infra/redis/address.ts'
 import type { Setting } from '../../infra/settings/kinds.ts'
 import { droppedSettings, settingsIn } from '../../infra/settings/schema.ts'
 
@@ -70,6 +71,40 @@ describe('settings', () => {
     expect(problem).not.toContain('hidden-value')
   })
 
+  it('name one Redis server, nodes of a cluster, or Sentinels', () => {
+    const redis = (REDIS_URL: string) => problemsOf({ ...required, REDIS_URL })
+    const right = [
+      'redis://:pass%40word@host:6380/2',
+      'rediss://host',
+      'redis+cluster://user:password@a:6379,b,[::1]:6380',
+      'rediss+sentinel://:password@a,b:26380/main',
+    ]
+    for (const url of right) expect(redis(url), url).toBe('')
+    const wrong = [
+      'host:6379',
+      'http://host',
+      'redis://',
+      'redis://a,b',
+      'redis+cluster://a,,b',
+      'redis+cluster://a/1',
+      'redis+sentinel://a',
+      'redis+cluster://a:port',
+    ]
+    for (const url of wrong) expect(redis(url), url).toMatch(/REDIS_URL must be such as redis:\/\/host:6379, redis\+cl/)
+    expect(parseRedisUrl(right[3] ?? '')).toEqual({
+      kind: 'sentinel',
+      servers: [
+        { host: 'a', port: 26_379 },
+        { host: 'b', port: 26_380 },
+      ],
+      name: 'main',
+      isTls: true,
+      username: '',
+      password: 'password',
+      database: 0,
+    })
+  })
+
   it('of the retention must be whole numbers of days or hours', () => {
     const names = [
       'RETAIN_PUBLIC_THREADS_DAYS',
@@ -92,7 +127,7 @@ describe('settings', () => {
   }
   const secrets = ['JWT_SECRET', 'ADMIN_TOKEN', 'TEMPORAL_CODEC_TOKEN', 'JWT_DECODE_KEY_BASE64']
 
-  it('with weak secrets prevent the start in production, and are reported with all other problems', () => {
+  it('with weak secrets prevent the start in production', () => {
     const problems = problemsOf({ ...weak, NODE_ENV: 'production', PORT: 'wrong', SECRETS_KEY: '' })
     for (const name of [...secrets, 'PORT', 'SECRETS_KEY']) expect(problems).toContain(name)
     expect(problems).not.toContain('weak-')

@@ -1,10 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
+import { connectTemporal } from '../../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 describe('the workflow client', () => {
   let service: TestService
@@ -32,6 +35,24 @@ describe('the workflow client', () => {
     expect(await client.terminate(feedbackContract, start, 'by a test')).toBe(true)
     expect(await client.result(feedbackContract, start, { waitMs: 10_000 })).toMatchObject({ status: 'failed' })
     expect(await client.state(feedbackContract, start)).toMatchObject({ status: 'broken_off' })
+  })
+
+  it('leaves no retry behind when its connection is closed', async () => {
+    const proxy = await startTcpProxy(service.settings.temporalAddress)
+    const temporal = await connectTemporal({ ...service.settings, temporalAddress: proxy.address })
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => uncaught.push(error)
+    process.on('uncaughtException', note)
+    proxy.refuse()
+    const calls = Array.from({ length: 20 }, () => temporal.client.workflow.count('WorkflowId = "none"'))
+    const ends = Promise.allSettled(calls)
+    // Some calls wait for their next try by then.
+    await pause(300)
+    await temporal.close()
+    expect((await ends).map(({ status }) => status)).toEqual(calls.map(() => 'rejected'))
+    process.off('uncaughtException', note)
+    await proxy.close()
+    expect(uncaught).toEqual([])
   })
 
   it('stops waiting when its caller aborts', async () => {

@@ -8,7 +8,7 @@ import { countVectors } from '../../services/knowledge/vector-spaces.ts'
 import { chunkId, chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
@@ -17,16 +17,14 @@ let embeddings: ScriptedModel
 let service: TestService
 beforeAll(async () => {
   ;[model, embeddings] = await Promise.all([startScriptedModel(), startScriptedModel()])
-  const env = serviceEnv({
+  const env = {
     ...model.env,
     EMBEDDING_BASE_URL: embeddings.url,
     EMBEDDING_API_KEY: 'embedding-key',
     EMBEDDING_MODEL: 'new-model',
     EMBEDDING_DIMENSIONS: '64',
-  })
-  const uri = new URL(env['MONGODB_URI'] ?? '')
-  uri.searchParams.set('monitorCommands', 'true')
-  service = await startService({ env: { ...env, MONGODB_URI: uri.toString() } })
+  }
+  service = await startService({ env })
 })
 afterAll(async () => {
   await service.close()

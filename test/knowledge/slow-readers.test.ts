@@ -31,7 +31,7 @@ async function readers(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'ppid=,pid=,args='], { maxBuffer: 16 * 1024 * 1024 })
   return stdout
     .split('\n')
-    .filter((line) => line.includes('extract/child/main.ts'))
+    .filter((line) => /(?:extract\/child\/main\.ts|readers\/main\.mjs)/.test(line))
     .map((line) => line.trim().split(/\s+/))
     .flatMap(([parent, pid]) => (parent === String(process.pid) && pid !== undefined ? [pid] : []))
 }

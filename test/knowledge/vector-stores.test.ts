@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fork } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { makeArrowTable } from '@lancedb/lancedb'
+import { type Table, makeArrowTable } from '@lancedb/lancedb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
@@ -29,6 +29,21 @@ const vectorOf = (text: string) => embedByHashing(text, dimension)
 
 function record(fileId: string, position: number, text: string): VectorRecord {
   return { id: `${fileId}:${position}`, fileId, position, text, vector: vectorOf(text) }
+}
+
+/** A table with one file, which grows by lines. */
+function growingFile(uri: string) {
+  const store = createLanceStore(uri)
+  let rows = 0
+  return {
+    store,
+    written: () => rows,
+    async write(count: number) {
+      const records = Array.from({ length: count }, (_, index) => record('f1', rows + index, `line ${rows + index}`))
+      rows += count
+      await store.upsert('a', records, { areNew: true })
+    },
+  }
 }
 
 const harbour = [
@@ -234,13 +249,7 @@ describe('lancedb', () => {
 
   it('merges new rows into the indexes of a large table less often while a file grows', async () => {
     const uri = join(folder, 'growing')
-    const store = createLanceStore(uri)
-    let rows = 0
-    const write = async (count: number) => {
-      const records = Array.from({ length: count }, (_, index) => record('f1', rows + index, `line ${rows + index}`))
-      rows += count
-      await store.upsert('a', records, { areNew: true })
-    }
+    const { store, write, written } = growingFile(uri)
     const tables = createLanceTables(uri)
     const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
     for (let part = 0; part < 5; part++) await write(8000)
@@ -253,13 +262,32 @@ describe('lancedb', () => {
     await store.settle('a', 'f1')
     expect(await outside()).toBe(0)
     await write(5000)
-    await store.settle('a', 'f1', rows)
+    await store.settle('a', 'f1', written())
     expect(await outside()).toBe(0)
     await Promise.all([store.close(), tables.close()])
   }, 60_000)
 
-  it('merges new rows of a small table while nobody waits, and leaves nothing of a table that is deleted meanwhile', async () => {
+  it('searches the words of a large table only in its index while many rows are outside, and their vectors anyway', async () => {
+    const { store, write, written } = growingFile(join(folder, 'behind'))
+    const found = async (text: string, vector?: number[]) =>
+      (await store.search('a', { vector, text, limit: 5 })).map(({ id }) => id)
+    for (let part = 0; part < 3; part++) await write(7000)
+    await store.settle('a', 'f1')
+    await write(8000)
+    expect(await found('28007')).toEqual(['f1:28007'])
+    await write(1000)
+    expect(await found('28007')).toEqual([])
+    expect(await found('7')).toEqual(['f1:7'])
+    expect(await found('line 28007', vectorOf('line 28007'))).toContain('f1:28007')
+    await store.settle('a', 'f1', written())
+    expect(await found('28007')).toEqual(['f1:28007'])
+    await store.close()
+  }, 60_000)
+
+  it('merges new rows of a small table in another process while nobody waits, and leaves nothing of a table that is deleted meanwhile', async () => {
     const uri = join(folder, 'small')
+    const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length
+    const before = processes()
     const store = createLanceStore(uri)
     const tables = createLanceTables(uri)
     const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
@@ -275,9 +303,35 @@ describe('lancedb', () => {
     expect(best?.id).toBe('large:17')
     await expect.poll(outside, { timeout: 20_000 }).toBe(0)
     await settled('second')
+    expect(processes()).toBe(before + 1)
     await store.deleteSpace('a')
+    expect(processes()).toBe(before)
     await Promise.all([store.close(), tables.close()])
     expect(await readdir(uri)).not.toContain('a-a.lance')
+  }, 30_000)
+
+  it('lets go of the files of many tables', async () => {
+    const uri = join(folder, 'many')
+    const writer = createLanceStore(uri)
+    const ids = Array.from({ length: 9 }, (_, index) => `many-${index}`)
+    for (const id of ids) await writer.upsert(id, harbour)
+    await writer.close()
+    const tables = createLanceTables(uri, { mostTables: 3 })
+    /** Files of the tables that this process has open; Linux tells. */
+    const openFiles = async () => {
+      const opened = await readdir('/proc/self/fd').catch(() => [])
+      const paths = await Promise.all(opened.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')))
+      return paths.filter((path) => path.startsWith(uri)).length
+    }
+    const search = async (id: string) => {
+      const words = (table: Table) => table.query().fullTextSearch('amalia').limit(3).toArray()
+      expect(await tables.use(id, words)).toHaveLength(1)
+    }
+    for (const id of ids) await search(id)
+    await Promise.all([...ids, ...ids].map(search))
+    expect(await tables.names()).toHaveLength(ids.length)
+    await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThan(ids.length)
+    await tables.close()
   }, 30_000)
 
   it('creates the table of an assistant once for simultaneous first writes', async () => {
@@ -410,7 +464,8 @@ describe('qdrant', () => {
 
   it('requires its address in the settings', () => {
     const settings = { vectorStore: 'qdrant' as const, dataDir: folder, qdrantCollection: 'assistants' }
-    const none = { lancedbUri: undefined, pineconeApiKey: undefined, pineconeIndex: undefined, pineconeHost: undefined }
+    const noKeys = { pineconeApiKey: undefined, s3AccessKeyId: undefined, s3SecretAccessKey: undefined }
+    const none = { ...noKeys, lancedbUri: undefined, pineconeIndex: undefined, pineconeHost: undefined }
     const make = (qdrantUrl: string | undefined) =>
       createVectorStore({ ...none, ...settings, qdrantUrl, qdrantApiKey: undefined })
     expect(() => make(undefined)).toThrow('QDRANT_URL')

@@ -25,11 +25,24 @@ function project(scripts: Record<string, string>): void {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
     writeFileSync(path.join(folder, name), text)
   }
-  const about = { name: 'project', version: '1.0.0', dependencies: { part: 'file:part' } }
-  const packages = { '': about, part: { version: '1.0.0' }, 'node_modules/part': { resolved: 'part', link: true } }
+  const about = {
+    name: 'project',
+    version: '1.0.0',
+    dependencies: { part: 'file:part' },
+    devDependencies: { tool: 'file:tool' },
+  }
+  const link = { link: true, version: '1.0.0' }
+  const packages = {
+    '': about,
+    part: { version: '1.0.0' },
+    tool: { version: '1.0.0', dev: true },
+    'node_modules/part': { resolved: 'part', ...link },
+    'node_modules/tool': { resolved: 'tool', ...link, dev: true },
+  }
   write('package.json', JSON.stringify({ ...about, type: 'module' }))
   write('package-lock.json', JSON.stringify({ ...about, lockfileVersion: 3, packages }))
-  write('part/package.json', JSON.stringify({ name: 'part', version: '1.0.0' }))
+  for (const name of ['part', 'tool']) write(`${name}/package.json`, JSON.stringify({ name, version: '1.0.0' }))
+  write('scripts/prune-packages.ts', `console.log('pruned')`)
   for (const [name, text] of Object.entries(scripts)) write(name, text)
   cpSync(path.join(root, 'local/bootstrap.mjs'), path.join(folder, 'local/bootstrap.mjs'))
 }
@@ -75,6 +88,25 @@ test('a script without servers does not install Temporal', async () => {
   expect(output).toContain('it runs')
   expect(code).toBe(0)
   expect(existsSync(path.join(folder, 'beside'))).toBe(false)
+}, 60_000)
+
+test('the tools of tests are installed with the tests', async () => {
+  const script = `console.log('it runs')`
+  project({ 'local/install-temporal.ts': '', 'local/start.ts': script, 'test/run.ts': script })
+  const tool = path.join(folder, 'node_modules/tool')
+  const started = await bootstrap('local/start.ts')
+  expect(started.output).toMatch(/npm ci[^]*pruned[^]*it runs/)
+  expect(existsSync(path.join(folder, 'node_modules/part'))).toBe(true)
+  expect(existsSync(tool)).toBe(false)
+  expect((await bootstrap('local/start.ts')).output).not.toContain('npm ci')
+
+  const tested = await bootstrap('test/run.ts')
+  expect(tested.output).toMatch(/npm ci[^]*it runs/)
+  expect(tested.output).not.toContain('pruned')
+  expect(existsSync(tool)).toBe(true)
+  // What is there for the tests is enough for the start, and stays.
+  expect((await bootstrap('local/start.ts')).output).toBe('it runs\n')
+  expect(existsSync(tool)).toBe(true)
 }, 60_000)
 
 test('the installation of Temporal loads no packages', () => {

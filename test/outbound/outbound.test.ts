@@ -77,7 +77,7 @@ describe('the guarded fetch', () => {
     await mixed.close()
   })
 
-  it('connects to the checked address, even if the name resolves differently next time', async () => {
+  it('connects to the checked address, whatever the name resolves to next', async () => {
     const answers = ['127.0.0.1', '10.0.0.1']
     const rebinding = createOutbound({ outboundAllow: ['127.0.0.1'] }, async () => [
       { address: answers.shift() ?? '', family: 4 },

@@ -17,7 +17,7 @@ describe("a provider's error messages", () => {
   const service = useSharedService({ respond: () => ({ status: 400, errorMessage: words }) })
   const base = '/public/compat/v1'
 
-  it('are shown to the owner of a run, and not to public callers of the native stream', async () => {
+  it('are shown to the owner only, on the native stream', async () => {
     const { id, token, owner } = await newPublicAssistant(service)
     const stranger = apiClient(service.url, token)
     const input = [{ type: 'human', content: 'Hi' }]

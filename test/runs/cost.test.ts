@@ -3,9 +3,10 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { Connection } from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
-import { serviceEnv } from '../support/service.ts'
 import { conversation } from './support.ts'
 
 interface Costs {
@@ -22,7 +23,7 @@ interface Costs {
 
 /** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
 const oneAnswer: Costs = {
-  statements: 12,
+  statements: 11,
   commits: 2,
   redisCommands: 5,
   temporalCalls: 3,
@@ -30,7 +31,13 @@ const oneAnswer: Costs = {
   events: 8,
 }
 /** With one call of a tool, and the further step of the model that reads its result. */
-const withTool: Costs = { statements: 24, commits: 6, redisCommands: 9, temporalCalls: 6, workflowTasks: 2, events: 13 }
+const withTool: Costs = { statements: 20, commits: 5, redisCommands: 9, temporalCalls: 6, workflowTasks: 2, events: 13 }
+
+/**
+ * Statements of a streamed chat completion of a public caller, whose thread is stored with its run. Not counted: the one
+ * that finds the assistant by the token.
+ */
+const statementsOfCompletion = 8
 
 describe('the cost of a run', () => {
   let target: Awaited<ReturnType<typeof startHttpServer>>
@@ -40,12 +47,9 @@ describe('the cost of a run', () => {
     target = await startHttpServer(async (_request, response) => {
       response.end('Sunny.')
     })
-    const env = serviceEnv()
-    const uri = new URL(env['MONGODB_URI'] ?? '')
-    uri.searchParams.set('monitorCommands', 'true')
     service = await startModelService({
       worker: false,
-      env: { ...env, MONGODB_URI: uri.toString(), RUNS_IN_API: 'true', OUTBOUND_ALLOW: '127.0.0.1/32' },
+      env: { RUNS_IN_API: 'true', OUTBOUND_ALLOW: '127.0.0.1/32' },
       respond: ({ body: { messages } }) => {
         const last = messages.at(-1)
         if (last?.role !== 'user' || last.content !== 'Weather?') return { text: 'One two three.' }
@@ -63,6 +67,29 @@ describe('the cost of a run', () => {
 
   it('stays within its limits with a tool', () =>
     expectWithin(withTool, 'Weather?', { 'type==agent/tools': [{ type: 'http_request' }] }))
+
+  it('stays within its limits for a chat completion of a public caller', async () => {
+    const token = `cost-${newId()}`
+    const open = { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': token }
+    const talk = await conversation(service, open)
+    const caller = apiClient(service.url, token)
+    const complete = async () => {
+      const messages = [{ role: 'user', content: 'Count' }]
+      const response = await caller.fetch('POST', '/public/v1/chat/completions', { model: 'm', messages, stream: true })
+      expect(await response.text()).toContain('[DONE]')
+    }
+    for (let index = 0; index < 2; index++) await complete()
+    const { runs } = service.collections
+    const before = await runs.distinct('_id', { assistant_id: talk.assistantId })
+    const database = watchDatabase(service.databases, [talk.client.projectId, talk.assistantId])
+    await complete()
+    database.stop()
+    const run = await runs.findOne({ assistant_id: talk.assistantId, _id: { $nin: before } }).lean()
+    expect(run).not.toBeNull()
+    const statements = database.statements([run?._id ?? '', run?.thread_id ?? ''])
+    expect(statements).toBeGreaterThan(0)
+    expect(statements).toBeLessThanOrEqual(statementsOfCompletion)
+  })
 
   async function expectWithin(limits: Costs, question: string, config = {}): Promise<void> {
     const talk = await conversation(service, config)
@@ -122,11 +149,12 @@ function watchDatabase(databases: Connection[], ids: string[]) {
     seen.push({ name, text: JSON.stringify(command), isJournalled })
   }
   for (const database of databases) database.getClient().on('commandStarted', note)
+  const ownOf = (more: string[]) =>
+    seen.filter(({ name, text }) => name === 'commitTransaction' || [...ids, ...more].some((id) => text.includes(id)))
   return {
+    statements: (more: string[]) => ownOf(more).length,
     counts(runId: string) {
-      const own = seen.filter(
-        ({ name, text }) => name === 'commitTransaction' || [...ids, runId].some((id) => text.includes(id)),
-      )
+      const own = ownOf([runId])
       // The test itself has read the run once.
       const statements = own.length - 1
       const commits = own.filter(

@@ -78,7 +78,7 @@ describe('the first step of a run', () => {
     const talk = await conversation(service)
     proxy.swallow()
     const run = talk.stream('Not yet')
-    expect(await storedRun(talk.threadId)).toMatchObject({ status: 'pending' })
+    expect(await storedRun(talk.threadId)).toMatchObject({ status: 'running', fence: 1 })
     expect(questions('Not yet')).toEqual([])
     proxy.restore()
     expect(await run).toMatchObject({ end: 'end', messages: [{ data: { content: 'Answer to Not yet' } }] })

@@ -62,7 +62,7 @@ describe('an untrusted model server', () => {
     expect(run.error).toMatchObject({ status_code: 502, type: 'model_answer_too_long' })
   })
 
-  it('is called again when it is silent, before the first byte or within an answer', async () => {
+  it('is called again when it is silent', async () => {
     const talk = await conversation(service)
     service.model.reply({ after: never, text: 'never' })
     service.model.reply({ text: ['Half ', never] })
@@ -72,7 +72,7 @@ describe('an untrusted model server', () => {
     expect(run.messages.map(({ data }) => data.content)).toEqual(['Whole answer'])
   })
 
-  it('does not block the run of another user while it floods its own', async () => {
+  it('does not block runs of others', async () => {
     const [hostile, bystander] = [await conversation(service), await conversation(service)]
     const gate = Promise.withResolvers<void>()
     const flood = service.model.reply({

@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { LiveRun, type LiveRunEvent, type LiveRunState, transitions } from '../../services/runs/live-run.ts'
+import { LiveRun, type LiveRunEvent, type LiveRunState, transitions } from '../../services/runs/live-runs.ts'
 import { offeredRun } from './offered-run.ts'
 
 const states: LiveRunState[] = ['offered', 'begun', 'joined', 'paused', 'ended', 'dropped']
-const events: LiveRunEvent[] = ['begin', 'ask', 'pause', 'end', 'leave', 'change', 'expire', 'withdraw', 'supersede']
+const events: LiveRunEvent[] = ['begin', 'ask', 'pause', 'end', 'leave', 'change', 'withdraw', 'supersede']
 
 /** What each event leads to; a dot is no change. */
 const expected: Record<LiveRunState, string> = {
-  //       begin ask    pause  end   leave   change  expire  withdraw supersede
-  offered: 'begun joined . . dropped . dropped dropped dropped',
-  begun: '. joined . . . dropped dropped dropped dropped',
-  joined: '. . paused ended . dropped . dropped dropped',
-  paused: '. joined . . . . dropped . dropped',
-  ended: '. . . . . . . . .',
-  dropped: '. . . . . . . . .',
+  //       begin ask    pause  end   leave   change  withdraw supersede
+  offered: 'begun joined . . dropped . dropped dropped',
+  begun: '. joined . . dropped dropped dropped dropped',
+  joined: '. . paused ended . dropped dropped dropped',
+  paused: '. joined . . dropped . . dropped',
+  ended: '. . . . . . . .',
+  dropped: '. . . . . . . .',
 }
 
 /** The shortest way to each state. */

@@ -13,7 +13,7 @@ export function offeredRun(id: string): { run: RunRecord; assistant: AssistantRe
       ...common,
       thread_id: 'thread',
       assistant_id: 'assistant',
-      status: 'pending',
+      status: 'running',
       input_json: '[]',
       overrides: {},
       fence: 1,

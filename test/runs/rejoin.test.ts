@@ -51,19 +51,26 @@ describe('resuming a run', () => {
   })
 
   it('gives only the error after the last state of a run that failed or was cancelled, also without the stream', async () => {
+    const isInStream = (runId: string) =>
+      eventually('text in the stream', async () =>
+        JSON.stringify(await service.redis.xRange(`run:{${runId}}:stream`, '-', '+')).includes('Some '),
+      )
     const failed = await conversation(service)
-    service.model.reply({ text: ['Some '], breakConnection: true })
+    const broken = Promise.withResolvers<void>()
+    service.model.reply({ text: ['Some ', broken.promise], breakConnection: true })
     service.model.reply({ status: 400 })
-    const failedRun = await failed.stream('Fail')
+    const failing = await failed.start('Fail')
+    const joinedFailing = failed.join(failing.run_id)
+    await isInStream(failing.run_id)
+    broken.resolve()
+    const failedRun = { ...(await joinedFailing), runId: failing.run_id }
 
     const cancelled = await conversation(service)
     const reply = service.model.reply({ text: ['Some ', new Promise<never>(() => {})] })
     const started = await cancelled.start('Cancel')
     const joined = cancelled.join(started.run_id)
     await reply.arrived
-    await eventually('text in the stream', async () =>
-      JSON.stringify(await service.redis.xRange(`run:{${started.run_id}}:stream`, '-', '+')).includes('Some '),
-    )
+    await isInStream(started.run_id)
     await cancelled.client.post(`/runs/${started.run_id}/cancel`)
     const cancelledRun = { ...(await joined), runId: started.run_id }
     await eventually('the run to be settled', async () => (await cancelled.messages()).length === 2)

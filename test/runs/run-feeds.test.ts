@@ -1,29 +1,24 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RunEntry } from '../../domain/run-events.ts'
 import { createRunFeeds } from '../../services/runs/run-feeds.ts'
-import type { StreamBatch } from '../../services/runs/run-stream.ts'
+import type { StreamBatch, StreamListener } from '../../services/runs/run-stream.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 
 /** Feeds over a stream whose connection the test breaks and mends. */
 function feeds() {
   const kept: StreamBatch[] = []
-  let hear: ((batch: StreamBatch) => void) | undefined
-  let connection: { lost(): void; back(): void } | undefined
+  let subscribed: StreamListener | undefined
   const state = { isReadable: true }
   const runFeeds = createRunFeeds({
     // Only what the feeds use.
     stream: {
-      async subscribe(_runId: string, listener: (batch: StreamBatch) => void) {
-        hear = listener
+      async subscribe(_runId: string, listener: StreamListener) {
+        subscribed = listener
         return async () => {}
       },
       async read(_runId: string, afterId = '0-0') {
         if (!state.isReadable) throw new Error('Redis is away')
         return kept.filter(({ id }) => id > afterId)
-      },
-      onConnection(listeners: { lost(): void; back(): void }) {
-        connection = listeners
-        return () => {}
       },
     } as never,
     snapshot: async () => undefined,
@@ -35,10 +30,10 @@ function feeds() {
     /** Published while the subscription is as `isHeard` says. */
     publish(id: string, entries: RunEntry[], { isHeard = true } = {}) {
       kept.push({ id, entries })
-      if (isHeard) hear?.({ id, entries })
+      if (isHeard) subscribed?.hear({ id, entries })
     },
-    lose: () => connection?.lost(),
-    mend: () => connection?.back(),
+    lose: () => subscribed?.lost(),
+    mend: () => subscribed?.back(),
   }
 }
 

@@ -33,6 +33,9 @@ describe.each([
 
     const behind = await talk.start('Second')
     expect(behind).toMatchObject({ status: 'pending' })
+    // Nobody takes the first one for a run that its process has lost.
+    await service.api.platform.runs.runUpkeep.sweep(() => Date.now() + 120_000)
+    expect(await talk.client.get(`/runs/${runId}`)).toMatchObject({ status: 'running' })
     expect(await talk.client.get(`/runs/${behind.run_id}`)).toMatchObject({ status: 'pending' })
     await talk.client.post(`/runs/${behind.run_id}/cancel`)
     await arrived

@@ -4,6 +4,7 @@ import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { createHandOver } from '../../services/runs/hand-over.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
+import { commandsDuring } from '../support/commands.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
@@ -14,28 +15,34 @@ describe('the sweep of open runs', () => {
   const sweep = (afterMs = 120_000) => service.api.platform.runs.runUpkeep.sweep(() => Date.now() + afterMs)
   const never = new Promise<never>(() => {})
 
+  type Talk = Awaited<ReturnType<typeof conversation>>
+
+  async function untilIdle({ threadId }: Talk): Promise<void> {
+    await service.temporal.workflow.getHandle(threadContract.id({ threadId })).result()
+  }
+
   /** A run that was stored by a process which died before it told the thread. */
-  async function lostRun(talk: Awaited<ReturnType<typeof conversation>>, content: string) {
+  async function lostRun(talk: Talk, content: string) {
     service.model.reply({ text: 'First' })
     const first = await talk.stream('one')
+    await untilIdle(talk)
+    const stored = await service.collections.runs.findById(first.runId).lean<RunRecord>()
     const lost = {
-      ...(await service.collections.runs.findById(first.runId).lean<RunRecord>()),
+      ...stored,
       _id: newId(),
-      status: 'pending' as const,
-      fence: 0,
+      status: 'running' as const,
+      fence: 1,
       created_at: new Date(Date.now() - 60_000),
       // Out of reach of the worker's own sweep.
       check_at: new Date(Date.now() + hourMs),
       input_json: JSON.stringify([{ type: 'HumanMessage', data: { id: 'm2', content } }]),
     }
     delete lost.finished_at
-    delete lost.started_at
     await service.collections.runs.create(lost)
     return lost
   }
 
-  const threadState = async (talk: Awaited<ReturnType<typeof conversation>>) =>
-    (await talk.client.get(`/threads/${talk.threadId}`)).status
+  const threadState = async (talk: Talk) => (await talk.client.get(`/threads/${talk.threadId}`)).status
 
   it('hands over a run whose process died before the hand-over', async () => {
     const talk = await conversation(service)
@@ -53,6 +60,7 @@ describe('the sweep of open runs', () => {
     service.model.reply({ text: 'Third' })
     const newer = await talk.stream('three')
     expect(newer.runId > lost._id).toBe(true)
+    await untilIdle(talk)
     await sweep(2 * hourMs)
     expect(await talk.client.get(`/runs/${lost._id}`)).toMatchObject({
       status: 'error',
@@ -83,7 +91,7 @@ describe('the sweep of open runs', () => {
     expect(told).toContain(lost._id)
     // No other worker takes it while the lease holds.
     expect(await sweep(2 * hourMs)).toBe(0)
-    expect(await service.collections.runs.findById(lost._id).lean()).toMatchObject({ status: 'pending' })
+    expect(await service.collections.runs.findById(lost._id).lean()).toMatchObject({ status: 'running', fence: 1 })
     await sweep(3 * hourMs)
     expect((await talk.join(lost._id)).end).toBe('end')
   })
@@ -165,11 +173,42 @@ describe('the sweep of open runs', () => {
     expect(await statuses()).toEqual(['success', 'success'])
   })
 
+  it('is shared by several workers: few try a run that another one has taken', async () => {
+    const talk = await conversation(service)
+    const lost = await lostRun(talk, 'two')
+    const many = Array.from({ length: 400 }, (_, index) => ({
+      ...lost,
+      _id: newId(),
+      thread_id: newId(),
+      check_at: new Date(Date.now() + hourMs + index * 1000),
+    }))
+    await service.collections.runs.insertMany(many)
+    const { core } = service.api.platform
+    const looked: string[] = []
+    const one = () =>
+      createRunSweep({
+        ...core,
+        decisions: { finishAbandoned: async ({ _id }) => void looked.push(_id) },
+        handOver: { enqueue: async () => 'enqueued' },
+        workflows: { state: async () => ({ status: 'running' }) },
+        settle: async () => {},
+        onError: () => {},
+      })(() => Date.now() + 2 * hourMs)
+    const commands = await commandsDuring(service.databases, () => Promise.all(Array.from({ length: 8 }, one)))
+    const claims = commands.filter(({ name, command }) => name === 'findAndModify' && command[name] === 'runs')
+    // Each by each of the eight would be 3,208.
+    expect(claims.length).toBeLessThan(802)
+    expect(looked).toHaveLength(401)
+    expect(new Set(looked)).toEqual(new Set([lost._id, ...many.map(({ _id }) => _id)]))
+    await service.collections.runs.deleteMany({ _id: { $in: [lost._id, ...many.map(({ _id }) => _id)] } })
+  })
+
   it('includes open runs of an earlier version', async () => {
     const talk = await conversation(service)
     const lost = await lostRun(talk, 'two')
     service.model.reply({ text: 'Second' })
-    await service.collections.runs.updateOne({ _id: lost._id }, { $unset: { check_at: 1 } })
+    const { runs: records } = service.collections
+    await records.updateOne({ _id: lost._id }, { $set: { status: 'pending' }, $unset: { check_at: 1, started_at: 1 } })
     const { core, runs } = service.api.platform
     const unused = async () => {}
     const decisions = { finishAbandoned: unused }

@@ -6,7 +6,7 @@ import { inForm } from '../support/long-form.ts'
 import { inSeconds, planner } from './support.ts'
 
 /** How many schedules are due in the same moment. */
-const count = inForm({ long: 1000, short: 200 })
+const count = inForm({ long: 1000, short: 100 })
 
 describe('many schedules that are due in the same moment', () => {
   const service = useModelService({

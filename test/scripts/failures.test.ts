@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { plainEnv } from '../support/plain-env.ts'
 
 const run = promisify(execFile)
 const missing =
@@ -14,6 +15,7 @@ const hint = 'The data of npm start needs no settings: npm run backup -- FOLDER,
 const programs = [
   { script: 'backup.ts', args: ['check'], hint },
   { script: 'migrate.ts', args: [], hint: '' },
+  { script: 'open-archived-threads.ts', args: [], hint: '' },
   { script: 'reembed.ts', args: [], hint: '' },
   { script: 'reseal-secrets.ts', args: [], hint: '' },
   { script: 'store-words.ts', args: [], hint: '' },
@@ -38,6 +40,6 @@ it.each(programs)(
 function start({ script, args }: (typeof programs)[number], env: Record<string, string>) {
   return run(process.execPath, [path.join(import.meta.dirname, '../../scripts', script), ...args], {
     cwd: tmpdir(),
-    env,
+    env: { ...plainEnv(), ...env },
   })
 }

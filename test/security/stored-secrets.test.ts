@@ -44,7 +44,7 @@ describe('the secrets of an assistant', () => {
     onLog: (line) => void logged.push(line),
   })
 
-  it("are in no store, history, log or answer, except the owner's own config", async () => {
+  it('are in no store, history, log or answer of others', async () => {
     const config = {
       'type==agent/access_mode': 'public_token',
       'type==agent/public_token': secrets.publicToken,

@@ -44,6 +44,30 @@ describe('a source of the web', () => {
     expect([...site.agents]).toEqual([expect.stringMatching(/^AssistantPlatformBot\/1\.0 \(\+http/)])
   })
 
+  it('of type site takes another page in place of one whose text cannot be read', async () => {
+    const site = await siteOf({
+      '/': page('Start', words('harbour'), ['/deep', '/next', '/last']),
+      '/deep': `<html><body>${'<div>'.repeat(10_000)}${words('deep')}`,
+      '/next': page('Next', words('crane')),
+      '/last': page('Last', words('tide')),
+    })
+    const reader = await webReader(service)
+    const { body } = await reader.add({ type: 'site', url: `${site.url}/`, max_pages: 2 })
+    const source = await reader.ended(body.source_id, 120_000)
+    expect(source).toMatchObject({ status: 'ready', pages: 2, left_out: 2 })
+    const reasons = (await reader.pages(body.source_id)).map(({ url, status, reason }) => [
+      url.slice(site.url.length),
+      status,
+      reason,
+    ])
+    expect(reasons).toEqual([
+      ['/', 'ready', null],
+      ['/deep', 'left_out', 'This page nests its elements too deeply to be read.'],
+      ['/next', 'ready', null],
+      ['/last', 'left_out', 'The source has its 2 pages (`max_pages`).'],
+    ])
+  })
+
   it('of type site follows links as robots.txt, globs and the pages say, and tells what it left out', async () => {
     const site = await siteOf({
       '/robots.txt': { type: 'text/plain', body: 'User-agent: AssistantPlatformBot\nDisallow: /docs/private' },

@@ -10,6 +10,8 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // The one without windows prefers no language by itself.
+  '--accept-lang=en-US,en',
 ]
 
 let running: Promise<Browser> | undefined

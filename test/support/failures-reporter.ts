@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import type { TestError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -9,7 +10,7 @@ const root = path.resolve(import.meta.dirname, '../..')
  * without the log. What was thrown outside of tests has a line too, since it fails the run.
  */
 export default class FailuresReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly { message: string }[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly TestError[]): void {
     const failures = [...modules.flatMap(failuresOf), ...unhandled.map((error) => line('outside of tests', [error]))]
     if (failures.length > 0) console.log(`\n${failures.join('\n')}\n`)
   }
@@ -26,11 +27,12 @@ function failuresOf(module: TestModule): string[] {
   return [...tests, ...suites, ...ofErrors(file, module.errors())]
 }
 
-const ofErrors = (where: string, errors: readonly { message: string }[]) =>
-  errors.length > 0 ? [line(where, errors)] : []
+const ofErrors = (where: string, errors: readonly TestError[]) => (errors.length > 0 ? [line(where, errors)] : [])
 
-/** `where` and the first line of the first error, on one line of at most 300 characters. */
-function line(where: string, errors: readonly { message: string }[]): string {
-  const message = stripVTControlCharacters(errors[0]?.message ?? '').split('\n', 1)[0]
-  return `failed: ${where}: ${message}`.replaceAll(/\s+/g, ' ').slice(0, 300)
+/** `where` and the first error with the place of its test, on one line of at most 600 characters. */
+function line(where: string, errors: readonly TestError[]): string {
+  const [error] = errors
+  const message = stripVTControlCharacters(error?.message ?? '').slice(0, 400)
+  const place = error?.stacks?.find(({ file }) => file.endsWith('.test.ts'))
+  return `failed: ${where}: ${message}${place ? ` (line ${place.line})` : ''}`.replaceAll(/\s+/g, ' ').slice(0, 600)
 }

@@ -8,6 +8,7 @@ import { migrate } from '../../composition/migrations.ts'
 import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
+import { watchShardKeys } from './shard-keys.ts'
 
 export interface ServiceOptions {
   /** Variables beside those that every test service gets. */
@@ -39,6 +40,7 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
     SHUTDOWN_GRACE_SECONDS: '1',
     // A busy machine answers late; tests of servers that are away set what counts outside.
     DEPENDENCY_TIMEOUT_SECONDS: '15',
+    DELETION_WAIT_SECONDS: '120',
     DATA_DIR: join(tmpdir(), `assistant-${unique}`),
     ...env,
   }
@@ -52,7 +54,11 @@ export async function startService({ env, settings: changed, worker = true, onLo
   await migrate(settings, logger)
   const api = await startApi({ ...settings, checkResponses: true }, logger)
   await api.servesRuns
+  const [redis] = api.infra.redis.primaries()
+  if (redis === undefined) throw new Error('the service has no Redis server')
   const running = worker ? await startWorker(settings, logger) : undefined
+  const databases = [api, running].flatMap((part) => (part ? [part.platform.infra.database.connection] : []))
+  const shardKeys = watchShardKeys(databases)
   return {
     env: environment,
     settings,
@@ -61,14 +67,18 @@ export async function startService({ env, settings: changed, worker = true, onLo
     worker: running,
     collections: api.infra.database.collections,
     temporal: api.infra.temporal.client,
-    redis: api.infra.redis.commands,
+    /** Of a cluster, one of the primaries. */
+    redis,
     /** The database connections of API and worker. */
-    databases: [api, running].flatMap((part) => (part ? [part.platform.infra.database.connection] : [])),
+    databases,
+    /** Throws when the product has asked every shard in a way that `test/support/shard-keys.ts` does not list. */
+    checkShardKeys: shardKeys.check,
     close: async () => {
       await Promise.all([api.app.close(), running?.close()])
       await api.infra.database.connection.dropDatabase()
       await api.close()
       await rm(settings.dataDir, { recursive: true, force: true })
+      shardKeys.check()
     },
   }
 }
@@ -81,5 +91,7 @@ export type RunningService = Omit<TestService, 'close'>
 function databaseUri(uri: string, database: string): string {
   const url = new URL(uri)
   url.pathname = `/${database}`
+  // Tests listen to what the database is asked.
+  url.searchParams.set('monitorCommands', 'true')
   return url.toString()
 }

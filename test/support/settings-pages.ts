@@ -59,9 +59,9 @@ export function settingsPage(): string {
 
 const settingsHead = `# Settings
 
-For people who run the service: every setting, its default, and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
+For operators: every setting, its default, and which process reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. In brackets stand which process alone reads a setting, and its default. What both read must be the same for API and workers, except ports, addresses and queues. Secrets must have 32 characters in production.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. In brackets: the only process that reads a setting, and its default. What both read must be the same for API and workers, except ports, addresses and queues. Secrets must have 32 characters in production.`
 
 function entryOf(setting: Setting): string {
   const value = defaultOf(setting)

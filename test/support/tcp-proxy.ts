@@ -19,6 +19,7 @@ export async function startTcpProxy(target: string) {
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
+      for (const socket of pair) held.delete(socket)
       client.destroy()
       upstream.destroy()
     }
@@ -27,9 +28,13 @@ export async function startTcpProxy(target: string) {
     pass(upstream, client)
     if (isSwallowing) stop(pair)
   })
-  const stop = (pair: [Socket, Socket]) => {
-    for (const socket of pair) socket.pause()
+  /** Sockets from which nothing is read on purpose. */
+  const held = new Set<Socket>()
+  const hold = (socket: Socket) => {
+    held.add(socket)
+    socket.pause()
   }
+  const stop = (pair: [Socket, Socket]) => pair.forEach(hold)
   const cut = () => {
     for (const [client] of pairs) client.destroy()
   }
@@ -45,7 +50,12 @@ export async function startTcpProxy(target: string) {
       if (next !== undefined) setTimeout(send, next.dueAt - Date.now())
     }
     from.on('data', (bytes) => {
-      if (delayMs === 0 && waiting.length === 0) return void to.write(bytes)
+      if (delayMs === 0 && waiting.length === 0) {
+        if (to.write(bytes)) return
+        from.pause()
+        to.once('drain', () => held.has(from) || from.resume())
+        return
+      }
       waiting.push({ bytes, dueAt: Date.now() + delayMs })
       if (waiting.length === 1) setTimeout(send, delayMs)
     })
@@ -61,7 +71,7 @@ export async function startTcpProxy(target: string) {
     },
     /** What the clients send arrives, and no answer comes back. Only for connections that are open. */
     loseAnswers() {
-      for (const [, upstream] of pairs) upstream.pause()
+      for (const [, upstream] of pairs) hold(upstream)
     },
     /** Every connection is cut, and new ones are cut at once. */
     refuse() {
@@ -79,6 +89,7 @@ export async function startTcpProxy(target: string) {
       isSwallowing = false
       isRefusing = false
       delayMs = 0
+      held.clear()
       for (const pair of pairs) for (const socket of pair) socket.resume()
     },
     async close() {

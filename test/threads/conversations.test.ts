@@ -47,7 +47,7 @@ describe('the conversation of a thread', () => {
   it('is taken from memory only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
     let now = 1
-    const conversations = createConversations(service.collections, { clock: () => now })
+    const conversations = createConversations(service.api.platform.core, { clock: () => now })
     const known = (await reread()) ?? thread
     const newestId = known.last_entry_id ?? ''
     const kept = (content: string, lastSeq: number, reach = Infinity) => ({
@@ -64,7 +64,6 @@ describe('the conversation of a thread', () => {
         conversation: { messages: [], lastSeq: lastSeq - 1, reach },
         message,
         answer,
-        toolResults: undefined,
       })
     }
     const read = async (of = known, maxBytes = 1e6) =>

@@ -3,7 +3,7 @@ import { storeMissingWords } from '../../services/threads/missing-words.ts'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto } from '../support/archives.ts'
-import { useSharedService } from '../support/shared-service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 
 interface Found {
@@ -14,7 +14,8 @@ interface Found {
   marks: { start: number; end: number }[]
 }
 
-const service = useSharedService({ respond: () => ({ text: 'The ferry to Čačak leaves at noon. 東京都の天気。' }) })
+/** Its own, because `storeMissingWords` reads every thread there is. */
+const service = useModelService({ respond: () => ({ text: 'The ferry to Čačak leaves at noon. 東京都の天気。' }) })
 
 async function threadWith(user: TestUser, name: string, ...contents: string[]): Promise<string> {
   const { thread_id: id } = await user.post('/threads/', { name })

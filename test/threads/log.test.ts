@@ -20,9 +20,10 @@ describe('the thread log', () => {
   })
   afterAll(() => service.close())
 
+  const named = (threadId: string) => ({ _id: threadId, user_id: 'u', updated_at: new Date() })
   const historyOf = async (threadId: string, page: { limit: number; before?: string }) =>
-    (await states.history({ _id: threadId, user_id: 'u' }, page)).states
-  const stateOf = (threadId: string) => states.state({ _id: threadId, user_id: 'u' })
+    (await states.history(named(threadId), page)).states
+  const stateOf = (threadId: string) => states.state(named(threadId))
 
   async function newThread(deleting = false) {
     const now = new Date()

@@ -42,7 +42,7 @@ describe('a thread', () => {
     expect((await client.get(`/threads/${threadId}/runs`)).runs).toEqual([])
   })
 
-  it('without room for an answer ends its run with an error, and stays usable', async () => {
+  it('without room for an answer stays usable', async () => {
     const { client, threadId, stream } = await conversation(service)
     service.model.reply({ text: ['x'.repeat(500)] })
     await fill(threadId, threadMaxBytes - 300)

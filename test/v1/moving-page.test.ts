@@ -7,15 +7,14 @@ import { useSharedService } from '../support/shared-service.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const page = readFileSync(path.join(root, 'docs/moving-from-assistants.md'), 'utf8')
 
-/** Each name in the table, with what the page says of it. Names of parameters do not matter. */
-const rows = new Map(
+/** Each name in the list, with what the page says of it: one endpoint, or `…` for all below a path. */
+const said = new Map(
   page
     .slice(page.indexOf('## Every endpoint'))
     .split('\n')
-    .filter((line) => line.startsWith('| `'))
     .flatMap((line) => {
-      const [, names = '', state = ''] = line.split('|')
-      return Array.from(names.matchAll(/`([^`]+)`/g), ([, name = '']) => [name, state.trim()] as const)
+      const [, state = '', names = ''] = /^- (works|differs|refused): ((?:`[^`]+`(?:, )?)+)/.exec(line) ?? []
+      return Array.from(names.matchAll(/`([^`]+)`/g), ([, name = '']) => [name, state] as const)
     }),
 )
 
@@ -35,21 +34,25 @@ function endpointsOfTheClient(): string[] {
   return [...new Set(found)].toSorted()
 }
 
-function stateOf(endpoint: string): string | undefined {
-  const [, resource] = endpoint.split('/')
-  return rows.get(endpoint) ?? rows.get(`/${resource}/…`)
+/** By its own line, else by that of the longest path above it. */
+function lineOf(endpoint: string): string | undefined {
+  const where = endpoint.slice(endpoint.indexOf(' ') + 1)
+  const above = [...said.keys()].filter((name) => name.endsWith('/…') && `${where}/`.startsWith(name.slice(0, -1)))
+  return said.has(endpoint) ? endpoint : above.toSorted((a, b) => b.length - a.length)[0]
 }
 
-describe('the table of every endpoint', () => {
+const stateOf = (endpoint: string) => said.get(lineOf(endpoint) ?? '')
+
+describe('the list of every endpoint', () => {
   const service = useSharedService()
   const endpoints = endpointsOfTheClient()
 
-  it('names all that the official client calls', () => {
+  it('names all that the official client calls, and nothing else', () => {
     expect(endpoints.length).toBeGreaterThan(250)
     expect(endpoints.filter((endpoint) => stateOf(endpoint) === undefined)).toEqual([])
-    expect([...new Set(rows.values())].toSorted()).toEqual(['differs', 'refused', 'works'])
-    const named = [...rows.keys()].filter((name) => !name.startsWith('/'))
-    expect(named.filter((name) => name !== 'POST /embeddings' && !endpoints.includes(name))).toEqual([])
+    expect([...new Set(said.values())].toSorted()).toEqual(['differs', 'refused', 'works'])
+    const used = new Set([...endpoints, 'POST /embeddings'].map(lineOf))
+    expect([...said.keys()].filter((name) => !used.has(name))).toEqual([])
   })
 
   it('says the same as the description of the API', async () => {
@@ -59,8 +62,8 @@ describe('the table of every endpoint', () => {
       .flatMap(([where, operations]) =>
         Object.keys(operations).map((verb) => `${verb.toUpperCase()} ${where.slice(3).replaceAll(/\{[^}]*\}/g, '{}')}`),
       )
-    const offered = [...rows].filter(([, state]) => state !== 'refused').map(([name]) => name)
-    expect(described.toSorted()).toEqual(offered.toSorted())
+    const offered = [...endpoints, 'POST /embeddings'].filter((endpoint) => stateOf(endpoint) !== 'refused')
+    expect(described.toSorted()).toEqual([...new Set(offered)].toSorted())
   })
 
   it('is right about what is refused, with words and in the shape of the interface', async () => {

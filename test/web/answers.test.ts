@@ -42,7 +42,7 @@ const search = { toolCalls: [{ name: 'retrieval', arguments: { query: 'berth fee
 test('an answer shows its sources: marks, a line, and the originals with the sentence marked', async () => {
   const { page } = await site.signedIn()
   await drop(page, '.threads', files)
-  await expect.poll(() => page.locator('.attachment[data-phase="ready"]').count()).toBeGreaterThan(0)
+  await page.locator('.attachment[data-phase="ready"]').first().waitFor()
   const ready = page.getByText('is ready.').last()
   await ready.waitFor()
   await expect

@@ -112,6 +112,58 @@ test('messages written while another is being sent are kept and sent in order', 
   await expect.poll(() => box.inputValue()).toBe('Lost\n\nand more')
 })
 
+test('a message is shown once when the list of runs has it before its own answer comes', async () => {
+  const goOn = Promise.withResolvers<void>()
+  site.model.reply({ text: ['Answer one', goOn.promise, ' is over.'] })
+  site.model.reply({ text: 'Answer two.' })
+  const { page } = await site.signedIn()
+  await say(page, 'First question')
+  await answer(page, 'Answer one').waitFor()
+  const isStored = Promise.withResolvers<void>()
+  const isListed = Promise.withResolvers<void>()
+  await page.route('**/runs/', async (route) => {
+    const response = await route.fetch()
+    isStored.resolve()
+    await isListed.promise
+    await route.fulfill({ response })
+  })
+  await say(page, 'Second question')
+  await isStored.promise
+  const isShown = Promise.withResolvers<void>()
+  await page.route('**/state?**', async (route) => {
+    await isShown.promise
+    await route.continue()
+  })
+  const listed = page.waitForResponse((response) => /\/threads\/[^/]+\/runs\?/.test(response.url()))
+  goOn.resolve()
+  expect((await (await listed).json()).runs).toHaveLength(2)
+  isListed.resolve()
+  await answer(page, 'Answer two.').waitFor()
+  expect(await page.locator('.bubble').allTextContents()).toEqual(['First question', 'Second question'])
+  isShown.resolve()
+})
+
+test('what is written elsewhere while a chat loads stays there', async () => {
+  const { page, user } = await site.signedIn()
+  await user.post('/threads/', { name: 'Cranes' })
+  const goOn = Promise.withResolvers<void>()
+  await page.route('**/assistants/*', async (route) => {
+    await goOn.promise
+    await route.continue()
+  })
+  await page.reload()
+  await page.getByRole('searchbox', { name: 'Search chats' }).pressSequentially('cra')
+  goOn.resolve()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+  await page.keyboard.type('nes')
+  expect(await page.getByRole('searchbox', { name: 'Search chats' }).inputValue()).toBe('cranes')
+  await page.getByRole('link', { name: 'New chat' }).first().click()
+  await page.getByRole('link', { name: 'Cranes' }).click()
+  await page.getByRole('heading', { name: 'Cranes' }).waitFor()
+  await page.keyboard.type('Hello')
+  expect(await page.getByRole('textbox', { name: 'Message', exact: true }).inputValue()).toBe('Hello')
+})
+
 test('a failed answer shows the reason and can be retried', async () => {
   site.model.reply({ status: 400, errorMessage: 'no such model' })
   const { page } = await site.signedIn()

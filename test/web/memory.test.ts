@@ -34,6 +34,8 @@ test('a fact is kept, found by whom it is for, changed and deleted', async () =>
   await dialog.getByLabel('Fact').fill('I do not eat peanuts.')
   await dialog.getByLabel('For').selectOption('All my assistants')
   await dialog.getByRole('button', { name: 'Save' }).click()
+  // The dialog's field has the words before they are stored.
+  await dialog.waitFor({ state: 'detached' })
   await page.getByLabel('Show').selectOption('All facts')
   await page.getByText('I do not eat peanuts.').waitFor()
   expect(await user.get('/memory/')).toMatchObject([{ memory_id: fact.memory_id, assistant_id: null }])

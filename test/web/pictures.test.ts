@@ -73,6 +73,8 @@ test('pictures are pasted or dropped, seen before and after they are sent, and s
 
   // Alone, in a chat that is named after it; refused, it comes back.
   await page.getByRole('link', { name: 'New chat' }).click()
+  // The earlier chat stays until this page is loaded, and would take the picture.
+  await page.locator('.hello-title').waitFor()
   await page.route('**/runs/', (route) => route.fulfill({ status: 503, json: { detail: 'Away' } }))
   await give(page, 'paste', [picture])
   await page.getByRole('img', { name: 'pier.png' }).waitFor()

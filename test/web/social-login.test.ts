@@ -52,7 +52,7 @@ test('social login that began in this browser ends in the console, without its t
   expect(await storedToken(page)).toBe(own)
 })
 
-test('a site that leads here with a token of its own replaces no session unless the person agrees', async () => {
+test('a token from another site replaces no session unless the person agrees', async () => {
   const victim = await insertUser(site.service)
   const stranger = await insertUser(site.service)
   const page = await site.newPage(victim.token)

@@ -1,8 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Locator, Page } from 'playwright-core'
-import { expect, inject } from 'vitest'
+import { expect, inject, onTestFailed } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
 import { startService } from '../support/service.ts'
@@ -24,7 +25,9 @@ interface PictureOptions {
 /** Chromium before the console of a service of its own, behind a proxy that can cut the network. */
 export async function startConsole(env: Record<string, string> = {}) {
   const model = await startScriptedModel()
-  const service = await startService({ env: { ...model.env, MAILBOX_URL: inject('services').mailboxUrl, ...env } })
+  // On a busy machine, a task that times out would ask the model a second time.
+  const always = { MAILBOX_URL: inject('services').mailboxUrl, RUN_TASK_TIMEOUT_SECONDS: '20' }
+  const service = await startService({ env: { ...model.env, ...always, ...env } })
   const proxy = await startTcpProxy(new URL(service.url).host)
   const browser = await startBrowser()
   const url = `http://${proxy.address}`
@@ -35,6 +38,7 @@ export async function startConsole(env: Record<string, string> = {}) {
   async function newPage(token?: string): Promise<Page> {
     const page = await browser.context.newPage()
     page.setDefaultTimeout(timeoutMs)
+    onTestFailed(() => describePage(page))
     page.on('pageerror', (error) => problems.push(`page error: ${error.message}`))
     page.on('console', (message) => {
       if (message.type() === 'error' && !isExpected(message.text())) problems.push(message.text())
@@ -108,6 +112,17 @@ export type Console = Awaited<ReturnType<typeof startConsole>>
 /** Refusals are shown by the page; the browser writes each into its log too. */
 function isExpected(text: string): boolean {
   return /Failed to load resource|net::ERR_|ERR_CONNECTION|ERR_EMPTY_RESPONSE/.test(text)
+}
+
+/** Prints what a page shows, for the reader of a test that failed. */
+async function describePage(page: Page): Promise<void> {
+  if (page.isClosed()) return
+  const script = '(document.activeElement?.outerHTML ?? "").slice(0, 300) + "\\n" + document.body.innerText'
+  const shown = await Promise.race([
+    page.evaluate<string>(script).catch(String),
+    pause(10_000, 'nothing: a script that it runs does not end'),
+  ])
+  console.log(`The page ${page.url()} showed, after the element with the focus:\n${shown.slice(0, 4000)}`)
 }
 
 export async function say(page: Page, text: string): Promise<void> {

@@ -10,7 +10,7 @@ export const SystemStats = Type.Object(
     users: Type.Object({ total: count, verified: count, unverified: count, active_last_30_days: count }),
     projects: Type.Object({ total: count }),
     assistants: Type.Object({ total: count, public: count }),
-    threads: Type.Object({ total: count, public: count }),
+    threads: Type.Object({ total: count, public: count, archived: count }),
     runs: Type.Object({ total: count, by_status: Type.Record(AnyKey, count) }),
     files: Type.Object({ total: count, bytes: count }),
     deletions: Type.Object({ failed: count }),

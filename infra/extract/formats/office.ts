@@ -20,6 +20,7 @@ async function parse(path: string, fileType: Kind) {
       fileType,
       ignoreSlideMasters: true,
       ignoreHeadersAndFooters: true,
+      ignoreComments: true,
     })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { PDFiumLibrary } from '@hyzyla/pdfium'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-file.ts'
@@ -7,15 +8,21 @@ import type { Picture, ScanReader } from '../ocr/scan.ts'
 /** The library keeps every opened page until the document is closed: 60 KB each. */
 const pagesPerOpening = 500
 
+const wasm = createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm')
+
 /** Compiled once per process: that takes as long as thirty pages. */
 let loading: Promise<PDFiumLibrary> | undefined
+
+async function load(): Promise<PDFiumLibrary> {
+  return PDFiumLibrary.init({ wasmBinary: new Uint8Array(await readFile(wasm)).buffer })
+}
 
 /**
  * The text of each page in the order in which the page draws it. Pages without text are drawn and read by `scans`, also
  * those that hold only a few letters beside pictures: programs that scan put their name there.
  */
 export async function* readPdf(path: string, scans?: ScanReader): AsyncGenerator<Block> {
-  const library = await (loading ??= PDFiumLibrary.init())
+  const library = await (loading ??= load())
   const bytes = await readFile(path)
   let document = await open(library, bytes)
   const pages = document.getPageCount()

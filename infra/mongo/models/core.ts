@@ -168,6 +168,11 @@ const thread = new Schema<ThreadRecord>(
     holds: Number,
     expires_at: Date,
     deleting: Boolean,
+    archive: {
+      type: new Schema({ blob_id: { type: [String], required: true }, at: Date }, { _id: false }),
+      default: undefined,
+    },
+    opened_at: Date,
   },
   schemaOptions('threads'),
 )
@@ -184,6 +189,8 @@ thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression
 thread.index({ assistant_id: 1, public: 1 })
 thread.index({ asked_from: 1 }, { sparse: true })
 thread.index({ asked_for: 1 }, { sparse: true })
+thread.index({ 'archive.at': 1, opened_at: 1 }, { name: 'by_opening' })
+thread.index({ 'archive.blob_id': 1 }, { sparse: true })
 
 const words = new Schema<MessageWords>(
   { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },
@@ -287,6 +294,7 @@ run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
 run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
+// Only the version before reads by it.
 run.index({ 'asked_by.run_id': 1 }, { sparse: true })
 run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 

@@ -1,5 +1,6 @@
 import { threadContract } from '../../../domain/contracts/thread.ts'
 import { type RunKey, openRunStatuses } from '../../../domain/records/run.ts'
+import type { Collections } from '../../collections.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../end-run.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 
@@ -7,10 +8,22 @@ export interface EndAskedRunsDeps extends EndRunDeps {
   workflows: Pick<WorkflowClient, 'signal'>
 }
 
-/** Cancels the runs that answer calls of a run. Each cancels those below it when it is settled. Safe to repeat. */
-export async function endAskedRuns(deps: EndAskedRunsDeps, askingRunId: string): Promise<void> {
-  const open = await deps.collections.runs
-    .find({ 'asked_by.run_id': askingRunId, status: { $in: [...openRunStatuses] } }, { thread_id: 1 })
+/**
+ * Cancels the runs that answer calls of a run, which the calls name. Each cancels those below it when it is settled.
+ * Safe to repeat.
+ */
+export async function endAskedRuns(
+  deps: EndAskedRunsDeps & { collections: Pick<Collections, 'toolCalls'> },
+  askingRunId: string,
+): Promise<void> {
+  const { runs, toolCalls } = deps.collections
+  const calls = await toolCalls.find({ run_id: askingRunId, asked: { $exists: true } }, { asked: 1 }).lean()
+  const asked = calls.flatMap((call) => call.asked ?? [])
+  if (asked.length === 0) return
+  const _id = { $in: asked.map(({ run_id }) => run_id) }
+  const thread_id = { $in: asked.map((run) => run.thread_id) }
+  const open = await runs
+    .find({ _id, thread_id, status: { $in: [...openRunStatuses] } }, { thread_id: 1 })
     .lean<RunKey[]>()
   for (const run of open) await endAskedRun(deps, run)
 }

@@ -79,12 +79,24 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
     // One statement, which counts a call once, however often it is executed.
     const counted = await runs.updateOne(
       {
-        ...rootOf(run),
+        ...(await rootOf(run)),
         $or: [{ asking_calls: call._id }, { [`asking_calls.${max - 1}`]: { $exists: false } }],
       },
       { $addToSet: { asking_calls: call._id } },
     )
     return counted.matchedCount > 0 ? undefined : `one run can ask ${max} questions at most, at all depths.`
+  }
+
+  /** The outermost run, by way of the runs between: each names only the thread of the one above it. */
+  async function rootOf(run: RunRecord): Promise<RunKey> {
+    let key = runKey(run)
+    let above = run.asked_by
+    while (above !== undefined) {
+      key = { _id: above.run_id, thread_id: above.thread_id }
+      if (above.run_id === above.root_run_id) break
+      above = (await runs.findOne(key, { asked_by: 1 }).lean<Pick<RunRecord, 'asked_by'>>())?.asked_by
+    }
+    return key
   }
 
   async function start({ run, call, deadline }: Call, asked: AskedRun, question: string): Promise<void> {
@@ -121,14 +133,6 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
     const isWanted = (await runs.exists({ ...runKey(asking), status: 'running' })) !== null
     if (!isWanted) await endAskedRun(deps, { _id: run_id, thread_id })
   }
-}
-
-/** The outermost run. Its thread is known to it and to the runs that it asked, but not to those below them. */
-function rootOf(run: RunRecord): Partial<RunKey> {
-  const above = run.asked_by
-  if (above === undefined) return runKey(run)
-  const { run_id, thread_id, root_run_id } = above
-  return run_id === root_run_id ? { _id: run_id, thread_id } : { _id: root_run_id }
 }
 
 /** The assistants that wait when this run asks. */

@@ -6,6 +6,7 @@ import type { Caller } from '../../assistants/write-assistants.ts'
 import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
+import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import { type PartSourcesDeps, partSourcesOf } from '../part-sources.ts'
 import { type GivenItem, receiveItem } from './receive-items.ts'
 
@@ -16,6 +17,7 @@ export type InputEntry = { message: Message } | GivenItem | { reference: string;
 
 export interface FindItemsDeps extends PartSourcesDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
+  archivedThreads: Pick<ArchivedThreads, 'whole'>
 }
 
 /**
@@ -51,16 +53,26 @@ export function createFindItems(deps: FindItemsDeps) {
     if (already !== undefined) return { input: [already], attachments: [] }
     const own = { user_id: userId, project_id: projectId }
     const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
-    const filter = run === null ? { _id: place.entryId } : { thread_id: run.thread_id, run_id: run._id }
-    const logged = await checkpoints.find(filter).lean<CheckpointRecord[]>()
+    const threadId = run?.thread_id ?? (await entryThread(place.entryId))
+    // First, so that nobody brings back an archived thread of somebody else.
+    const isThere = { ...own, _id: threadId ?? '', deleting: { $ne: true } }
+    if (threadId === undefined || (await threads.exists(isThere)) === null) throw noItem(reference, loc)
+    const ofItem = run === null ? { _id: place.entryId } : { run_id: run._id }
+    const logged = await deps.archivedThreads.whole(() =>
+      checkpoints.find({ thread_id: threadId, ...ofItem }).lean<CheckpointRecord[]>(),
+    )
     const message = logged
       .flatMap((entry) => messagesFromJson(entry.messages_json))
       .findLast(({ data }) => data.id === place.messageId)
-    const threadId = logged[0]?.thread_id
-    if (message === undefined || threadId === undefined) throw noItem(reference, loc)
-    if ((await threads.exists({ _id: threadId, ...own, deleting: { $ne: true } })) === null)
-      throw noItem(reference, loc)
+    if (message === undefined) throw noItem(reference, loc)
     return copyAttachments(deps.collections, threadId, [message])
+  }
+
+  async function entryThread(entryId: string): Promise<string | undefined> {
+    const entry = await checkpoints
+      .findOne({ _id: entryId }, { thread_id: 1 })
+      .lean<Pick<CheckpointRecord, 'thread_id'>>()
+    return entry?.thread_id
   }
 }
 

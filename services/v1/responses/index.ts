@@ -20,6 +20,7 @@ import { refusalOf } from '../../public/run-failure.ts'
 import { unstoredMs } from '../../public/threads.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
+import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
@@ -74,6 +75,7 @@ interface ResponsesDeps extends PartSourcesDeps {
   canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
   scanLog: ScanLog
+  archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'whole'>
   workflows: Pick<WorkflowClient, 'start'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
@@ -222,7 +224,11 @@ export function createResponses(deps: ResponsesDeps) {
     outputOf: async (run: RunRecord): Promise<Message[]> => (await deps.runs.output(run)).messages,
 
     /** The messages of the request. */
-    inputOf: ({ run, facts }: ResponseRun): Message[] => messagesFromJson(run.input_json).slice(facts.context),
+    async inputOf({ run, facts }: ResponseRun): Promise<Message[]> {
+      const { isArchived, whole } = deps.archivedThreads
+      const [stored = run] = isArchived(run) ? await whole(() => runs.find(runKey(run)).lean<RunRecord[]>()) : [run]
+      return messagesFromJson(stored.input_json).slice(facts.context)
+    },
 
     /** The run as stored. */
     reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run,
@@ -239,9 +245,8 @@ export function createResponses(deps: ResponsesDeps) {
      */
     async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
       const { run, facts } = await findStored(caller, id)
-      const others = { _id: { $ne: run._id }, response_json: { $exists: true } }
-      const isShared = async () =>
-        facts.conversation_id !== undefined || (await runs.exists({ thread_id: run.thread_id, ...others })) !== null
+      const others = { thread_id: run.thread_id, _id: { $ne: run._id }, response_json: { $exists: true } }
+      const isShared = async () => facts.conversation_id !== undefined || (await runs.exists(others)) !== null
       if (await isShared()) {
         if (isOpenRun(run)) await deps.runs.cancel(run)
         await runs.updateOne({ ...runKey(run), user_id: caller.userId }, { $unset: { response_json: 1 } })

@@ -68,18 +68,17 @@ it('the database of this machine is named with its version', async () => {
   expect(await nameOfMongo(value)).toMatch(names[value.kind])
 })
 
-test('the README has a row for each repair, with a test that exists, and for each version', async () => {
+test('the README names each repair under a test that exists', async () => {
   const modules = (await readdir(path.join(packageFolder, 'repairs'))).filter((name) => name.endsWith('.py'))
   const sources = await Promise.all(modules.map((name) => readFile(path.join(packageFolder, 'repairs', name), 'utf8')))
   const repairs = sources.flatMap((text) => [...text.matchAll(/^@repair\('([a-z-]+)'\)/gm)].map(([, name]) => name))
   const readme = await readFile(path.join(packageFolder, 'README.md'), 'utf8')
-  const rows = [...readme.matchAll(/^\| `([a-z-]+)` .*\| `([a-z]+)` +\| ([^|]*?) +\|$/gm)]
+  const named = [...readme.matchAll(/^- `([a-z-]+)`: /gm)].map(([, name]) => name)
   expect(repairs.length).toBeGreaterThan(10)
-  expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(repairs))
-  expect(rows).toHaveLength(repairs.length)
+  expect(new Set(named)).toEqual(new Set(repairs))
+  expect(named).toHaveLength(repairs.length)
   const tests = await readdir(import.meta.dirname)
-  for (const [, name, file, versions] of rows) {
-    expect(tests, name).toContain(`${file}.test.ts`)
-    expect(versions, name).toBe((await supportedVersions()).join(', '))
-  }
+  const files = [...readme.matchAll(/^`([a-z]+)`:$/gm)].map(([, file]) => `${file}.test.ts`)
+  expect(files.length).toBeGreaterThan(3)
+  expect(tests).toEqual(expect.arrayContaining(files))
 })

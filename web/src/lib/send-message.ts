@@ -44,7 +44,8 @@ export async function sendMessage({
       limit: 50,
       offset: 0,
       ...list,
-      runs: [run, ...(list?.runs ?? [])],
+      // A list that was read meanwhile may have it already.
+      runs: [run, ...(list?.runs ?? []).filter(({ run_id: id }) => id !== run.run_id)],
     }))
     follow(run.run_id, threadId)
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Message } from './api.ts'
+import type { Message } from '../../../client/src/index.ts'
 
 /** The versions of a question: those that follow the same message. */
 export interface Versions {
@@ -18,22 +18,25 @@ export function readVersions(messages: Message[], last?: string) {
   let newest: string | null = null
   for (const message of messages) {
     const { id } = message.data
+    // A message that stands in the list twice would follow itself.
+    if (byId.has(id)) continue
     const after = message.type === 'HumanMessage' ? message.data.after : undefined
     before.set(id, after === undefined ? newest : after)
     byId.set(id, message)
     newest = id
   }
   const lineTo = (id: string | null | undefined): Message[] => {
-    const line: Message[] = []
+    const line = new Set<Message>()
     for (let at = id; at !== null && at !== undefined; at = before.get(at)) {
       const message = byId.get(at)
-      if (message === undefined) break
-      line.unshift(message)
+      // Messages that follow each other in a circle have no beginning.
+      if (message === undefined || line.has(message)) break
+      line.add(message)
     }
-    return line
+    return [...line].toReversed()
   }
   const versions = new Map<string | null, string[]>()
-  for (const { type, data } of messages) {
+  for (const { type, data } of byId.values()) {
     if (type !== 'HumanMessage') continue
     const after = before.get(data.id) ?? null
     versions.set(after, [...(versions.get(after) ?? []), data.id])

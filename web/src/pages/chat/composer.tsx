@@ -7,6 +7,7 @@ import { say } from '../../lib/toasts.ts'
 import { upload, useUploads } from '../../lib/uploads.ts'
 import { usePrompts } from '../../lib/use-prompts.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
+import { useFocusAtStart } from '../../lib/use-focus-at-start.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Attachments } from './attachments.tsx'
@@ -46,6 +47,8 @@ export function Composer({
   children,
 }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(chat))
+  const field = useRef<HTMLTextAreaElement>(null)
+  useFocusAtStart(field, !isAside)
   const [sending, setSending] = useState(0)
   /** Messages are sent in the order in which they were written. */
   const lastSent = useRef(Promise.resolve())
@@ -122,12 +125,12 @@ export function Composer({
         <PromptList {...prompts} />
         <textarea
           {...prompts.field}
+          ref={field}
           aria-label={t.message}
           title={t.keysHelp}
           placeholder={isBusy ? t.placeholderBusy : t.placeholder}
           rows={1}
           value={text}
-          autoFocus={!isAside}
           onChange={(event) => {
             write(event.target.value)
             prompts.restart()

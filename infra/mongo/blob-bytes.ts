@@ -1,0 +1,37 @@
+/** A blob as the places of bytes know it. */
+export interface PlacedBlob {
+  /** 24 hexadecimal digits, which begin with the time of its making in seconds. */
+  id: string
+  owner: string
+}
+
+/** Which bytes to read. `chunkSize`: of the pieces in the database, as the blob's document says it. */
+export interface BytesWanted {
+  length: number
+  from: number
+  chunkSize: number
+}
+
+/** Where the bytes of a blob are being written. The methods are those of `ObjectUpload`. */
+export interface BytesWriter {
+  add(bytes: Buffer): Promise<void>
+  complete(): Promise<void>
+  abandon(): Promise<void>
+}
+
+/** A place for the bytes of blobs. Their documents, which say what belongs to whom, stay in the database. */
+export interface BlobPlace {
+  /** What the documents call it: `database`, or bucket and prefix as `s3://bucket/prefix`. */
+  readonly name: string
+  readonly pieceBytes: number
+  write(blob: PlacedBlob): BytesWriter
+  /** The bytes from `from` on. Fails with `internal` if some are missing. */
+  read(blob: PlacedBlob, wanted: BytesWanted): AsyncGenerator<Uint8Array>
+  /** Removes everything of the blobs, and makes sure of it. */
+  remove(blobs: PlacedBlob[]): Promise<void>
+  /** Everything that an owner has here, also what no document names. The database keeps no owners of bytes. */
+  removeOf(owner: string): Promise<void>
+  ofOwner(owner: string): AsyncGenerator<PlacedBlob>
+  /** Blobs with bytes that were begun before the time. The owner is missing where bytes do not say it. */
+  before(time: Date): AsyncGenerator<{ id: string; owner?: string }>
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../domain/errors.ts'
+import type { ObjectStore } from '../../services/object-store.ts'
+import type { ObjectLocation } from './location.ts'
+import { readObject } from './read-object.ts'
+import { type Entry, uploads, versions } from './s3-lists.ts'
+import { type S3Credentials, S3Refusal, type S3Requests, createS3Requests } from './s3-requests.ts'
+import { uploadTo } from './s3-upload.ts'
+
+/** The least that S3 takes as a part. An object has 10,000 parts at most: 48 GiB. */
+const pieceBytes = 5 * 1024 * 1024
+const deletionsAtOnce = 8
+/** A part that was under way while its upload was aborted can appear afterwards. */
+const removalRounds = 4
+
+/**
+ * Objects in an S3-compatible store (https://docs.aws.amazon.com/AmazonS3/latest/API/), each under the prefix of the
+ * setting. Only operations that all such stores have. Why not the SDK: docs/decisions/2026-11-26-bytes-in-s3.md.
+ */
+export function createS3Store(
+  location: ObjectLocation,
+  credentials: S3Credentials,
+  fetch: typeof globalThis.fetch,
+): ObjectStore {
+  const requests = named(createS3Requests(location, credentials, fetch))
+  const inBucket = (prefix: string) => `${location.prefix}${prefix}`
+  const ofStore = (key: string) => key.slice(location.prefix.length)
+
+  async function* entries(prefix: string): AsyncGenerator<Entry> {
+    yield* versions(requests, inBucket(prefix))
+    yield* uploads(requests, inBucket(prefix))
+  }
+
+  async function removeEntry({ key, versionId, uploadId }: Entry): Promise<void> {
+    const query: Record<string, string> =
+      uploadId !== undefined ? { uploadId } : versionId !== undefined ? { versionId } : {}
+    await requests.xml({ method: 'DELETE', key: ofStore(key), query }).catch((error: unknown) => {
+      if (error instanceof S3Refusal && error.status === 404) return
+      // Versions of a key that are removed at once may hinder each other: the next round finds what is left.
+      if (!(error instanceof AppError && error.cause instanceof S3Refusal && error.cause.status === 400)) throw error
+    })
+  }
+
+  /** How many entries there were. */
+  async function removeAll(prefix: string): Promise<number> {
+    let found = 0
+    let group: Entry[] = []
+    const removed = () => Promise.all(group.map(removeEntry))
+    for await (const entry of entries(prefix)) {
+      found += 1
+      group.push(entry)
+      if (group.length < deletionsAtOnce) continue
+      await removed()
+      group = []
+    }
+    await removed()
+    return found
+  }
+
+  return {
+    name: `s3://${location.bucket}/${location.prefix}`,
+    pieceBytes,
+    upload: (key) => uploadTo(requests, key),
+    create: (key, bytes) => create(requests, key, bytes),
+    read: (key, length, from = 0) => readObject(requests, key, length, from),
+
+    async remove(prefix) {
+      for (let round = 1; ; round++) {
+        const found = await removeAll(prefix)
+        if (found === 0) return
+        if (round === removalRounds)
+          throw new AppError('unavailable', `The object store still has ${found} objects that were deleted.`)
+        if (round > 1) await sleep(100 * 2 ** round)
+      }
+    },
+
+    async *everything(prefix) {
+      for await (const { key, modifiedAt } of entries(prefix)) yield { key: ofStore(key), modifiedAt }
+    },
+
+    async ping() {
+      const query = { 'list-type': '2', 'max-keys': '1', prefix: location.prefix }
+      await requests.xml({ method: 'GET', query, attempts: 1, answerMs: 2000 })
+    },
+  }
+}
+
+/** The same requests, with refusals that nobody handles as errors of the service. Their messages hold no foreign text. */
+function named(requests: S3Requests): S3Requests {
+  const asOurs = (error: unknown): never => {
+    if (!(error instanceof S3Refusal) || [404, 412, 416, 501].includes(error.status)) throw error
+    throw new AppError('unavailable', `The object store refuses requests (${error.status} ${error.code}).`, {
+      cause: error,
+    })
+  }
+  return {
+    xml: (given) => requests.xml(given).catch(asOurs),
+    open: (given) => requests.open(given).catch(asOurs),
+  }
+}
+
+async function create(requests: S3Requests, key: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await requests.xml({ method: 'PUT', key, headers: { 'if-none-match': '*' }, body: bytes })
+    return true
+  } catch (error) {
+    if (!(error instanceof S3Refusal && error.status === 412)) throw error
+  }
+  // Perhaps an earlier attempt stored it, and its answer was lost.
+  try {
+    return bytes.equals(Buffer.concat(await Array.fromAsync(readObject(requests, key, bytes.length, 0))))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'internal') return false
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+import { createClient } from 'redis'
+import { type TlsSettings, tlsOptions } from '../tls.ts'
+import type { RedisAddress, ServerAddress } from './address.ts'
+import { watchConnection } from './watch-connection.ts'
+
+export type RedisClient = ReturnType<typeof openClient>
+
+export interface ConnectionOptions extends Pick<RedisAddress, 'isTls' | 'username' | 'password' | 'database'> {
+  tls: TlsSettings
+  /** A command fails if Redis does not answer within this time. */
+  timeoutMs: number
+  /** Called for each failure of a connection. */
+  onError(error: unknown): void
+}
+
+/** A connection that only subscribes. It is not used any more once it is lost. */
+export interface Subscriber {
+  client: RedisClient
+  node: RedisNode
+  /** Aborted when the connection is lost. */
+  lost: AbortSignal
+}
+
+export type RedisNode = ReturnType<typeof createNode>
+
+const closeLimitMs = 1000
+
+/**
+ * One server, with a connection for commands, which reconnects by itself, and one that only subscribes, which is opened
+ * when it is first needed, and anew after each loss.
+ */
+export function createNode(at: ServerAddress, options: ConnectionOptions) {
+  const { timeoutMs, onError } = options
+  const commands = openClient(at, options, (retries) => Math.min(50 * 2 ** Math.min(retries, 6), 500))
+  commands.on('error', onError)
+  const connected = commands.connect().then(
+    () => undefined,
+    () => undefined,
+  )
+  const stopWatching = watchConnection(commands, timeoutMs, () => {
+    onError(new Error('Redis does not answer; the connection is closed and opened again'))
+    commands.destroy()
+    commands.connect().catch(onError)
+  })
+  let subscriber: Promise<Subscriber> | undefined
+  let loseSubscriber = () => {}
+
+  const node = {
+    at,
+    commands,
+    /** Resolves when the connection for commands is open for the first time, or closed before. */
+    connected,
+    subscriber(): Promise<Subscriber> {
+      return (subscriber ??= openSubscriber())
+    },
+    async close() {
+      stopWatching()
+      const closing = commands.isReady ? commands.close().catch(() => undefined) : undefined
+      const limit = setTimeout(() => commands.destroy(), closeLimitMs)
+      loseSubscriber()
+      await closing
+      clearTimeout(limit)
+      commands.destroy()
+    },
+  }
+  return node
+
+  async function openSubscriber(): Promise<Subscriber> {
+    const client = openClient(at, options, () => false)
+    const lost = new AbortController()
+    let stopWatchingIt = () => {}
+    const lose = () => {
+      if (lost.signal.aborted) return
+      subscriber = undefined
+      stopWatchingIt()
+      clearTimeout(limit)
+      client.destroy()
+      lost.abort()
+    }
+    const limit = setTimeout(lose, timeoutMs)
+    loseSubscriber = lose
+    client.on('end', lose)
+    // Whatever the failure, what the client knows of its subscriptions may be wrong: they begin anew on another.
+    client.on('error', (error: Error) => {
+      if (!lost.signal.aborted) onError(error)
+      lose()
+    })
+    try {
+      await client.connect()
+    } catch (error) {
+      lose()
+      throw error
+    }
+    clearTimeout(limit)
+    stopWatchingIt = watchConnection(client, timeoutMs, lose)
+    return { client, node, lost: lost.signal }
+  }
+}
+
+/** A client without an error listener ends the process. */
+export function openClient(
+  { host, port }: ServerAddress,
+  { isTls, tls, username, password, database, timeoutMs }: ConnectionOptions,
+  reconnectStrategy: (retries: number) => number | false,
+) {
+  const plain = { host, port, connectTimeout: timeoutMs, reconnectStrategy }
+  return createClient({
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
+    database,
+    socket: isTls ? { ...plain, tls: true as const, ...tlsOptions(tls) } : plain,
+    disableOfflineQueue: true,
+  })
+}

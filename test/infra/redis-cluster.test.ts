@@ -1,0 +1,215 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { connectRedis, type RedisConnection } from '../../infra/redis/connect.ts'
+import { hashSlot } from '../../infra/redis/hash-slot.ts'
+import { createRateCounter } from '../../infra/redis/rate-counter.ts'
+import { createRunStream } from '../../infra/redis/run-stream.ts'
+import { createAnswer, createRunWriter } from '../../services/runs/answer.ts'
+import { createRunFeeds } from '../../services/runs/run-feeds.ts'
+import { createAuthority } from '../support/certificates.ts'
+import { eventually } from '../support/eventually.ts'
+import { startRedisCluster } from '../support/redis-cluster.ts'
+import { startRedisSentinels } from '../support/redis-sentinels.ts'
+
+const connect = (url: string, ca?: string) =>
+  connectRedis(url, { tls: { ca }, timeoutMs: 2000, onError: () => undefined })
+
+type Streams = Awaited<ReturnType<typeof openStreams>>
+
+/** The streams as a process that writes and one that reads have them. */
+async function openStreams(url: string, ca?: string) {
+  const connections = [await connect(url, ca), await connect(url, ca)] as const
+  const [writing, reading] = connections
+  const streamOf = (redis: RedisConnection) => createRunStream(redis, { keptSeconds: 60 })
+  return {
+    connections,
+    writing: streamOf(writing),
+    reading: streamOf(reading),
+    close: () => Promise.all(connections.map((connection) => connection.close())),
+  }
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, number) => `${prefix}-${number}`)
+const slotOf = (runId: string) => hashSlot(`{${runId}}`)
+
+/** A run whose writer says one number after the other, and a reader; both as the service has them. */
+async function talk({ writing, reading }: Streams, runId: string) {
+  const texts: string[] = []
+  const deps = { snapshot: async () => undefined, onError: () => undefined }
+  const feeds = createRunFeeds({ ...deps, stream: reading })
+  const feed = await feeds.open({ runId, threadId: 'thread' }, { isNew: true })
+  feed.onChange(() => texts.push(shown()))
+  const shown = () => {
+    const content = feed.view.messages.get('m')?.content
+    return content !== undefined && 'pieces' in content ? content.pieces.text : ''
+  }
+  const answer = createAnswer('m')
+  const live = { run: { _id: runId, fence: 1 }, step: 0, state: 'joined', apply: () => undefined }
+  const writer = createRunWriter({ stream: writing, onError: () => undefined }, live as never, answer)
+  writer.push({ type: 'begin', id: 'm' })
+  let said = ''
+  return {
+    texts,
+    async say(number: number): Promise<void> {
+      const text = `${number} `
+      said += text
+      writer.push(...answer.add({ type: 'text', text }))
+      await writer.drain()
+    },
+    async end(): Promise<void> {
+      await eventually('the whole text', () => shown() === said)
+      feeds.close()
+    },
+    get said() {
+      return said
+    },
+  }
+}
+
+/** Runs that talk while `disturb` works. Each reader must have seen only beginnings of what was said, and all of it. */
+async function talkDuring(streams: Streams, runIds: string[], disturb: () => Promise<void>): Promise<void> {
+  const talks = await Promise.all(runIds.map((runId) => talk(streams, runId)))
+  let isOver = false
+  let number = 0
+  const sayOn = async () => {
+    await Promise.all(talks.map(({ say }) => say(number)))
+    number += 1
+    await pause(5)
+  }
+  const saying = (async () => {
+    while (!isOver) await sayOn()
+    for (let more = 0; more < 10; more++) await sayOn()
+  })()
+  await disturb().finally(() => (isOver = true))
+  await saying
+  for (const one of talks) {
+    await one.end()
+    expect(one.texts.filter((text) => !one.said.startsWith(text))).toEqual([])
+  }
+}
+
+describe('a Redis cluster with TLS and a password', () => {
+  let dataDir: string
+  let cluster: Awaited<ReturnType<typeof startRedisCluster>>
+  let streams: Streams
+  let ca: string
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'assistant-redis-cluster-'))
+    const authority = await createAuthority('ours')
+    ca = authority.ca
+    cluster = await startRedisCluster(dataDir, authority)
+    streams = await openStreams(cluster.url, ca)
+  })
+  afterAll(async () => {
+    await streams.close()
+    await cluster.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it('has the slots that the client computes', async () => {
+    for (const key of ['', '123456789', 'run:{id}:stream', '{}x', '{a}{b}', 'x{', '}{ü}'])
+      expect(hashSlot(key), key).toBe(await cluster.keySlot(key))
+  })
+
+  it('executes every script of runs and rates, and reads, counts and removes what they leave', async () => {
+    const { writing, reading } = streams
+    const runIds = names('all', 40)
+    const heard: string[] = []
+    const superseded: string[] = []
+    const forgotten: string[] = []
+    await reading.onSuperseded((runId) => superseded.push(runId))
+    await reading.onForgotten((threadIds) => forgotten.push(...threadIds))
+    const listen = (runId: string) =>
+      reading.subscribe(runId, { hear: () => heard.push(runId), lost: () => {}, back: () => {} })
+    const stops = await Promise.all(runIds.map(listen))
+    for (const runId of runIds) {
+      await writing.publish(runId, 1, [{ type: 'open' }])
+      await writing.publishInTurn(runId, 1, { group: 0, place: 0 }, [{ type: 'begin', id: 'm' }])
+      await writing.supersede(runId, 2, [{ type: 'end' }])
+      expect(await writing.publish(runId, 1, [])).toBeNull()
+      expect(await reading.read(runId)).toHaveLength(3)
+    }
+    await writing.forgetThreads(['thread'])
+    await eventually('all messages', () => heard.length === 120 && superseded.length === 40 && forgotten.length === 1)
+    await Promise.all(stops.map((stop) => stop()))
+    await writing.publish('all-0', 2, [])
+    expect(await writing.count(runIds)).toBe(120)
+    expect(await writing.remove(runIds)).toBe(120)
+    expect(heard).toHaveLength(120)
+    // Whoever adds a command sees here that its keys are in one slot.
+    expect(Object.keys(writing)).toEqual(
+      ['publish', 'supersede', 'onSuperseded', 'forgetThreads', 'onForgotten', 'publishInTurn'].concat([
+        'read',
+        'subscribe',
+        'remove',
+        'count',
+      ]),
+    )
+
+    const counters = streams.connections.map((redis) => createRateCounter(redis, 'cluster-'))
+    for (const counter of counters) for (const key of names('key', 10)) await counter.hit(key, 60_000)
+    expect((await counters[0]?.read('key-3'))?.current).toBe(2)
+  })
+
+  it('is refused under the address of one server, and one server under that of a cluster', async () => {
+    const plain = inject('services').redisUrl
+    await expect(connect(plain.replace('redis:', 'redis+cluster:'))).rejects.toThrow('is not part of a cluster')
+    await expect(connect(plain.replace('redis:', 'redis+sentinel:') + '/main')).rejects.toThrow('is no Sentinel')
+    const node = cluster.url.replace('+cluster', '').replace(/,.*/, '')
+    await expect(connect(node, ca)).rejects.toThrow('redis+cluster://')
+  })
+
+  it('moves a slot in the middle of its runs, of which no reader misses anything', async () => {
+    const moved = slotOf('moving-0')
+    const inSlot = names('moving', 100_000).filter((runId) => slotOf(runId) === moved)
+    expect(inSlot.length).toBeGreaterThan(2)
+    const runIds = [...names('moving', 10), ...inSlot.slice(1)]
+    await talkDuring(streams, runIds, () => cluster.moveSlot(moved, () => pause(100)))
+  })
+
+  it('lets a replica take over as planned, and after a kill; readers get all, once', async () => {
+    await talkDuring(streams, names('planned', 20), async () => {
+      await pause(100)
+      await cluster.promoteReplicaOf(slotOf('planned-0'))
+      await pause(100)
+    })
+    await talkDuring(streams, names('killed', 20), async () => {
+      await pause(100)
+      await cluster.killOwnerOf(slotOf('killed-0'))
+      expect(await streams.connections[0].ping()).toBe('2 of 3 primaries answer')
+      await cluster.untilServed(slotOf('killed-0'))
+      await eventually('the writer to find it', () => streams.writing.publish('killed-0', 1, []))
+    })
+    await eventually('the next primary', async () => (await streams.connections[0].ping()) === undefined)
+  })
+})
+
+describe('Redis with Sentinels', () => {
+  it.each([
+    ['without TLS', false],
+    ['with TLS', true],
+  ])('is served by the next primary after a kill; readers get all, once (%s)', async (_case, isTls) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'assistant-redis-sentinels-'))
+    const authority = isTls ? await createAuthority('ours') : undefined
+    const redis = await startRedisSentinels(dataDir, authority)
+    const streams = await openStreams(redis.url, authority?.ca)
+    const untilFound = () => eventually('the writer to find it', () => streams.writing.publish('killed-0', 1, []))
+    await talkDuring(streams, names('killed', 20), async () => {
+      await pause(100)
+      await redis.killPrimary()
+      await untilFound()
+    })
+    // The server that comes back is a replica, and nobody writes to it.
+    await talkDuring(streams, names('again', 5), () => redis.startAgain())
+    await expect(connect(redis.url.replace('/main', '/other'), authority?.ca)).rejects.toThrow(
+      'knows no primary of that name',
+    )
+    await streams.close()
+    await redis.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+})
