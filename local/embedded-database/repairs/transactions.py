@@ -1,9 +1,10 @@
-"""Which transactions are open, and which are ended because their client is gone."""
+"""Which transactions are open, which are ended because their client is gone, and what they say of conflicts."""
 
 import threading
 import time
 
-from secantus import server
+from secantus import server, storage
+from secantus.storage import Storage
 from secantus.transactions import TransactionRegistry, TxnState
 
 from .named import repair
@@ -83,3 +84,23 @@ class Registry(TransactionRegistry):
 @repair('transactions-do-not-wait')
 def look_after_transactions() -> None:
     server.TransactionRegistry = Registry
+
+
+def release_unique_keys(self, database, collection, index, keys, record):
+    """
+    Fault: an update first releases the unique keys of its record, and ignores the error if another transaction has just
+    changed that record. If that one is then aborted, the update goes on, and finds its own key taken (E11000).
+
+    Repair: the error is raised, so that the statement or its transaction is repeated.
+    """
+    cursor = self._cursor(storage._UNIQ_TABLE)
+    for key in keys:
+        cursor.reset()
+        cursor.set_key(database, collection, index, storage._escape_kb(key))
+        if cursor.search() == 0 and cursor.get_value() == record:
+            cursor.remove()
+
+
+@repair('conflicts-are-not-duplicates')
+def report_conflicts() -> None:
+    Storage._release_unique_keys = release_unique_keys

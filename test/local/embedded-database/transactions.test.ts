@@ -103,6 +103,32 @@ describe('open transactions in the database of npm start', () => {
     expect(rounds).toBeGreaterThan(minRounds)
   })
 
+  it('are not refused for a duplicate when another that had changed their record is aborted', async () => {
+    const records = db.collection<Counter & { name: string }>('unique')
+    await records.createIndex({ name: 1 }, { unique: true })
+    await records.insertOne({ _id: 1, n: 0, name: 'one' })
+    const aborted = new Error('aborted')
+    const rounds = 30
+    for (let round = 0; round < rounds; round += 1) {
+      const outcomes = await Promise.allSettled(
+        [false, true, true, true].map((isAborted) =>
+          transaction(async (session) => {
+            await records.updateOne({ _id: 1 }, plusOne, { session })
+            if (isAborted) throw aborted
+          }),
+        ),
+      )
+      expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : undefined))).toEqual([
+        undefined,
+        aborted,
+        aborted,
+        aborted,
+      ])
+    }
+    expect(await records.findOne({ _id: 1 })).toEqual({ _id: 1, n: rounds, name: 'one' })
+    await expect(records.insertOne({ _id: 2, n: 0, name: 'one' })).rejects.toThrow('E11000')
+  })
+
   it('on one record are executed one after the other, each completely', async () => {
     const left = collection('left')
     const right = collection('right')
