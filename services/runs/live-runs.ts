@@ -31,16 +31,15 @@ export type LiveRunState = 'offered' | 'begun' | 'joined' | 'paused' | 'ended' |
  * - `pause`, `end`: the workflow gets the result of a step, with or without tools
  * - `leave`: another execution or process has the run, or may have it because the workflow did not ask in time
  * - `change`: the thread has changed since it was read, or the run's parents are gone
- * - `withdraw`: the run could not be stored, or Temporal did not take it
- * - `supersede`: the run has ended, or another attempt has its next fence
+ * - `supersede`: the run has ended, was not started, or another attempt has its next fence
  */
-export type LiveRunEvent = 'begin' | 'ask' | 'pause' | 'end' | 'leave' | 'change' | 'withdraw' | 'supersede'
+export type LiveRunEvent = 'begin' | 'ask' | 'pause' | 'end' | 'leave' | 'change' | 'supersede'
 
 /** Every transition. An event that is not listed for a state changes nothing. */
 export const transitions: Record<LiveRunState, Partial<Record<LiveRunEvent, LiveRunState>>> = {
-  offered: { begin: 'begun', ask: 'joined', leave: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
-  begun: { ask: 'joined', leave: 'dropped', change: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
-  joined: { pause: 'paused', end: 'ended', change: 'dropped', withdraw: 'dropped', supersede: 'dropped' },
+  offered: { begin: 'begun', ask: 'joined', leave: 'dropped', supersede: 'dropped' },
+  begun: { ask: 'joined', leave: 'dropped', change: 'dropped', supersede: 'dropped' },
+  joined: { pause: 'paused', end: 'ended', change: 'dropped', supersede: 'dropped' },
   paused: { ask: 'joined', leave: 'dropped', supersede: 'dropped' },
   ended: {},
   dropped: {},

@@ -64,7 +64,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       await noted
       return { run, isHere: enqueued === 'eager', confirmed }
     } catch (error) {
-      live.apply('withdraw')
+      live.apply('supersede')
       throw error
     }
   }

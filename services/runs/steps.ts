@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import type {
   ClientTurnResult,
   OnThread,
@@ -35,16 +36,12 @@ async function claim(
   { threadId, runId, step }: OnThread<StepInput>,
 ): Promise<LiveRun | null> {
   const now = new Date()
+  const next = { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } }
   const before = await collections.runs
-    .findOneAndUpdate(
-      { _id: runId, thread_id: threadId, status: { $in: ['pending', 'running'] } },
-      [
-        {
-          $set: { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } },
-        },
-      ],
-      { returnDocument: 'before', updatePipeline: true },
-    )
+    .findOneAndUpdate({ _id: runId, thread_id: threadId, status: { $in: ['pending', 'running'] } }, [{ $set: next }], {
+      returnDocument: 'before',
+      updatePipeline: true,
+    })
     .lean<RunRecord>()
   if (before === null) return null
   if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
@@ -80,13 +77,10 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     result: Promise<StepResult | undefined>,
     signal: AbortSignal,
   ): Promise<StepResult | undefined> {
-    const cancel = () => live.cancel(signal.reason)
-    if (signal.aborted) cancel()
-    signal.addEventListener('abort', cancel, { once: true })
+    using _ = addAbortListener(signal, () => live.cancel(signal.reason))
     try {
       return await result
     } finally {
-      signal.removeEventListener('abort', cancel)
       live.apply(live.next ? 'pause' : 'end')
     }
   }
@@ -120,8 +114,7 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     ): Promise<StepResult | StepQueued> {
       const { threadId, runId, step } = input
       const live = liveRuns.get(runId)
-      if (step === 0 && live?.early && live.state === 'begun') {
-        live.apply('ask')
+      if (live?.early && live.step === step && live.apply('ask')) {
         const result = await answer(live, live.early, signal)
         if (result !== undefined) return result
       }

@@ -4,17 +4,17 @@ import { LiveRun, type LiveRunEvent, type LiveRunState, transitions } from '../.
 import { offeredRun } from './offered-run.ts'
 
 const states: LiveRunState[] = ['offered', 'begun', 'joined', 'paused', 'ended', 'dropped']
-const events: LiveRunEvent[] = ['begin', 'ask', 'pause', 'end', 'leave', 'change', 'withdraw', 'supersede']
+const events: LiveRunEvent[] = ['begin', 'ask', 'pause', 'end', 'leave', 'change', 'supersede']
 
 /** What each event leads to; a dot is no change. */
 const expected: Record<LiveRunState, string> = {
-  //       begin ask    pause  end   leave   change  withdraw supersede
-  offered: 'begun joined . . dropped . dropped dropped',
-  begun: '. joined . . dropped dropped dropped dropped',
-  joined: '. . paused ended . dropped dropped dropped',
-  paused: '. joined . . dropped . . dropped',
-  ended: '. . . . . . . .',
-  dropped: '. . . . . . . .',
+  //       begin ask    pause  end   leave   change  supersede
+  offered: 'begun joined . . dropped . dropped',
+  begun: '. joined . . dropped dropped dropped',
+  joined: '. . paused ended . dropped dropped',
+  paused: '. joined . . dropped . dropped',
+  ended: '. . . . . . .',
+  dropped: '. . . . . . .',
 }
 
 /** The shortest way to each state. */
@@ -24,7 +24,7 @@ const ways: Record<LiveRunState, LiveRunEvent[]> = {
   joined: ['ask'],
   paused: ['ask', 'pause'],
   ended: ['ask', 'end'],
-  dropped: ['withdraw'],
+  dropped: ['leave'],
 }
 
 function liveRun() {
