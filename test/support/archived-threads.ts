@@ -1,7 +1,9 @@
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { createSecretBox } from '../../services/secrets.ts'
 import { archiveOwnerOf, createArchivedThreads } from '../../services/threads/archived/open.ts'
 import { createArchiveSweep } from '../../services/threads/archived/sweep.ts'
+import { createArchivedTexts } from '../../services/threads/archived/texts.ts'
 import type { RunningService } from './service.ts'
 import type { TestUser } from './users.ts'
 
@@ -127,3 +129,15 @@ export async function contentsOf(service: RunningService, user: TestUser, id: st
 
 export const valuesOf = async (user: TestUser, id: string) =>
   JSON.stringify((await user.get(`/threads/${id}/state`)).values)
+
+/** What a process with this key reads of a thread's object. */
+export async function readWithKey({ collections, api }: RunningService, key: Uint8Array, id: string) {
+  const secretBox = createSecretBox(key)
+  const { objectsOf, textsIn } = createArchivedTexts({ collections, blobs: api.infra.knowledge.blobs, secretBox })
+  const [blobId = ''] = await objectsOf(id)
+  return (await textsIn(id, blobId))?.texts.map(([, text]) => text).join('')
+}
+
+/** The record of a thread's object in the database. */
+export const objectFileOf = ({ api }: RunningService, id: string) =>
+  api.infra.database.connection.collection('blobs.files').findOne({ 'metadata.assistant_id': archiveOwnerOf(id) })

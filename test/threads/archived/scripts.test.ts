@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSecretBox } from '../../../services/secrets.ts'
-import { archiveOwnerOf } from '../../../services/threads/archived/open.ts'
-import { createArchivedTexts } from '../../../services/threads/archived/texts.ts'
-import { archive, birds, inEntries, placesOf, recordOf, threadOf, valuesOf } from '../../support/archived-threads.ts'
-import { startTestObjectStore } from '../../support/object-store.ts'
+import {
+  archive,
+  birds,
+  inEntries,
+  objectFileOf,
+  placesOf,
+  readWithKey,
+  recordOf,
+  threadOf,
+  valuesOf,
+} from '../../support/archived-threads.ts'
 import { runScript } from '../../support/run-script.ts'
 import { type TestService, startService } from '../../support/service.ts'
 import { type TestUser, insertUser } from '../../support/users.ts'
@@ -13,21 +19,16 @@ const reseal = 'scripts/reseal-secrets.ts'
 const open = 'scripts/open-archived-threads.ts'
 
 describe('scripts on archived threads', () => {
-  let store: Awaited<ReturnType<typeof startTestObjectStore>>
   let service: TestService
   let user: TestUser
   let env: Record<string, string>
   beforeAll(async () => {
-    store = await startTestObjectStore()
-    service = await startService({ worker: false, env: { ...store.envOf('plain'), BLOBS_WRITE_TO: 'database' } })
+    service = await startService({ worker: false })
     user = await insertUser(service)
     const previous = service.settings.secretsKey.toString('base64')
     env = { ...service.env, SECRETS_KEY: newKey.toString('base64'), SECRETS_KEY_PREVIOUS: previous }
   })
-  afterAll(async () => {
-    await service.close()
-    await store.close()
-  })
+  afterAll(() => service.close())
 
   const onlyNewKey = () => ({ ...service.env, SECRETS_KEY: newKey.toString('base64') })
 
@@ -37,20 +38,11 @@ describe('scripts on archived threads', () => {
     return id
   }
 
-  /** What a process with this key reads of a thread's object. */
-  async function readWith(key: Uint8Array, id: string) {
-    const { collections, api } = service
-    const secretBox = createSecretBox(key)
-    const { objectsOf, textsIn } = createArchivedTexts({ collections, blobs: api.infra.knowledge.blobs, secretBox })
-    const [blobId = ''] = await objectsOf(id)
-    return (await textsIn(id, blobId))?.texts.map(([, text]) => text).join('')
-  }
-
   it('seal them again under a new key, and open them with it alone', async () => {
     const [id, other, damaged] = [await archived(), await archived(), await archived()]
     const { archive: stored } = await recordOf(service, damaged)
     const pieces = service.api.infra.database.connection.collection('blobs.chunks')
-    const isOfDamaged = { files_id: (await fileOf(damaged))?._id }
+    const isOfDamaged = { files_id: (await objectFileOf(service, damaged))?._id }
     const piece = await pieces.findOneAndDelete(isOfDamaged)
 
     // One that cannot be read is named, and the others follow.
@@ -64,8 +56,8 @@ describe('scripts on archived threads', () => {
 
     for (const each of [id, other, damaged]) {
       expect(await placesOf(service, each)).toEqual({ emptied: birds.length, objects: 1, isNamed: true })
-      for (const bird of birds) expect(await readWith(newKey, each)).toContain(bird)
-      await expect(readWith(service.settings.secretsKey, each)).rejects.toThrow('missing or damaged')
+      for (const bird of birds) expect(await readWithKey(service, newKey, each)).toContain(bird)
+      await expect(readWithKey(service, service.settings.secretsKey, each)).rejects.toThrow('missing or damaged')
     }
     // The process with the old key alone cannot open them, and says so.
     expect((await user.call('GET', `/threads/${id}/state`)).status).toBe(500)
@@ -77,25 +69,4 @@ describe('scripts on archived threads', () => {
       for (const bird of birds) expect(await valuesOf(user, each)).toContain(bird)
     }
   })
-
-  it('move their objects between the stores of bytes', async () => {
-    const id = await archived()
-    const before = await fileOf(id)
-    expect(before).not.toBeNull()
-    await runScript('scripts/move-blobs.ts', service.env, { args: ['--to', 's3'] })
-    const chunks = service.api.infra.database.connection.collection('blobs.chunks')
-    expect(await chunks.countDocuments({ files_id: before?._id })).toBe(0)
-    for (const bird of birds) expect(await readWith(service.settings.secretsKey, id)).toContain(bird)
-    // A new key, while the objects are in the bucket.
-    expect((await runScript(reseal, { ...env, BLOBS_WRITE_TO: 'objects' })).said).toContain('1 archived threads')
-    for (const bird of birds) expect(await readWith(newKey, id)).toContain(bird)
-    expect((await runScript(open, onlyNewKey())).said).toContain('1 threads were brought back')
-    expect(await placesOf(service, id)).toEqual(inEntries)
-    for (const bird of birds) expect(await valuesOf(user, id)).toContain(bird)
-  })
-
-  const fileOf = (id: string) =>
-    service.api.infra.database.connection
-      .collection('blobs.files')
-      .findOne({ 'metadata.assistant_id': archiveOwnerOf(id) })
 })
