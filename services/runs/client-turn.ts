@@ -26,14 +26,14 @@ export async function clientTurn(
     return { status: run.status }
   }
   const results = await toolMessages(deps.collections, { runId, step, ownOnly: true })
-  const lastId = await deps.stream
+  const published = await deps.stream
     .publish(
       runId,
       run.fence,
       results.map((message) => ({ type: 'message' as const, message })),
     )
     .catch(deps.onError)
-  const lastEvent = typeof lastId === 'string' ? { last_data_event_id: eventIdOf(lastId, 'data') } : {}
+  const lastEvent = published ? { last_data_event_id: eventIdOf(published.id, 'data') } : {}
   if (run.overrides.client_calls === 'return') {
     await commitResultsAsEnd(deps, run, step, { results, lastEvent })
     await publish({ type: 'end' })

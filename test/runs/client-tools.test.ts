@@ -153,6 +153,9 @@ describe('functions of the client', () => {
     )
     const shown = await talk.client.get(`/runs/${run.runId}`)
     expect(shown).toMatchObject({ status: 'interrupted', waiting_calls: [{ tool_call_id: 'w0' }] })
+    // The stream expires while the run waits: a reader who has everything gets nothing twice.
+    await service.redis.del(`run:{${run.runId}}:stream`)
+    expect((await talk.join(run.runId, run.events.at(-1)?.id)).states).toEqual([])
     const answered = service.model.reply({ text: 'Done.' })
     await talk.client.post(`/runs/${run.runId}/resume`, outputs(['w0', 'from the client']))
     expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
