@@ -91,7 +91,7 @@ interface Place {
 }
 
 /** The runs that wait for a slot. A run keeps its place while its step is away. */
-function createLine({ workflows, onError }: StepSlotsDeps, semaphore: Pick<Semaphore, 'acquire'>) {
+function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphore: Pick<Semaphore, 'acquire'>) {
   const places = new Map<string, Place>()
 
   /** A slot is free for the run at this place, which enters, or is told and has the slot kept. */
@@ -103,9 +103,14 @@ function createLine({ workflows, onError }: StepSlotsDeps, semaphore: Pick<Semap
     }
     const giveUp = () => takeKept(place)?.()
     place.kept = { release, timer: setTimeout(giveUp, keptMs).unref() }
-    workflows
-      .signal(threadContract, { threadId }, 'slotFree', { runId })
-      .then((isRunning) => isRunning || giveUp(), onError)
+    tell({ _id: runId, thread_id: threadId }).then((isTold) => isTold || giveUp(), onError)
+  }
+
+  /** False if the run has ended, whose thread may execute another one now, or its workflow has. */
+  async function tell(key: RunKey): Promise<boolean> {
+    const waits = { ...runKey(key), status: { $in: ['pending' as const, 'running' as const] } }
+    if (!(await collections.runs.exists(waits))) return false
+    return workflows.signal(threadContract, { threadId: key.thread_id }, 'slotFree', { runId: key._id })
   }
 
   /** The slot that was kept at this place, which leaves the line; undefined if none is kept. */

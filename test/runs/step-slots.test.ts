@@ -3,11 +3,12 @@ import { createStepSlots } from '../../services/runs/step-slots.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 
 /** Slots whose runs are named `<user>-<number>`; `called` lists the runs whose workflows were told of a free slot. */
-function slots(count: number, { isRunning = true } = {}) {
+function slots(count: number, { isRunning = true, isOpen = true } = {}) {
   const called: string[] = []
   const ended: string[] = []
   const runs = {
     findOne: ({ _id: id }: { _id: string }) => ({ lean: async () => ({ user_id: id.split('-')[0], thread_id: id }) }),
+    exists: async ({ _id }: { _id: string }) => (isOpen ? { _id } : null),
   }
   const workflows = {
     signal: async (_contract: unknown, { threadId }: { threadId: string }) => {
@@ -70,6 +71,20 @@ describe('the slots of model steps', () => {
     await vi.advanceTimersByTimeAsync(0)
     // Users take turns.
     expect(called).toEqual(['a-2', 'b-1'])
+  })
+
+  it('pass a slot on at once when the run has ended meanwhile: its thread may execute another one', async () => {
+    const { step, called } = slots(1, { isOpen: false })
+    const first = step('a-1')
+    const ended = step('a-2')
+    await vi.advanceTimersByTimeAsync(1000)
+    await ended.result
+    first.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(called).toEqual([])
+    const next = step('b-1')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(next.begun).toHaveBeenCalledOnce()
   })
 
   it('pass a slot on when the step does not come, or its workflow has ended', async () => {
