@@ -65,6 +65,9 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       return { run, isHere: enqueued === 'eager', confirmed }
     } catch (error) {
       live.apply('supersede')
+      // The record of a run that was refused is gone, and nothing else names them.
+      if (error instanceof AppError && error.code === 'conflict')
+        await removeAttachments(deps.collections, attachments).catch(deps.onError)
       throw error
     }
   }

@@ -32,6 +32,19 @@ describe('images, sounds and files of messages', () => {
     const [, image, file] = question.data.parts
     return { ...talk, image: String(image.attachment_id), file: String(file.attachment_id) }
   }
+  it('of a run that is refused, because its thread is busy, are removed', async () => {
+    const talk = await conversation(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({ text: [gate.promise, 'Only one'] })
+    const open = await talk.start('Wait')
+    const url = `data:image/png;base64,${png.toString('base64')}`
+    const input = [{ type: 'human', content: [{ type: 'image_url', image_url: { url } }] }]
+    await talk.client.post('/runs/', talk.payload('', { input, multitask_strategy: 'reject' }), 409)
+    expect(await service.collections.attachments.countDocuments({ thread_id: talk.threadId })).toBe(0)
+    gate.resolve()
+    expect((await talk.join(open.run_id)).end).toBe('end')
+  })
+
   const bytesOf = (user: TestUser, threadId: string, id: string) =>
     user.fetch('GET', `/threads/${threadId}/attachments/${id}/content`)
 
