@@ -94,7 +94,7 @@ export class LiveRun {
     this.#state = state
     this.#onTransition = onTransition
     this.#parents.promise.catch(() => undefined)
-    // A run that was claimed has been checked by the process that stored it.
+    // A run that was claimed is checked by the process that stored it.
     if (state === 'joined') this.#parents.resolve()
   }
 

@@ -73,7 +73,14 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   await writer.drain()
   const input = step === 0 ? inputEntryOf(run) : resultsEntryOf(run, step - 1, added)
   const keep = (answer: Appended) => deps.conversations.keep({ thread, conversation, message, answer })
-  const offered = asksForTools(message) ? await tools : []
+  const end = async (): Promise<StepResult> => {
+    keep(await commitEnd(deps, run, step, message, { input, lastId: writer.lastId, earlier: known?.usages }))
+    writer.push({ type: 'message', message }, { type: 'end' })
+    await writer.drain()
+    return { next: 'done' }
+  }
+  if (!asksForTools(message)) return end()
+  const offered = await tools
   if (stored === undefined) nameAskedRuns(message, { run, step, tools: offered })
   const calls =
     stored === undefined
@@ -84,12 +91,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
         })
       : await storedCalls(deps, { runId, step })
   const plan = planAnswer({ run, message, tools: offered, calls })
-  if (!asksForTools(message) || plan.isLast) {
-    keep(await commitEnd(deps, run, step, message, { input, lastId: writer.lastId, earlier: known?.usages }))
-    writer.push({ type: 'message', message }, { type: 'end' })
-    await writer.drain()
-    return { next: 'done' }
-  }
+  if (plan.isLast) return end()
   const needsApproval = (config.interruptBeforeAction && plan.hasWaiting) || plan.needsApproval
   const needsOnlyClient = plan.needsClient && plan.calls.length === 0
   const isWaiting = stored === undefined && (needsApproval || needsOnlyClient)

@@ -1,8 +1,18 @@
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import { sumUsage } from '../../domain/sum-usage.ts'
 import { usageByModel } from '../budgets/usage.ts'
-import { RunLimitError } from './run-limit-error.ts'
 import type { StepDeps } from './step-deps.ts'
+
+/** A run ends before its final answer, because its steps have used up a limit that its caller set. */
+export class RunLimitError extends Error {
+  readonly type: 'max_prompt_tokens' | 'max_completion_tokens'
+
+  constructor(type: RunLimitError['type'], limit: number) {
+    super(`The run used up its limit of tokens: ${type} is ${limit}.`)
+    this.name = 'RunLimitError'
+    this.type = type
+  }
+}
 
 /** Tokens that a run may still use; undefined: as many as the model takes. */
 export interface TokensLeft {
