@@ -220,7 +220,7 @@ export interface RunRecord {
   imported?: boolean
   /**
    * When a worker next checks whether the run is still under way. It is also a lease: a worker that checks the run
-   * first moves it forward. Finished runs have none.
+   * first moves it forward. Runs that have ended and are settled have none.
    */
   check_at?: Date
   /**

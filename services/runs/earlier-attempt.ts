@@ -1,9 +1,11 @@
 import { type OnThread, type StepInput, type StepResult, answerEntry } from '../../domain/contracts/thread.ts'
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { SupersededError } from './live-runs.ts'
 import { planAnswer, plannedStep } from './plan-answer.ts'
+import { settleRun } from './settle.ts'
 import type { StepDeps } from './step-deps.ts'
 
 /** The answer of a step that an earlier attempt has stored. */
@@ -28,9 +30,14 @@ export async function resultOfEarlierAttempt(
 ): Promise<StepResult> {
   const run = await deps.collections.runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
   if (run === null) return { next: 'done', status: 'cancelled' }
-  // The attempt that stored the end may have died before it counted the cost.
-  if (run.status === 'success') await deps.budgetCounting.settle(run).catch(deps.onError)
-  const message = run.status === 'interrupted' ? await storedAnswer(deps, { threadId, runId, step }) : undefined
+  if (!isOpenRun(run)) {
+    // Whoever ended it may not have told the workflow, or have died before the cost was counted.
+    const { status } = await settleRun(deps, { threadId, runId, step, outcome: 'cancelled', neverBegan: true })
+    return { next: 'done', status }
+  }
+  // It was resumed a moment ago.
+  if (run.status !== 'interrupted') throw new SupersededError()
+  const message = await storedAnswer(deps, { threadId, runId, step })
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }
   const config = deps.assistantConfigs.settingsOf(assistant)

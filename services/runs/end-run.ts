@@ -46,12 +46,15 @@ const conditions = {
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
  * fence makes sure that attempts that still work on it are refused. With `only` also null if a step of the run has
  * begun, or if it does not wait.
+ *
+ * The run is still checked by the sweep (`check_at`) until it `isSettled`: whoever ends it may die before the workflow of
+ * its thread is told, which would wait for ever.
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   key: RunKey,
   error: RunError,
-  { only = 'open' }: { only?: 'open' | 'unbegun' | 'interrupted' } = {},
+  { only = 'open', isSettled = false }: { only?: 'open' | 'unbegun' | 'interrupted'; isSettled?: boolean } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
   const run = await collections.runs
@@ -60,7 +63,11 @@ export async function endRun(
       {
         $inc: { fence: 1 },
         $set: { status, error, finished_at: new Date() },
-        $unset: { check_at: 1, failure_details: 1, ...(only === 'unbegun' ? { started_at: 1 } : {}) },
+        $unset: {
+          failure_details: 1,
+          ...(isSettled ? { check_at: 1 } : {}),
+          ...(only === 'unbegun' ? { started_at: 1 } : {}),
+        },
       },
       { returnDocument: 'after' },
     )

@@ -89,7 +89,7 @@ export function createHandOver(deps: HandOverDeps) {
    * has begun the run, the run goes on: its caller would repeat what its tools have done.
    */
   async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
-    const ended = await endRun(deps, run, notStartedError, { only: 'unbegun' })
+    const ended = await endRun(deps, run, notStartedError, { only: 'unbegun', isSettled: true })
     if (ended === null && (await runs.exists(runKey(run)))) return 'started'
     await deps.budgetCounting.giveBack(run)
     throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })

@@ -46,10 +46,12 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
 
     output,
 
-    /** Ends an open run at once and tells its thread. A run that has ended is not changed. */
+    /** Ends an open run at once and tells its thread, or leaves that to the sweep. A run that has ended is not changed. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run, cancelledError)
-      await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
+      await deps.workflows
+        .signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
+        .catch(deps.onError)
       return cancelled ?? (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
     },
 

@@ -38,6 +38,7 @@ export async function settleRun(
   if (ifInterrupted && isOpenRun(run)) return { status: run.status }
   if (run.status === 'success') {
     await deps.budgetCounting.settle(run).catch(deps.onError)
+    await endChecks(deps, run)
     return { status: run.status }
   }
   await endAskedRuns(deps, runId)
@@ -59,18 +60,22 @@ export async function settleRun(
   const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' } as const
   if (!isOpenRun(run)) {
     await deps.budgetCounting.settleStored(run).catch(deps.onError)
+    await endChecks(deps, run)
     return { status: run.status }
   }
-  const ended = await endRun(
-    deps,
-    key,
-    outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run),
-    error === notStartedError ? { only: 'unbegun' } : {},
-  )
+  const ended = await endRun(deps, key, outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run), {
+    isSettled: true,
+    ...(error === notStartedError ? { only: 'unbegun' } : {}),
+  })
   // Otherwise another process has just ended it.
   const now = ended ?? (await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>())
   if (now !== null) await deps.budgetCounting.settle(now).catch(deps.onError)
   return { status: now?.status ?? outcome }
+}
+
+/** The sweep checks a run that has ended until it is settled. */
+async function endChecks({ collections: { runs } }: StepDeps, run: RunRecord): Promise<void> {
+  if (run.check_at !== undefined) await runs.updateOne(runKey(run), { $unset: { check_at: 1 } })
 }
 
 /** What the model server said is stored with the run; no workflow carries it. */
@@ -87,7 +92,7 @@ export async function settleLostRun(deps: StepDeps, run: RunRecord, error: RunEr
     step: last === null ? 0 : last.step + 1,
     outcome: 'error' as const,
     error,
-    neverBegan: run.status === 'pending' || error === notStartedError,
+    neverBegan: true,
   }
   await settleRun(deps, input, { endAnyway: true })
 }

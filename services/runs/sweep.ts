@@ -19,7 +19,7 @@ type DueRun = RunKey & { check_at: Date }
 export interface RunSweepDeps {
   collections: Pick<Collections, 'runs'>
   handOver: Pick<HandOver, 'enqueue'>
-  workflows: Pick<WorkflowClient, 'state'>
+  workflows: Pick<WorkflowClient, 'state' | 'signal'>
   decisions: Pick<Decisions, 'finishAbandoned'>
   /** Ends a run whose workflow is gone, and leaves its thread consistent. */
   settle(run: RunRecord, error: RunError): Promise<unknown>
@@ -44,12 +44,12 @@ const aborted: RunError = {
 
 /**
  * Checks runs that have been open for long, so that none is lost when a process dies or a workflow is terminated:
- * it starts runs that their thread was never told of (or ends them, if a newer one has begun), passes on decisions, and
- * ends runs whose workflow is gone.
+ * it starts runs that their thread was never told of (or ends them, if a newer one has begun), passes on decisions,
+ * ends runs whose workflow is gone, and settles those that were ended by a process that died before their thread was told.
  *
  * `check_at` of a run says when it is checked next. It is also a lease: a worker that checks a run first moves it
- * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that have ended
- * have no `check_at`, so that its index contains open runs only.
+ * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that are settled
+ * have no `check_at`, so that its index contains few others than open ones.
  */
 export function createRunSweep({ collections, handOver, workflows, decisions, settle, onError }: RunSweepDeps) {
   const { runs } = collections
@@ -124,7 +124,12 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
 
   async function look(run: RunRecord, now: number): Promise<void> {
     if (!isOpenRun(run)) {
-      await runs.updateOne(runKey(run), { $unset: { check_at: 1 } })
+      // A workflow that has the run settles it.
+      const isTold = await workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', {
+        runId: run._id,
+      })
+      if (isTold) await checkAgain(run, now)
+      else await settle(run, aborted)
       return
     }
     await decisions.finishAbandoned(run, now)
@@ -143,6 +148,10 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
       await settle(run, aborted)
       return
     }
+    await checkAgain(run, now)
+  }
+
+  async function checkAgain(run: RunRecord, now: number): Promise<void> {
     const checkAt = new Date(now + pauseMs(now - run.created_at.getTime()))
     await runs.updateOne(
       { ...runKey(run), check_at: { $exists: true } },

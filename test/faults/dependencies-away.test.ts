@@ -32,6 +32,7 @@ function requests(service: ModelService, talk: Talk): Record<string, () => Promi
     'a run': () => call('POST', '/runs/', talk.payload('Go')),
     'a run that may be refused': () => call('POST', '/runs/', talk.payload('Go', { multitask_strategy: 'reject' })),
     'a stream': () => call('POST', '/runs/stream', talk.payload('Go')),
+    'a cancellation': async () => call('POST', `/runs/${(await waitingRun).runId}/cancel`),
     'an upload': () => call('POST', `/assistants/${talk.assistantId}/files?wait=false`, file()),
     'a deletion': async () => call('DELETE', `/threads/${(await extraThread).thread_id}`),
     'a public answer': () =>
@@ -44,6 +45,8 @@ function requests(service: ModelService, talk: Talk): Record<string, () => Promi
 }
 
 let extraThread: Promise<{ thread_id: string }>
+/** It waits for results of its client. */
+let waitingRun: ReturnType<Talk['stream']>
 
 describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number; needed: string[] | 'all' }>([
   { dependency: 'mongodb', variable: 'MONGODB_URI', timeoutSeconds: 4, needed: 'all' },
@@ -76,7 +79,10 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
         [variable]: proxy.throughProxy,
         DEPENDENCY_TIMEOUT_SECONDS: String(timeoutSeconds),
       },
-      respond: () => ({ text: 'An answer.' }),
+      respond: ({ body: { tools = [] } }) =>
+        tools.some((tool: any) => tool.function.name === 'ask_user')
+          ? { toolCalls: [{ id: 'c1', name: 'ask_user', arguments: {} }] }
+          : { text: 'An answer.' },
     })
     talk = await conversation(service, {
       'type==agent/access_mode': 'public_token',
@@ -84,6 +90,9 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
     })
     extraThread = talk.client.post('/threads/', { name: 'To be deleted' })
     await extraThread
+    const { thread_id: another } = await talk.client.post('/threads/', { name: 'Waits' })
+    waitingRun = talk.stream('Ask me', { thread_id: another, tools: [{ name: 'ask_user' }] })
+    expect((await waitingRun).end).toBe('end')
   }, 120_000)
   afterAll(async () => {
     await service.close()

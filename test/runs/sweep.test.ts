@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import { cancelledError, endRun } from '../../services/runs/end-run.ts'
 import { createHandOver } from '../../services/runs/hand-over.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
 import { commandsDuring } from '../support/commands.ts'
@@ -155,6 +156,63 @@ describe('the sweep of open runs', () => {
     expect(await threadState(talk)).toBe('idle')
   })
 
+  /** As a process that is killed when it has stored that a run is cancelled. */
+  async function endUntold(talk: Talk, runId: string) {
+    const key = { _id: runId, thread_id: talk.threadId }
+    await endRun(service.api.platform.core, key, cancelledError)
+    expect((await service.collections.runs.findById(runId).lean())?.check_at).toBeInstanceOf(Date)
+  }
+
+  it('tells the thread of a cancelled run that waits, if the process that ended it died before', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
+    const { runId } = await talk.stream('Ask first')
+    await endUntold(talk, runId)
+    await sweep()
+    await untilIdle(talk)
+    const { check_at: checkAt } = (await service.collections.runs.findById(runId).lean<RunRecord>()) ?? {}
+    expect(checkAt).toBeUndefined()
+    expect((await talk.messages()).at(-1)).toMatchObject({ type: 'ToolMessage', data: { tool_call_id: 'c1' } })
+    service.model.reply({ text: 'Here.' })
+    expect((await talk.stream('Are you there?', { multitask_strategy: 'reject' })).end).toBe('end')
+  })
+
+  it('settles a cancelled run whose workflow has ended without it', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
+    const { runId } = await talk.stream('Ask first')
+    await endUntold(talk, runId)
+    await service.temporal.workflow
+      .getHandle(threadContract.id({ threadId: talk.threadId }))
+      .terminate('by an operator')
+    await sweep()
+    expect((await talk.messages()).at(-1)).toMatchObject({ type: 'ToolMessage', data: { tool_call_id: 'c1' } })
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'cancelled' })
+    expect(await sweep()).toBe(0)
+  })
+
+  it('is not needed by a cancelled run whose model answers: its step keeps what readers have seen', async () => {
+    const talk = await conversation(service)
+    const reply = service.model.reply({ text: ['Half an ', never] })
+    const { run_id: runId } = await talk.start('one')
+    await reply.arrived
+    await vi.waitFor(async () => expect(await service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0))
+    await endUntold(talk, runId)
+    await untilIdle(talk)
+    const said = (await talk.messages()).map(({ data }) => [data.content, data.incomplete ?? false])
+    expect(said).toEqual([
+      ['one', false],
+      ['Half an ', true],
+    ])
+    expect(await sweep()).toBe(0)
+  })
+
   it('does not change runs whose workflow runs, and checks each once with several workers', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<string>()
@@ -190,7 +248,7 @@ describe('the sweep of open runs', () => {
         ...core,
         decisions: { finishAbandoned: async ({ _id }) => void looked.push(_id) },
         handOver: { enqueue: async () => 'enqueued' },
-        workflows: { state: async () => ({ status: 'running' }) },
+        workflows: { state: async () => ({ status: 'running' }), signal: async () => true },
         settle: async () => {},
         onError: () => {},
       })(() => Date.now() + 2 * hourMs)
