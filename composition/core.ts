@@ -65,7 +65,14 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     sync: createSyncSource({ collections, workflows, refreshes }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a source could not be passed on; a worker tries again'),
   }
-  const threads = createThreads({ ...reading, transaction, createThread, log, states })
+  const threads = createThreads({
+    ...reading,
+    transaction,
+    createThread,
+    log,
+    states,
+    onError: (error) => logger.warn({ err: error }, 'messages of a thread could not be searched'),
+  })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Where the images, sounds and files of messages come from. */
   const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }

@@ -215,20 +215,25 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   }))
 }
 
-/** The objects with the texts of archived threads, complete or not. */
+/**
+ * The objects with the texts of archived threads, complete or not. Few threads have any, and an object store is asked
+ * for those only.
+ */
 function threadArchives({ blobs }: Pick<KnowledgeStores, 'blobs'>): Store {
   return {
     name: 'thread_archives',
     phase: 'contents',
     collections: [],
-    async deleteFor({ threadIds }) {
-      for (const id of threadIds) await blobs.deleteOf(archiveOwnerOf(id))
-    },
-    async countFor({ threadIds }) {
-      let total = 0
-      for (const id of threadIds) total += await blobs.countOf(archiveOwnerOf(id))
-      return total
-    },
+    deleteFor: ({ threadIds }) =>
+      inBatches(threadIds, async (ids) => {
+        for (const owner of await blobs.ownersAmong(ids.map(archiveOwnerOf))) await blobs.deleteOf(owner)
+      }),
+    countFor: ({ threadIds }) =>
+      sumOver(threadIds, async (ids) => {
+        let total = 0
+        for (const owner of await blobs.ownersAmong(ids.map(archiveOwnerOf))) total += await blobs.countOf(owner)
+        return total
+      }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/errors.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { type FoundText, findWords, storedWords, wantedWords } from '../../domain/search/message-words.ts'
@@ -37,11 +38,13 @@ const maxLookedAt = 2000
 const lookedAtAtOnce = 200
 /** Messages are up to two megabytes each. */
 const readAtOnce = 8
+/** Of texts, and of objects with archived ones. */
 const maxReadBytes = 16 * 1024 * 1024
 
 interface FindMessagesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
   archivedThreads: Pick<ArchivedThreads, 'reader'>
+  onError: (error: unknown) => void
 }
 
 /**
@@ -49,7 +52,8 @@ interface FindMessagesDeps {
  * database is asked for one word, the longest; the others are looked for here, in the words of each entry and then in
  * its text. An answer that has looked at many entries may be short, and says where to go on.
  */
-export function createFindMessages({ collections: { threads, checkpoints }, archivedThreads }: FindMessagesDeps) {
+export function createFindMessages(deps: FindMessagesDeps) {
+  const { threads, checkpoints } = deps.collections
   return async (caller: Caller, { query, limit, before }: MessageSearch): Promise<FoundMessages> => {
     const wanted = wantedWords(query)
     const words = storedWords(wanted)
@@ -58,7 +62,8 @@ export function createFindMessages({ collections: { threads, checkpoints }, arch
     const found = new Map<string, FoundMessage>()
     let place = before
     let bytes = 0
-    const archived = archivedThreads.reader()
+    const archived = deps.archivedThreads.reader()
+    const isFull = () => found.size >= limit || bytes + archived.bytesRead >= maxReadBytes
 
     /** False when the answer is full. */
     async function take(candidates: Candidate[]): Promise<boolean> {
@@ -71,12 +76,13 @@ export function createFindMessages({ collections: { threads, checkpoints }, arch
         threads.find({ _id: { $in: threadIds }, ...listed(caller) }, threadMembers).lean<FoundThread[]>(),
       ])
       for (const { _id, thread_id: threadId, search } of candidates) {
-        if (found.size >= limit || bytes >= maxReadBytes) return false
+        if (isFull()) return false
         place = search.at
         const stored = texts.find((text) => text._id === _id)
         const thread = owners.find((owner) => owner._id === threadId)
         if (stored === undefined || thread === undefined || found.has(threadId)) continue
-        const entry = await archived.read(stored)
+        const entry = await archived.read(stored).catch(unlessDamaged)
+        if (entry === undefined) continue
         bytes += entry.messages_json.length
         for (const message of messagesFromJson(entry.messages_json).toReversed()) {
           const text = findWords(message, wanted)
@@ -85,7 +91,13 @@ export function createFindMessages({ collections: { threads, checkpoints }, arch
           break
         }
       }
-      return found.size < limit && bytes < maxReadBytes
+      return !isFull()
+    }
+
+    /** What cannot be read of one thread does not hide the others. */
+    function unlessDamaged(error: unknown): undefined {
+      if (!(error instanceof AppError && error.code === 'internal')) throw error
+      deps.onError(error)
     }
 
     for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += lookedAtAtOnce) {

@@ -23,6 +23,7 @@ interface ThreadsDeps {
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   archivedThreads: Pick<ArchivedThreads, 'reader'>
+  onError: (error: unknown) => void
 }
 
 /** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */

@@ -55,8 +55,9 @@ export function createArchiveThread(deps: ArchiveThreadDeps) {
   }
 
   async function isInUse({ _id: threadId }: ThreadRecord, session: ClientSession | null = null): Promise<boolean> {
-    const open = { thread_id: threadId, status: { $in: [...openRunStatuses] } }
-    return (await runs.exists(open).session(session)) !== null
+    // Who settles a run that has ended reads its texts.
+    const isUnsettled = { $or: [{ status: { $in: [...openRunStatuses] } }, { check_at: { $exists: true } }] }
+    return (await runs.exists({ thread_id: threadId, ...isUnsettled }).session(session)) !== null
   }
 
   /** Moves some of the thread's texts, with `at` the last; returns its record, undefined if it was changed in the meantime. */

@@ -46,8 +46,11 @@ export function createArchiveMaintenance(deps: ArchiveMaintenanceDeps) {
     let count = 0
     for await (const page of pages)
       for (const { _id, archive } of page) {
-        const isDone = await work(_id, archive?.blob_id ?? []).catch((error: unknown) => {
-          onFailure(_id, error)
+        const blobIds = archive?.blob_id ?? []
+        const isDone = await work(_id, blobIds).catch(async (error: unknown) => {
+          // Otherwise somebody has opened or deleted it meanwhile.
+          if (await threads.exists({ _id, 'archive.blob_id': { $in: blobIds }, deleting: { $ne: true } }))
+            onFailure(_id, error)
           return false
         })
         if (isDone) count += 1

@@ -11,7 +11,7 @@ import { type ArchivedTextsDeps, createArchivedTexts } from './texts.ts'
 export interface ArchivedThreadsDeps extends ArchivedTextsDeps {
   collections: Pick<Collections, 'threads'> & TextCollections
   transaction: RunInTransaction
-  blobs: Pick<BlobStore, 'read' | 'delete'>
+  blobs: Pick<BlobStore, 'read' | 'delete' | 'deleteOf' | 'ownersAmong'>
   settings: { archiveAfterDays: number | undefined }
   onMeasured?: OnMeasured | undefined
   /** For failures after which everything is readable. */
@@ -57,10 +57,14 @@ export function createArchivedThreads(deps: ArchivedThreadsDeps) {
     settled,
     close,
 
-    /** Brings the thread back, and keeps the archiving from it: for changes of its texts. */
+    /**
+     * Brings the thread back, and keeps the archiving from it: for changes of its texts. Afterwards no object has any,
+     * not even one that was left by an attempt which failed.
+     */
     async keepOpen(threadId: string): Promise<void> {
       await threads.updateOne({ _id: threadId }, { $set: { opened_at: new Date() } })
       await bringBack(threadId)
+      for (const owner of await deps.blobs.ownersAmong([archiveOwnerOf(threadId)])) await deps.blobs.deleteOf(owner)
     },
 
     /** See `createTextReader`. */

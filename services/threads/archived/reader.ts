@@ -1,4 +1,4 @@
-import { type ArchivedText, type TextKind, textKey, textKinds } from './format.ts'
+import { type TextKind, textKey, textKinds } from './format.ts'
 import { type TextRecord, type TextRecords, isArchived, kindOf, membersOf } from './text-records.ts'
 import type { ArchivedTexts } from './texts.ts'
 
@@ -24,8 +24,14 @@ export function createTextReader(deps: TextReaderDeps) {
   /** The object that was met last, of threads with several: records come in the order of the objects. */
   const places = new Map<string, string>()
   const ahead = createAhead(aheadBytes)
+  let bytesRead = 0
 
   return {
+    /** Of objects so far. */
+    get bytesRead() {
+      return bytesRead
+    },
+
     /** Executes a read of records, which get their texts. Their threads are brought back behind it. */
     async whole<T extends Stored>(read: () => PromiseLike<T[]>): Promise<T[]> {
       for (let attempt = 1; ; attempt++) {
@@ -82,7 +88,7 @@ export function createTextReader(deps: TextReaderDeps) {
     // Without one in hand, it was released.
     const next = last === undefined ? Math.max(place, 0) : place + 1
     for (const blobId of [...objects.slice(next), ...objects.slice(0, next)]) {
-      const texts = byKey(await textsIn(threadId, blobId))
+      const texts = await objectTexts(threadId, blobId)
       if (texts === undefined) continue
       last = { threadId, blobId, texts }
       if (objects.length > 1) places.set(threadId, blobId)
@@ -102,7 +108,7 @@ export function createTextReader(deps: TextReaderDeps) {
     const left = (await objectsOf(threadId)).filter((blobId) => blobId !== held?.blobId)
     const readNext = async () => {
       const blobId = left.pop()
-      const texts = blobId === undefined ? undefined : byKey(await textsIn(threadId, blobId))
+      const texts = blobId === undefined ? undefined : await objectTexts(threadId, blobId)
       if (blobId !== undefined && texts !== undefined && take(missing, texts, found)) last = { threadId, blobId, texts }
     }
     const readOn = async () => {
@@ -111,10 +117,14 @@ export function createTextReader(deps: TextReaderDeps) {
     await readNext()
     await Promise.all(Array.from({ length: readAtOnce }, readOn))
   }
-}
 
-function byKey(stored: { texts: ArchivedText[] } | undefined): Texts | undefined {
-  return stored && new Map(stored.texts.map(([id, text, kind]) => [textKey(id, kind), text]))
+  /** Undefined if the thread no longer names the object. */
+  async function objectTexts(threadId: string, blobId: string): Promise<Texts | undefined> {
+    const stored = await textsIn(threadId, blobId)
+    if (stored === undefined) return undefined
+    bytesRead += stored.bytes
+    return new Map(stored.texts.map(([id, text, kind]) => [textKey(id, kind), text]))
+  }
 }
 
 /** Moves texts that are missing to those that were found; false if there is none of them. */

@@ -152,6 +152,16 @@ describe('an archived thread', () => {
     expect(await service.api.infra.knowledge.blobs.countOf(archiveOwnerOf(id))).toBe(0)
   })
 
+  it('whose message is deleted has no object left, not even of an attempt that failed', async () => {
+    const { user, id } = await archived()
+    const { blobs } = service.api.infra.knowledge
+    await blobs.write(blobs.newBlobId(), archiveOwnerOf(id), Readable.from([Buffer.from('left')]))
+    const [message] = (await user.get(`/threads/${id}/state`)).values.messages
+    await user.delete(`/v1/threads/${id}/messages/${message.data.id}`)
+    expect(await blobs.countOf(archiveOwnerOf(id))).toBe(0)
+    expect(await valuesOf(user, id)).not.toContain(birds[0])
+  })
+
   it('stays archived when somebody else names one of its items', async () => {
     const [owner, stranger] = [await insertUser(service), await insertUser(service)]
     const items = [{ role: 'user', content: 'egret' }]
@@ -241,6 +251,17 @@ describe('the sweep', () => {
     expect(opened).toEqual(changed)
   })
 
+  it('leaves a thread whose run has ended and is not settled: what settles it reads its texts', async () => {
+    const user = await insertUser(service)
+    const id = await threadWithRun(service, user)
+    const { sweep } = archiving(service)
+    const { runs } = service.collections
+    await runs.updateOne({ thread_id: id }, { $set: { check_at: new Date(Date.now() + 3600_000) } })
+    expect(await sweep.archive(await recordOf(service, id))).toBe(false)
+    await runs.updateOne({ thread_id: id }, { $unset: { check_at: 1 } })
+    expect(await sweep.archive(await recordOf(service, id))).toBe(true)
+  })
+
   it('leaves a thread with an open run, or that was changed in the meantime', async () => {
     const user = await insertUser(service)
     const id = await threadOf(user)
@@ -290,6 +311,9 @@ describe('an object', () => {
     const pieces = db?.collection('blobs.chunks')
     const piece = await pieces?.findOneAndDelete({ files_id: blob._id })
     expect((await user.call('GET', `/threads/${id}/state`)).status).toBe(500)
+    const { thread_id: other } = await user.post('/threads/', { name: 'another' })
+    await user.post(`/threads/${other}/state`, { values: [{ type: 'human', content: 'a cormorant' }] })
+    expect((await user.get('/search/messages?q=cormorant')).found).toMatchObject([{ thread: { thread_id: other } }])
     expect(await placesOf(service, id)).toEqual(archivedPlaces)
     if (piece) await pieces?.insertOne(piece)
     expect(await valuesOf(user, id)).toBe(before)

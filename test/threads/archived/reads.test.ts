@@ -17,7 +17,7 @@ const readAsStored: Record<string, string[]> = {
     'services/export/read-records.ts',
     'services/threads/find-messages.ts',
   ],
-  'reads an open run, whose thread is not archived': [
+  'reads a run that is not settled, whose thread is not archived': [
     'services/budgets/usage.ts',
     'services/runs/decisions.ts',
     'services/runs/earlier-attempt.ts',
@@ -61,7 +61,7 @@ const namesInputs: Record<string, string[]> = {
     'services/v1/stored-completions.ts',
   ],
   'is given them by a reader of archived texts': ['services/export/archived.ts'],
-  'reads an open run, whose thread is not archived': [
+  'reads a run that is not settled, whose thread is not archived': [
     'api/routes/runs/schemas.ts',
     'api/routes/v1/run-shapes.ts',
     'services/memory/memory-tool.ts',
