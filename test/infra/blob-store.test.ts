@@ -94,4 +94,15 @@ describe('the bytes of uploaded files', () => {
     await ownOldBlobs(service.api.infra.database.connection)
     expect(await blobs().countOf('old')).toBe(1)
   })
+
+  it('are found by the sweep when the last of them came after the deletion of the first', async () => {
+    const id = new mongoose.Types.ObjectId()
+    const late = [5, 6].map((n) => ({ files_id: id, n, data: new mongoose.mongo.Binary(randomBytes(10)) }))
+    await pieces().insertMany(late)
+    const found = await Array.fromAsync(blobs().listBefore(new Date(Date.now() + 60_000)))
+    expect(found.filter((blobId) => blobId === id.toHexString())).toHaveLength(1)
+    await blobs().delete([id.toHexString()])
+    expect(await blobs().exists(id.toHexString())).toBe(false)
+    expect(await Array.fromAsync(blobs().listBefore(new Date(Date.now() - 3_600_000)))).toEqual([])
+  })
 })
