@@ -5,6 +5,8 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { parseLocation } from '../../infra/objects/location.ts'
+import { readObject } from '../../infra/objects/read-object.ts'
+import { createS3Requests } from '../../infra/objects/s3-requests.ts'
 import { createS3Store } from '../../infra/objects/s3-store.ts'
 import { parseXmlAnswer } from '../../infra/objects/xml-answer.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -23,7 +25,8 @@ describe('an object store that fails', () => {
     })
     close = server.close
     const location = locationOf(`s3://bucket/p?endpoint=${encodeURIComponent(server.url)}`)
-    return { store: createS3Store(location, testKey, fetch), count: () => count }
+    const requests = createS3Requests(location, testKey, fetch)
+    return { store: createS3Store(location, testKey, fetch), requests, count: () => count }
   }
   const errorOf = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>secret</Message></Error>`
   async function put(store: Awaited<ReturnType<typeof storeThat>>['store']) {
@@ -173,6 +176,30 @@ describe('an object store that fails', () => {
       response.end(`<R>${request.url?.includes('versions') ? version : ''}</R>`)
     })
     await expect(store.remove('x/')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('that sends much and then nothing is asked for the rest soon, and left when the reader goes', async () => {
+    const bytes = randomBytes(3_000_000)
+    let left = Promise.withResolvers<void>()
+    const { requests, count } = await storeThat((request, response) => {
+      const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1])
+      response.writeHead(206, { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
+      response.write(bytes.subarray(from, from + 2_000_000))
+      left = Promise.withResolvers()
+      response.once('close', left.resolve)
+    })
+    const reading = () => readObject(requests, 'one', bytes.length, 0, 200)
+    const startedAt = performance.now()
+    expect((await buffer(reading())).equals(bytes)).toBe(true)
+    expect(count()).toBe(2)
+    const gone = reading()
+    for (let read = 0; read < 2_000_000;) read += (await gone.next()).value?.length ?? Infinity
+    const waiting = gone.next()
+    const returned = gone.return(undefined)
+    await left.promise
+    // With what came, an average of 16 KB a second allows two minutes.
+    expect(performance.now() - startedAt).toBeLessThan(60_000)
+    await Promise.all([waiting, returned])
   })
 })
 
