@@ -240,8 +240,9 @@ async function removeObjects(places: Places['places'], found: FoundBlob[], clear
   const left = found.filter((blob) => {
     const named = [placeOf(places, blob.store), placeOf(places, blob.also_in)]
     const isInObjects = named.some((place) => place === places.objects)
-    // Some stores list unfinished uploads only for a whole key.
-    return isInObjects && (blob.length === undefined || placed(blob).owner !== cleared)
+    // Some stores list unfinished uploads only for a whole key: those of uploads and of moves.
+    const isWhole = blob.length !== undefined && blob.also_in === undefined
+    return isInObjects && !(isWhole && placed(blob).owner === cleared)
   })
   await places.objects?.remove(left.map(placed))
 }

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ownOldBlobs } from '../../infra/mongo/blob-store.ts'
+import type { BlobPlace } from '../../infra/mongo/blob-bytes.ts'
+import { createBlobStore, ownOldBlobs } from '../../infra/mongo/blob-store.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -105,4 +106,52 @@ describe('the bytes of uploaded files', () => {
     expect(await blobs().exists(id.toHexString())).toBe(false)
     expect(await Array.fromAsync(blobs().listBefore(new Date(Date.now() - 3_600_000)))).toEqual([])
   })
+
+  it('are removed one by one when an owner is deleted whose uploads or moves may be unfinished', async () => {
+    const { connection } = service.api.infra.database
+    const { removed, place } = placeInMemory()
+    const inMemory = createBlobStore(connection, { objects: place })
+    const [whole, moving, unfinished] = await Promise.all(
+      [inMemory, blobs(), inMemory].map(async (store) => {
+        const { blobId } = await store.write(store.newBlobId(), 'unfinished', Readable.from([Buffer.from('bytes')]))
+        return new mongoose.Types.ObjectId(blobId)
+      }),
+    )
+    await documents().updateOne({ _id: moving }, { $set: { also_in: place.name } })
+    await documents().updateOne({ _id: unfinished }, { $unset: { length: 1 } })
+    await inMemory.deleteOf('unfinished')
+    expect(removed).toEqual(expect.arrayContaining([String(moving), String(unfinished)]))
+    expect(removed).not.toContain(String(whole))
+  })
 })
+
+/** A place whose objects are `kept`; `removed`: the ids that were removed by name. */
+function placeInMemory() {
+  const kept = new Map<string, Buffer>()
+  const removed: string[] = []
+  const place: BlobPlace = {
+    name: 's3://memory/',
+    pieceBytes: 1024 * 1024,
+    write({ id }) {
+      const pieces: Buffer[] = []
+      return {
+        add: async (bytes) => void pieces.push(Buffer.from(bytes)),
+        complete: async () => void kept.set(id, Buffer.concat(pieces)),
+        abandon: async () => {},
+      }
+    },
+    async *read({ id }, { from }) {
+      yield kept.get(id)?.subarray(from) ?? Buffer.alloc(0)
+    },
+    async remove(blobs) {
+      for (const { id } of blobs) {
+        kept.delete(id)
+        removed.push(id)
+      }
+    },
+    removeOf: async () => kept.clear(),
+    async *ofOwner() {},
+    async *before() {},
+  }
+  return { kept, removed, place }
+}
