@@ -23,6 +23,8 @@ export interface S3Request {
   /** Default: `attempts`. */
   attempts?: number
   answerMs?: number
+  /** The element that an answer must be; anything else counts as a failure that may pass. */
+  root?: string
 }
 
 /** A refusal that another attempt would not change. `code` is one of S3's, or empty. */
@@ -157,6 +159,9 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
         const answer = await xmlOf(response)
         // Of a request that takes long, S3 sends 200 first and the failure later.
         if (answer.root === 'Error') throw new Passing(`the object store answers ${errorIn(answer).code}`)
+        // Whoever answers so knows nothing of the request: as a list, it would look empty.
+        if (given.root !== undefined && answer.root !== given.root)
+          throw new Passing(`the object store answers without ${given.root}`)
         return { ...answer, headers: response.headers }
       }),
 

@@ -49,11 +49,14 @@ export function uploadTo(requests: S3Requests, key: string): ObjectUpload {
         (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`,
       )
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
-      await requests.xml({ method: 'POST', key, query: { uploadId }, body, signal }).catch(async (error: unknown) => {
-        // Perhaps an earlier attempt completed it, and its answer was lost.
-        if (isRefused(error, 'NoSuchUpload') && (await sizeOf(requests, key, signal)) === size) return
-        goneUpload(error)
-      })
+      const options = { root: 'CompleteMultipartUploadResult', signal }
+      await requests
+        .xml({ method: 'POST', key, query: { uploadId }, body, ...options })
+        .catch(async (error: unknown) => {
+          // Perhaps an earlier attempt completed it, and its answer was lost.
+          if (isRefused(error, 'NoSuchUpload') && (await sizeOf(requests, key, signal)) === size) return
+          goneUpload(error)
+        })
     },
 
     async abandon() {

@@ -10,7 +10,7 @@ import { createS3Requests } from '../../infra/objects/s3-requests.ts'
 import { createS3Store } from '../../infra/objects/s3-store.ts'
 import { parseXmlAnswer } from '../../infra/objects/xml-answer.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { locationOf, testKey } from '../support/object-location.ts'
+import { listOf, locationOf, testKey } from '../support/object-location.ts'
 
 describe('an object store that fails', () => {
   let close = async () => {}
@@ -144,8 +144,8 @@ describe('an object store that fails', () => {
   })
 
   it('that repeats a page of a list for ever is left', async () => {
-    const page = '<R><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker></R>'
-    const { store, count } = await storeThat((_request, response) => response.end(page))
+    const page = '<IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>'
+    const { store, count } = await storeThat((request, response) => response.end(listOf(request.url, page)))
     await expect(Array.fromAsync(store.everything('x'))).rejects.toThrow('does not end its list')
     expect(count()).toBe(2)
   })
@@ -173,9 +173,31 @@ describe('an object store that fails', () => {
       if (request.method === 'DELETE') return void response.writeHead(204).end()
       const version =
         '<Version><Key>p/x/1</Key><VersionId>v</VersionId><LastModified>2026-11-26T00:00:00Z</LastModified></Version>'
-      response.end(`<R>${request.url?.includes('versions') ? version : ''}</R>`)
+      response.end(listOf(request.url, request.url?.includes('versions') ? version : ''))
     })
-    await expect(store.remove('x/')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.remove('x/')).rejects.toMatchObject({ message: expect.stringContaining('still has 1 objects') })
+  })
+
+  it('that answers something else than a list has removed nothing', async () => {
+    const answers = ['', '{}', '<html><body>Welcome</body></html>', '<ListVersionsResult><Version><Key>p/x/1</Key>']
+    const { store } = await storeThat((request, response) => {
+      const index = Number(/prefix=p%2F(\d)/.exec(request.url ?? '')?.[1])
+      response.end(answers[index])
+    })
+    const removals = answers.map((_answer, index) =>
+      expect(store.remove(`${index}/`)).rejects.toMatchObject({ code: 'unavailable' }),
+    )
+    await Promise.all(removals)
+  })
+
+  it('that stores parts but answers their completion with something else has not stored the object', async () => {
+    const { store } = await storeThat((request, response) => {
+      const isBegin = request.url?.includes('uploads=')
+      response.setHeader('etag', '"1"').end(isBegin ? '<I><UploadId>u</UploadId></I>' : '<html></html>')
+    })
+    const upload = store.upload('one')
+    for (let part = 0; part < 2; part++) await upload.add(Buffer.from('bytes'))
+    await expect(upload.complete()).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   it('that sends much and then nothing is asked for the rest soon, and left when the reader goes', async () => {
@@ -219,6 +241,10 @@ describe('an answer in XML', () => {
   it('is refused with too many entries or levels', () => {
     expect(() => parseXmlAnswer(`<L>${'<E><K/></E>'.repeat(3001)}</L>`)).toThrow('too many')
     expect(() => parseXmlAnswer('<a>'.repeat(9))).toThrow('too deep')
+  })
+
+  it.each(['<L><E><K>k</K></E>', '<L><T>true</T></L', '<L>'])('is refused when it breaks off: %s', (text) => {
+    expect(() => parseXmlAnswer(text)).toThrow('breaks off')
   })
 })
 
