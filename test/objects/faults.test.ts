@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { inspect } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { parseLocation } from '../../infra/objects/location.ts'
 import { readObject } from '../../infra/objects/read-object.ts'
 import { createS3Requests } from '../../infra/objects/s3-requests.ts'
 import { createS3Store } from '../../infra/objects/s3-store.ts'
+import { uploadTo } from '../../infra/objects/s3-upload.ts'
 import { parseXmlAnswer } from '../../infra/objects/xml-answer.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { listOf, locationOf, testKey } from '../support/object-location.ts'
@@ -198,6 +199,44 @@ describe('an object store that fails', () => {
     const upload = store.upload('one')
     for (let part = 0; part < 2; part++) await upload.add(Buffer.from('bytes'))
     await expect(upload.complete()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('has ten minutes for the completion of an upload', async () => {
+    const asked: { method: string; answerMs?: number }[] = []
+    const { requests } = await storeThat(() => undefined)
+    const upload = uploadTo(
+      {
+        ...requests,
+        async xml(given) {
+          asked.push(given)
+          return { root: given.root ?? '', members: { UploadId: 'u' }, items: [], headers: new Headers() }
+        },
+      },
+      'one',
+    )
+    for (let part = 0; part < 2; part++) await upload.add(Buffer.from('bytes'))
+    await upload.complete()
+    expect(asked.map(({ method, answerMs }) => [method, answerMs])).toEqual([
+      ['POST', undefined],
+      ['PUT', undefined],
+      ['PUT', undefined],
+      ['POST', 600_000],
+    ])
+  })
+
+  it('is asked again within the time that the request has', async () => {
+    let minutes = 0
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => minutes * 60_000)
+    const requests = createS3Requests(locationOf('s3://bucket'), testKey, async () => {
+      minutes += 1
+      return new Response('', { status: 503, headers: { 'retry-after': '0' } })
+    })
+    try {
+      await expect(requests.xml({ method: 'GET', answerMs: 150_000 })).rejects.toMatchObject({ code: 'unavailable' })
+    } finally {
+      now.mockRestore()
+    }
+    expect(minutes).toBe(3)
   })
 
   it('that sends much and then nothing is asked for the rest soon, and left when the reader goes', async () => {
