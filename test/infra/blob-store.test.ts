@@ -3,8 +3,9 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BlobPlace } from '../../infra/mongo/blob-bytes.ts'
+import type { BlobPlace, PlacedBlob } from '../../infra/mongo/blob-bytes.ts'
 import { createBlobStore, ownOldBlobs } from '../../infra/mongo/blob-store.ts'
+import { moveBlobs } from '../../infra/mongo/move-blobs.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -106,6 +107,37 @@ describe('the bytes of uploaded files', () => {
     expect(await blobs().exists(id.toHexString())).toBe(false)
     expect(await Array.fromAsync(blobs().listBefore(new Date(Date.now() - 3_600_000)))).toEqual([])
   })
+
+  it.each(['files', 'parts of one file'])(
+    'leave nothing when they are deleted as %s while some of them move',
+    async (kind) => {
+      const { connection } = service.api.infra.database
+      await Promise.all([documents().deleteMany({}), pieces().deleteMany({})])
+      const { kept, place } = placeInMemory()
+      const inMemory = createBlobStore(connection, { objects: place })
+      const write = (store: typeof inMemory, text: string) =>
+        store.write(store.newBlobId(), 'moved', Readable.from([Buffer.from(text)]))
+      const written = [await write(inMemory, 'in the place'), await write(blobs(), 'in the database')]
+      let deleted = written.map(({ blobId }) => blobId)
+      if (kind !== 'files') {
+        deleted = [blobs().newBlobId()]
+        await blobs().join(String(deleted[0]), 'moved', written)
+      }
+      let moved = 0
+      const moving = {
+        ...place,
+        async remove(removed: PlacedBlob[]) {
+          await place.remove(removed)
+          const done = await moveBlobs(connection, { objects: place, to: 's3', log: () => undefined })
+          moved += done.moved
+        },
+      }
+      await createBlobStore(connection, { objects: moving }).delete(deleted)
+      expect(moved).toBe(1)
+      expect([...kept.keys()]).toEqual([])
+      expect([await documents().countDocuments(), await pieces().countDocuments()]).toEqual([0, 0])
+    },
+  )
 
   it('are removed one by one when an owner is deleted whose uploads or moves may be unfinished', async () => {
     const { connection } = service.api.infra.database
