@@ -30,6 +30,8 @@ export interface BlobDocument {
 }
 
 const blobsAtOnce = 200
+/** More than a move changes the document of one blob. */
+const removalRounds = 5
 
 export function collectionsOf(connection: mongoose.Connection) {
   const { db } = connection
@@ -219,31 +221,47 @@ export function placeOf({ database, objects }: Places['places'], store = databas
 type FoundBlob = Pick<BlobDocument, '_id' | 'length' | 'metadata' | 'store' | 'also_in'>
 
 /**
- * Bytes are deleted first, so that the document names the owner as long as there are any. `cleared`: an owner whose
- * objects are gone already.
+ * Bytes are deleted first, so that the document names the owner as long as there are any. A blob that a move changed
+ * meanwhile is removed once more, from where it is now. `cleared`: an owner whose objects are gone already.
  */
-async function remove({ blobs, pieces, places }: Places, ids: ObjectId[], cleared?: string): Promise<void> {
+async function remove(all: Places, ids: ObjectId[], cleared?: string): Promise<void> {
+  const { blobs, pieces, places } = all
   const members = { parts: 1, length: 1, store: 1, also_in: 1, metadata: 1 } as const
-  const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
-  for (const { _id, parts } of found) {
-    if (parts === undefined) continue
-    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: members }).toArray()
-    const partIds = own.map((part) => part._id)
-    await removeObjects(places, own, cleared)
-    await pieces.deleteMany({ files_id: { $in: partIds } })
-    await blobs.deleteMany({ _id: { $in: partIds } })
+  for (let round = 0; round < removalRounds; round++) {
+    const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
+    for (const { _id, parts } of found) {
+      if (parts === undefined) continue
+      const own = await blobs
+        .find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } })
+        .toArray()
+      await remove(
+        all,
+        own.map((part) => part._id),
+        cleared,
+      )
+    }
+    await removeObjects(places, found, cleared)
+    await pieces.deleteMany({ files_id: { $in: ids } })
+    if (found.length === 0) return
+    const { deletedCount } = await blobs.bulkWrite(found.map((blob) => ({ deleteOne: { filter: asSeen(blob) } })))
+    if (deletedCount === found.length) return
   }
-  await removeObjects(places, found, cleared)
-  await pieces.deleteMany({ files_id: { $in: ids } })
-  await blobs.deleteMany({ _id: { $in: ids } })
+  throw new AppError('unavailable', 'The file is being moved. Try again.')
 }
+
+const asSeen = ({ _id, store, also_in }: FoundBlob) => ({
+  _id,
+  store: store ?? { $exists: false },
+  also_in: also_in ?? { $exists: false },
+})
 
 async function removeObjects(places: Places['places'], found: FoundBlob[], cleared?: string): Promise<void> {
   const left = found.filter((blob) => {
     const named = [placeOf(places, blob.store), placeOf(places, blob.also_in)]
     const isInObjects = named.some((place) => place === places.objects)
-    // Some stores list unfinished uploads only for a whole key.
-    return isInObjects && (blob.length === undefined || placed(blob).owner !== cleared)
+    // Some stores list unfinished uploads only for a whole key: those of uploads and of moves.
+    const isWhole = blob.length !== undefined && blob.also_in === undefined
+    return isInObjects && !(isWhole && placed(blob).owner === cleared)
   })
   await places.objects?.remove(left.map(placed))
 }

@@ -33,8 +33,14 @@ export function createPiecePlace(pieces: mongoose.mongo.Collection<Piece>): Blob
     async *ofOwner() {},
     async *before(time) {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
-      const first = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
-      for await (const { files_id: id } of first) yield { id: id.toHexString() }
+      // MongoDB reads the index alone. There may be no first piece: an upload that was killed after the deletion of its
+      // file has left the later ones.
+      const ids = pieces.aggregate<{ _id: ObjectId }>([
+        { $match: { files_id: { $lt: limit } } },
+        { $sort: { files_id: 1 } },
+        { $group: { _id: '$files_id' } },
+      ])
+      for await (const { _id } of ids) yield { id: _id.toHexString() }
     },
   }
 }

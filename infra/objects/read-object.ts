@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../domain/errors.ts'
 import { S3Refusal, type S3Requests, attempts, away, pauseAfter } from './s3-requests.ts'
 
-/** How long bytes may take in all: this, and a second for each 16 KB that came. */
-const patienceMs = 30_000
+/** How long the next bytes may take; and all in all this, and a second for each 16 KB that came. */
+const longestWaitMs = 30_000
 const slowestBytesPerMs = 16
 /** So much must arrive for one more attempt, so that a store cannot send one byte each time. */
 const bytesPerAttempt = 1024 * 1024
@@ -17,12 +17,13 @@ export async function* readObject(
   key: string,
   length: number,
   start: number,
+  patienceMs = longestWaitMs,
 ): AsyncGenerator<Uint8Array> {
   let at = start
   for (let failures = 0; at < length;) {
     const ended = new AbortController()
     try {
-      for await (const bytes of partOf(requests, { key, from: at, length, ended })) {
+      for await (const bytes of partOf(requests, { key, from: at, length, ended, patienceMs })) {
         at += bytes.length
         yield bytes
       }
@@ -38,10 +39,18 @@ export async function* readObject(
   }
 }
 
+interface Part {
+  key: string
+  from: number
+  length: number
+  ended: AbortController
+  patienceMs: number
+}
+
 /** Throws when fewer bytes come than were asked for. */
 async function* partOf(
   requests: Pick<S3Requests, 'open'>,
-  { key, from, length, ended }: { key: string; from: number; length: number; ended: AbortController },
+  { key, from, length, ended, patienceMs }: Part,
 ): AsyncGenerator<Uint8Array> {
   const { signal } = ended
   const response = await requests.open({
@@ -57,7 +66,7 @@ async function* partOf(
   let waitedMs = 0
   let received = 0
   while (from + received < length) {
-    const leftMs = patienceMs + received / slowestBytesPerMs - waitedMs
+    const leftMs = Math.min(patienceMs, patienceMs + received / slowestBytesPerMs - waitedMs)
     const timer = setTimeout(() => ended.abort(new Error('the object store sends too slowly')), Math.max(0, leftMs))
     const asked = performance.now()
     const { done, value } = await reader.read().finally(() => clearTimeout(timer))

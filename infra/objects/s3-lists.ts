@@ -12,20 +12,20 @@ export interface Entry {
 /** Versions and markers of deletions. Stores without versions may refuse the question: then the objects. */
 export async function* versions(requests: S3Requests, prefix: string): AsyncGenerator<Entry> {
   try {
-    yield* pages(requests, { versions: '', prefix }, ['Version', 'DeleteMarker'], {
+    yield* pages(requests, 'ListVersionsResult', { versions: '', prefix }, ['Version', 'DeleteMarker'], {
       'key-marker': 'NextKeyMarker',
       'version-id-marker': 'NextVersionIdMarker',
     })
   } catch (error) {
     if (!(error instanceof S3Refusal && error.status === 501)) throw error
-    yield* pages(requests, { 'list-type': '2', prefix }, ['Contents'], {
+    yield* pages(requests, 'ListBucketResult', { 'list-type': '2', prefix }, ['Contents'], {
       'continuation-token': 'NextContinuationToken',
     })
   }
 }
 
 export const uploads = (requests: S3Requests, prefix: string) =>
-  pages(requests, { uploads: '', prefix }, ['Upload'], {
+  pages(requests, 'ListMultipartUploadsResult', { uploads: '', prefix }, ['Upload'], {
     'key-marker': 'NextKeyMarker',
     'upload-id-marker': 'NextUploadIdMarker',
   })
@@ -33,13 +33,14 @@ export const uploads = (requests: S3Requests, prefix: string) =>
 /** All pages of a list. `markers`: the parameters of the next request, and the members of an answer with their values. */
 async function* pages(
   requests: S3Requests,
+  root: string,
   query: Record<string, string>,
   names: string[],
   markers: Record<string, string>,
 ): AsyncGenerator<Entry> {
   let next: Record<string, string> = {}
   for (;;) {
-    const { members, items } = await requests.xml({ method: 'GET', query: { ...query, ...next } })
+    const { members, items } = await requests.xml({ method: 'GET', query: { ...query, ...next }, root })
     for (const { name, members: entry } of items) {
       if (!names.includes(name) || entry.Key === undefined || !entry.Key.startsWith(query.prefix ?? '')) continue
       yield {

@@ -22,7 +22,10 @@ export interface S3Request {
   signal?: AbortSignal | undefined
   /** Default: `attempts`. */
   attempts?: number
+  /** Default: `answerMs`. */
   answerMs?: number
+  /** The element that an answer must be; anything else counts as a failure that may pass. */
+  root?: string
 }
 
 /** A refusal that another attempt would not change. `code` is one of S3's, or empty. */
@@ -135,16 +138,17 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
   /** `read` belongs to the attempt: what breaks while the answer is read is tried again, too. */
   async function request<T>(given: S3Request, read: (response: Response) => Promise<T>): Promise<T> {
     const most = given.attempts ?? attempts
+    const longestMs = given.answerMs ?? answerMs
     const startedAt = performance.now()
     for (let made = 1; ; made++) {
-      const limit = AbortSignal.timeout(given.answerMs ?? answerMs)
+      const limit = AbortSignal.timeout(longestMs)
       const signal = given.signal === undefined ? limit : AbortSignal.any([given.signal, limit])
       try {
         return await read(await attempt(given, signal))
       } catch (error) {
         given.signal?.throwIfAborted()
         if (error instanceof S3Refusal || error instanceof AppError) throw error
-        if (made >= most || performance.now() - startedAt > answerMs) throw away(error)
+        if (made >= most || performance.now() - startedAt > longestMs) throw away(error)
         await sleep(pauseAfter(error, made), undefined, { ...(given.signal && { signal: given.signal }) })
       }
     }
@@ -157,6 +161,9 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
         const answer = await xmlOf(response)
         // Of a request that takes long, S3 sends 200 first and the failure later.
         if (answer.root === 'Error') throw new Passing(`the object store answers ${errorIn(answer).code}`)
+        // Whoever answers so knows nothing of the request: as a list, it would look empty.
+        if (given.root !== undefined && answer.root !== given.root)
+          throw new Passing(`the object store answers without ${given.root}`)
         return { ...answer, headers: response.headers }
       }),
 

@@ -80,7 +80,7 @@ export function createS3Store(
 
     async ping() {
       const query = { 'list-type': '2', 'max-keys': '1', prefix: location.prefix }
-      await requests.xml({ method: 'GET', query, attempts: 1, answerMs: 2000 })
+      await requests.xml({ method: 'GET', query, attempts: 1, answerMs: 2000, root: 'ListBucketResult' })
     },
   }
 }

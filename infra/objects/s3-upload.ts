@@ -2,6 +2,9 @@ import { AppError } from '../../domain/errors.ts'
 import type { ObjectUpload } from '../../services/object-store.ts'
 import { type S3Requests, isRefused } from './s3-requests.ts'
 
+/** S3 may take several minutes to make an object of its parts. */
+const completionMs = 10 * 60_000
+
 /** One piece is being stored while the next arrives. An object of one piece is stored with one request. */
 export function uploadTo(requests: S3Requests, key: string): ObjectUpload {
   const abandoned = new AbortController()
@@ -49,11 +52,14 @@ export function uploadTo(requests: S3Requests, key: string): ObjectUpload {
         (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`,
       )
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
-      await requests.xml({ method: 'POST', key, query: { uploadId }, body, signal }).catch(async (error: unknown) => {
-        // Perhaps an earlier attempt completed it, and its answer was lost.
-        if (isRefused(error, 'NoSuchUpload') && (await sizeOf(requests, key, signal)) === size) return
-        goneUpload(error)
-      })
+      const options = { answerMs: completionMs, root: 'CompleteMultipartUploadResult', signal }
+      await requests
+        .xml({ method: 'POST', key, query: { uploadId }, body, ...options })
+        .catch(async (error: unknown) => {
+          // Perhaps an earlier attempt completed it, and its answer was lost.
+          if (isRefused(error, 'NoSuchUpload') && (await sizeOf(requests, key, signal)) === size) return
+          goneUpload(error)
+        })
     },
 
     async abandon() {

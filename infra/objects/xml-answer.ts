@@ -13,7 +13,7 @@ const maxDepth = 8
 
 /**
  * Reads an answer of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/). Its size is bounded before; deeper levels,
- * such as the owner of an entry, are left out. Throws for too many entries or levels.
+ * such as the owner of an entry, are left out. Throws for too many entries or levels, and for an answer that breaks off.
  */
 export function parseXmlAnswer(text: string): XmlAnswer {
   const answer: XmlAnswer = { root: '', members: noMembers(), items: [] }
@@ -46,7 +46,10 @@ export function parseXmlAnswer(text: string): XmlAnswer {
     },
     { xmlMode: true, decodeEntities: true },
   )
-  parser.end(text)
+  parser.write(text)
+  // The end would close them.
+  if (path.length > 0) throw new Error('the answer of the object store breaks off')
+  parser.end()
   return answer
 }
 

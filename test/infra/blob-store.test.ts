@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ownOldBlobs } from '../../infra/mongo/blob-store.ts'
+import type { BlobPlace, PlacedBlob } from '../../infra/mongo/blob-bytes.ts'
+import { createBlobStore, ownOldBlobs } from '../../infra/mongo/blob-store.ts'
+import { moveBlobs } from '../../infra/mongo/move-blobs.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -94,4 +96,94 @@ describe('the bytes of uploaded files', () => {
     await ownOldBlobs(service.api.infra.database.connection)
     expect(await blobs().countOf('old')).toBe(1)
   })
+
+  it('are found by the sweep when the last of them came after the deletion of the first', async () => {
+    const id = new mongoose.Types.ObjectId()
+    const late = [5, 6].map((n) => ({ files_id: id, n, data: new mongoose.mongo.Binary(randomBytes(10)) }))
+    await pieces().insertMany(late)
+    const found = await Array.fromAsync(blobs().listBefore(new Date(Date.now() + 60_000)))
+    expect(found.filter((blobId) => blobId === id.toHexString())).toHaveLength(1)
+    await blobs().delete([id.toHexString()])
+    expect(await blobs().exists(id.toHexString())).toBe(false)
+    expect(await Array.fromAsync(blobs().listBefore(new Date(Date.now() - 3_600_000)))).toEqual([])
+  })
+
+  it.each(['files', 'parts of one file'])(
+    'leave nothing when they are deleted as %s while some of them move',
+    async (kind) => {
+      const { connection } = service.api.infra.database
+      await Promise.all([documents().deleteMany({}), pieces().deleteMany({})])
+      const { kept, place } = placeInMemory()
+      const inMemory = createBlobStore(connection, { objects: place })
+      const write = (store: typeof inMemory, text: string) =>
+        store.write(store.newBlobId(), 'moved', Readable.from([Buffer.from(text)]))
+      const written = [await write(inMemory, 'in the place'), await write(blobs(), 'in the database')]
+      let deleted = written.map(({ blobId }) => blobId)
+      if (kind !== 'files') {
+        deleted = [blobs().newBlobId()]
+        await blobs().join(String(deleted[0]), 'moved', written)
+      }
+      let moved = 0
+      const moving = {
+        ...place,
+        async remove(removed: PlacedBlob[]) {
+          await place.remove(removed)
+          const done = await moveBlobs(connection, { objects: place, to: 's3', log: () => undefined })
+          moved += done.moved
+        },
+      }
+      await createBlobStore(connection, { objects: moving }).delete(deleted)
+      expect(moved).toBe(1)
+      expect([...kept.keys()]).toEqual([])
+      expect([await documents().countDocuments(), await pieces().countDocuments()]).toEqual([0, 0])
+    },
+  )
+
+  it('are removed one by one when an owner is deleted whose uploads or moves may be unfinished', async () => {
+    const { connection } = service.api.infra.database
+    const { removed, place } = placeInMemory()
+    const inMemory = createBlobStore(connection, { objects: place })
+    const [whole, moving, unfinished] = await Promise.all(
+      [inMemory, blobs(), inMemory].map(async (store) => {
+        const { blobId } = await store.write(store.newBlobId(), 'unfinished', Readable.from([Buffer.from('bytes')]))
+        return new mongoose.Types.ObjectId(blobId)
+      }),
+    )
+    await documents().updateOne({ _id: moving }, { $set: { also_in: place.name } })
+    await documents().updateOne({ _id: unfinished }, { $unset: { length: 1 } })
+    await inMemory.deleteOf('unfinished')
+    expect(removed).toEqual(expect.arrayContaining([String(moving), String(unfinished)]))
+    expect(removed).not.toContain(String(whole))
+  })
 })
+
+/** A place whose objects are `kept`; `removed`: the ids that were removed by name. */
+function placeInMemory() {
+  const kept = new Map<string, Buffer>()
+  const removed: string[] = []
+  const place: BlobPlace = {
+    name: 's3://memory/',
+    pieceBytes: 1024 * 1024,
+    write({ id }) {
+      const pieces: Buffer[] = []
+      return {
+        add: async (bytes) => void pieces.push(Buffer.from(bytes)),
+        complete: async () => void kept.set(id, Buffer.concat(pieces)),
+        abandon: async () => {},
+      }
+    },
+    async *read({ id }, { from }) {
+      yield kept.get(id)?.subarray(from) ?? Buffer.alloc(0)
+    },
+    async remove(blobs) {
+      for (const { id } of blobs) {
+        kept.delete(id)
+        removed.push(id)
+      }
+    },
+    removeOf: async () => kept.clear(),
+    async *ofOwner() {},
+    async *before() {},
+  }
+  return { kept, removed, place }
+}

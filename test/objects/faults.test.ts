@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { inspect } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { parseLocation } from '../../infra/objects/location.ts'
+import { readObject } from '../../infra/objects/read-object.ts'
+import { createS3Requests } from '../../infra/objects/s3-requests.ts'
 import { createS3Store } from '../../infra/objects/s3-store.ts'
+import { uploadTo } from '../../infra/objects/s3-upload.ts'
 import { parseXmlAnswer } from '../../infra/objects/xml-answer.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { locationOf, testKey } from '../support/object-location.ts'
+import { listOf, locationOf, testKey } from '../support/object-location.ts'
 
 describe('an object store that fails', () => {
   let close = async () => {}
@@ -23,7 +26,8 @@ describe('an object store that fails', () => {
     })
     close = server.close
     const location = locationOf(`s3://bucket/p?endpoint=${encodeURIComponent(server.url)}`)
-    return { store: createS3Store(location, testKey, fetch), count: () => count }
+    const requests = createS3Requests(location, testKey, fetch)
+    return { store: createS3Store(location, testKey, fetch), requests, count: () => count }
   }
   const errorOf = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>secret</Message></Error>`
   async function put(store: Awaited<ReturnType<typeof storeThat>>['store']) {
@@ -141,8 +145,8 @@ describe('an object store that fails', () => {
   })
 
   it('that repeats a page of a list for ever is left', async () => {
-    const page = '<R><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker></R>'
-    const { store, count } = await storeThat((_request, response) => response.end(page))
+    const page = '<IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>'
+    const { store, count } = await storeThat((request, response) => response.end(listOf(request.url, page)))
     await expect(Array.fromAsync(store.everything('x'))).rejects.toThrow('does not end its list')
     expect(count()).toBe(2)
   })
@@ -170,9 +174,93 @@ describe('an object store that fails', () => {
       if (request.method === 'DELETE') return void response.writeHead(204).end()
       const version =
         '<Version><Key>p/x/1</Key><VersionId>v</VersionId><LastModified>2026-11-26T00:00:00Z</LastModified></Version>'
-      response.end(`<R>${request.url?.includes('versions') ? version : ''}</R>`)
+      response.end(listOf(request.url, request.url?.includes('versions') ? version : ''))
     })
-    await expect(store.remove('x/')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.remove('x/')).rejects.toMatchObject({ message: expect.stringContaining('still has 1 objects') })
+  })
+
+  it('that answers something else than a list has removed nothing', async () => {
+    const answers = ['', '{}', '<html><body>Welcome</body></html>', '<ListVersionsResult><Version><Key>p/x/1</Key>']
+    const { store } = await storeThat((request, response) => {
+      const index = Number(/prefix=p%2F(\d)/.exec(request.url ?? '')?.[1])
+      response.end(answers[index])
+    })
+    const removals = answers.map((_answer, index) =>
+      expect(store.remove(`${index}/`)).rejects.toMatchObject({ code: 'unavailable' }),
+    )
+    await Promise.all(removals)
+  })
+
+  it('that stores parts but answers their completion with something else has not stored the object', async () => {
+    const { store } = await storeThat((request, response) => {
+      const isBegin = request.url?.includes('uploads=')
+      response.setHeader('etag', '"1"').end(isBegin ? '<I><UploadId>u</UploadId></I>' : '<html></html>')
+    })
+    const upload = store.upload('one')
+    for (let part = 0; part < 2; part++) await upload.add(Buffer.from('bytes'))
+    await expect(upload.complete()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('has ten minutes for the completion of an upload', async () => {
+    const asked: { method: string; answerMs?: number }[] = []
+    const { requests } = await storeThat(() => undefined)
+    const upload = uploadTo(
+      {
+        ...requests,
+        async xml(given) {
+          asked.push(given)
+          return { root: given.root ?? '', members: { UploadId: 'u' }, items: [], headers: new Headers() }
+        },
+      },
+      'one',
+    )
+    for (let part = 0; part < 2; part++) await upload.add(Buffer.from('bytes'))
+    await upload.complete()
+    expect(asked.map(({ method, answerMs }) => [method, answerMs])).toEqual([
+      ['POST', undefined],
+      ['PUT', undefined],
+      ['PUT', undefined],
+      ['POST', 600_000],
+    ])
+  })
+
+  it('is asked again within the time that the request has', async () => {
+    let minutes = 0
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => minutes * 60_000)
+    const requests = createS3Requests(locationOf('s3://bucket'), testKey, async () => {
+      minutes += 1
+      return new Response('', { status: 503, headers: { 'retry-after': '0' } })
+    })
+    try {
+      await expect(requests.xml({ method: 'GET', answerMs: 150_000 })).rejects.toMatchObject({ code: 'unavailable' })
+    } finally {
+      now.mockRestore()
+    }
+    expect(minutes).toBe(3)
+  })
+
+  it('that sends much and then nothing is asked for the rest soon, and left when the reader goes', async () => {
+    const bytes = randomBytes(3_000_000)
+    let left = Promise.withResolvers<void>()
+    const { requests, count } = await storeThat((request, response) => {
+      const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1])
+      response.writeHead(206, { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
+      response.write(bytes.subarray(from, from + 2_000_000))
+      left = Promise.withResolvers()
+      response.once('close', left.resolve)
+    })
+    const reading = () => readObject(requests, 'one', bytes.length, 0, 200)
+    const startedAt = performance.now()
+    expect((await buffer(reading())).equals(bytes)).toBe(true)
+    expect(count()).toBe(2)
+    const gone = reading()
+    for (let read = 0; read < 2_000_000;) read += (await gone.next()).value?.length ?? Infinity
+    const waiting = gone.next()
+    const returned = gone.return(undefined)
+    await left.promise
+    // With what came, an average of 16 KB a second allows two minutes.
+    expect(performance.now() - startedAt).toBeLessThan(60_000)
+    await Promise.all([waiting, returned])
   })
 })
 
@@ -192,6 +280,10 @@ describe('an answer in XML', () => {
   it('is refused with too many entries or levels', () => {
     expect(() => parseXmlAnswer(`<L>${'<E><K/></E>'.repeat(3001)}</L>`)).toThrow('too many')
     expect(() => parseXmlAnswer('<a>'.repeat(9))).toThrow('too deep')
+  })
+
+  it.each(['<L><E><K>k</K></E>', '<L><T>true</T></L', '<L>'])('is refused when it breaks off: %s', (text) => {
+    expect(() => parseXmlAnswer(text)).toThrow('breaks off')
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createVectorStore } from '../../infra/vectors/index.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { testKey } from '../support/object-location.ts'
+import { listOf, testKey } from '../support/object-location.ts'
 
 const settings = {
   vectorStore: 'lancedb' as const,
@@ -19,7 +19,7 @@ const settings = {
 it('an object store that ignores conditions is refused for vectors', async () => {
   const server = await startHttpServer((request, response) => {
     request.resume()
-    response.end('<List/>')
+    response.end(listOf(request.url))
   })
   const vectors = createVectorStore({ ...settings, lancedbUri: `s3://bucket/v?endpoint=${server.url}` })
   const record = { id: 'a', fileId: 'f', position: 0, text: 'text', vector: [1, 0] }

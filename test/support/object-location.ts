@@ -9,3 +9,9 @@ export function locationOf(url: string): ObjectLocation {
   if (typeof location === 'string') throw new Error(location)
   return location
 }
+
+/** The list of versions, or of unfinished uploads, that a request asks for. */
+export function listOf(url = '', entries = ''): string {
+  const root = url.includes('versions') ? 'ListVersionsResult' : 'ListMultipartUploadsResult'
+  return `<${root}>${entries}</${root}>`
+}
