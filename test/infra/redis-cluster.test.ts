@@ -2,15 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { ClientClosedError } from 'redis'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectRedis, type RedisConnection } from '../../infra/redis/connect.ts'
 import { hashSlot } from '../../infra/redis/hash-slot.ts'
+import { createNode } from '../../infra/redis/node.ts'
 import { createRateCounter } from '../../infra/redis/rate-counter.ts'
 import { createRunStream } from '../../infra/redis/run-stream.ts'
 import { createAnswer, createRunWriter } from '../../services/runs/answer.ts'
 import { createRunFeeds } from '../../services/runs/run-feeds.ts'
+import { within } from '../../services/within.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
+import { startFakeRedis } from '../support/fake-redis.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
 import { startRedisSentinels } from '../support/redis-sentinels.ts'
 
@@ -211,5 +215,41 @@ describe('Redis with Sentinels', () => {
     await streams.close()
     await redis.stop()
     await rm(dataDir, { recursive: true, force: true })
+  })
+})
+
+describe('a connection to servers of Redis', () => {
+  const onError = () => undefined
+  const options = { isTls: false, tls: {}, username: '', password: '', database: 0, timeoutMs: 400, onError }
+  const closers: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).toReversed()) await close()
+  })
+
+  async function start(...replies: Parameters<typeof startFakeRedis>) {
+    const server = await startFakeRedis(...replies)
+    closers.push(server.close)
+    return server
+  }
+
+  async function open(url: string, timeoutMs = 400) {
+    const redis = await connectRedis(url, { timeoutMs, onError })
+    closers.push(redis.close)
+    return redis
+  }
+
+  it('is closed also when it is just being opened', async () => {
+    const server = await start()
+    // Longer than the test waits, so that no connection ends by it.
+    const node = createNode(server.at, { ...options, timeoutMs: 60_000 })
+    const subscribing = node.subscriber()
+    await node.close()
+    await expect(subscribing).rejects.toThrow(ClientClosedError)
+    await eventually('no open connection', () => server.accepted === 2 && server.openCount === 0, 5000)
+  })
+
+  it('is opened again when it is taken and not greeted', async () => {
+    const server = await start((_words, connection) => (connection === 1 ? undefined : 'OK'))
+    expect(await within(10_000, open(`redis://${server.address}`))).toBeDefined()
   })
 })
