@@ -238,6 +238,37 @@ describe('a connection to servers of Redis', () => {
     return redis
   }
 
+  /** Two servers, each with a value of its own, and a Sentinel that names the first until `fail` is called. */
+  async function startWithSentinel(replies: Record<string, Error> = {}) {
+    const reply =
+      (value: string) =>
+      ([name = '']: string[]) =>
+        replies[name] ?? (name === 'GET' ? value : 'OK')
+    const [first, second] = [await start(reply('first')), await start(reply('second'))]
+    let primary = first
+    const sentinel = await start(([name]) => (name === 'SENTINEL' ? ['127.0.0.1', String(primary.at.port)] : 'OK'))
+    const redis = await open(`redis+sentinel://${sentinel.address}/main`)
+    return { redis, sentinel, fail: () => (primary = second) }
+  }
+
+  it.each(['CLUSTERDOWN The cluster is down', 'NOREPLICAS Not enough good replicas to write.'])(
+    'finds the next primary when that of before answers %s',
+    async (message) => {
+      const second = await start(([name]) => (name === 'GET' ? 'value' : 'OK'))
+      let isReplaced = false
+      const first = await start(([name]) => {
+        if (name === 'CLUSTER') return [[0, 16_383, ['127.0.0.1', (isReplaced ? second : first).at.port, 'id']]]
+        return name === 'GET' ? new Error(message) : 'OK'
+      })
+      // The next primary has an eighth of the time to open its connection.
+      const redis = await open(`redis+cluster://${first.address}`, 40_000)
+      const read = () => redis.at('key', (client) => client.get('key'))
+      await expect(read()).rejects.toThrow(message)
+      isReplaced = true
+      expect(await read()).toBe('value')
+    },
+  )
+
   it('is closed also when it is just being opened', async () => {
     const server = await start()
     // Longer than the test waits, so that no connection ends by it.
@@ -251,5 +282,11 @@ describe('a connection to servers of Redis', () => {
   it('is opened again when it is taken and not greeted', async () => {
     const server = await start((_words, connection) => (connection === 1 ? undefined : 'OK'))
     expect(await within(10_000, open(`redis://${server.address}`))).toBeDefined()
+  })
+
+  it('fails with the error of the server, also when no Sentinel answers', async () => {
+    const { redis, sentinel } = await startWithSentinel({ SET: new Error('READONLY It is a replica.') })
+    await sentinel.close()
+    await expect(redis.at('key', (client) => client.set('key', 'value'))).rejects.toThrow('READONLY')
   })
 })
