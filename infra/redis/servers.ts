@@ -46,7 +46,8 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
       isDoubtful = true
       throw error
     })
-    if (isClosed) return
+    // What a server has said meanwhile is newer than this answer.
+    if (isClosed || isDoubtful) return
     const before = [...owners]
     owners.fill(undefined)
     for (const { at, slots } of shards) for (const { from, to } of slots) owners.fill(nodeAt(at), from, to + 1)

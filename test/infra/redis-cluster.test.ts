@@ -9,6 +9,8 @@ import { hashSlot } from '../../infra/redis/hash-slot.ts'
 import { createNode } from '../../infra/redis/node.ts'
 import { createRateCounter } from '../../infra/redis/rate-counter.ts'
 import { createRunStream } from '../../infra/redis/run-stream.ts'
+import { createServers } from '../../infra/redis/servers.ts'
+import type { Shard } from '../../infra/redis/topology.ts'
 import { createAnswer, createRunWriter } from '../../services/runs/answer.ts'
 import { createRunFeeds } from '../../services/runs/run-feeds.ts'
 import { within } from '../../services/within.ts'
@@ -282,6 +284,24 @@ describe('a connection to servers of Redis', () => {
   it('is opened again when it is taken and not greeted', async () => {
     const server = await start((_words, connection) => (connection === 1 ? undefined : 'OK'))
     expect(await within(10_000, open(`redis://${server.address}`))).toBeDefined()
+  })
+
+  it('follows what a server says of a slot, not an answer that was asked for before', async () => {
+    const [first, second] = [await start(), await start()]
+    const older = Promise.withResolvers<Shard[]>()
+    const slots = [{ from: 0, to: 0 }]
+    let asked = 0
+    const find = async () => (asked++ === 0 ? older.promise : [{ at: second.at, slots }])
+    const topology = { slotCount: 1, slotOf: () => 0, isSharded: true, find }
+    const servers = createServers(topology, options, () => undefined)
+    closers.push(servers.close)
+    const refreshing = servers.refresh()
+    servers.move(0, second.at)
+    older.resolve([{ at: first.at, slots }])
+    expect(await refreshing).toBe(true)
+    expect(servers.ownerOf('key')?.at).toEqual(second.at)
+    await eventually('another question', () => asked > 1, 5000)
+    expect(servers.ownerOf('key')?.at).toEqual(second.at)
   })
 
   it('fails with the error of the server, also when no Sentinel answers', async () => {
