@@ -292,7 +292,7 @@ describe('a connection to servers of Redis', () => {
     const slots = [{ from: 0, to: 0 }]
     let asked = 0
     const find = async () => (asked++ === 0 ? older.promise : [{ at: second.at, slots }])
-    const topology = { slotCount: 1, slotOf: () => 0, isSharded: true, find }
+    const topology = { slotCount: 1, slotOf: () => 0, isSharded: true, changesUnnoticed: false, find }
     const servers = createServers(topology, options, () => undefined)
     closers.push(servers.close)
     const refreshing = servers.refresh()
@@ -302,6 +302,14 @@ describe('a connection to servers of Redis', () => {
     expect(servers.ownerOf('key')?.at).toEqual(second.at)
     await eventually('another question', () => asked > 1, 5000)
     expect(servers.ownerOf('key')?.at).toEqual(second.at)
+  })
+
+  it('finds the next primary of Sentinels while that of before still answers', async () => {
+    const { redis, fail } = await startWithSentinel()
+    const read = () => redis.at('key', (client) => client.get('key'))
+    expect(await read()).toBe('first')
+    fail()
+    await eventually('the next primary', async () => (await read()) === 'second', 5000)
   })
 
   it('fails with the error of the server, also when no Sentinel answers', async () => {
