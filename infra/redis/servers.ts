@@ -82,8 +82,12 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
       await refresh()
       return owners.some((node, slot) => node !== before[slot])
     },
-    /** The keys of each slot together. */
-    bySlot: (keys: string[]): string[][] => [...Map.groupBy(keys, topology.slotOf).values()],
+    /**
+     * The keys of each command. In a cluster it has one, because a command with several fails while their slot moves if
+     * some do not exist.
+     */
+    perCommand: (keys: string[]): string[][] =>
+      topology.isSharded ? keys.map((key) => [key]) : [keys].filter(({ length }) => length > 0),
     primaries: (): RedisClient[] => primaries().map(({ commands }) => commands),
     /** Waits for all primaries, and after a while for one. Throws if the address is wrong. */
     async open(): Promise<void> {

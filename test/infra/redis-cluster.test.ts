@@ -177,6 +177,23 @@ describe('a Redis cluster with TLS and a password', () => {
     await talkDuring(streams, runIds, () => cluster.moveSlot(moved, () => pause(100)))
   })
 
+  it('counts and removes runs while their slot moves; new ones are published afterwards', async () => {
+    const { writing } = streams
+    const slot = slotOf('open-0')
+    const [first = '', second = '', next = ''] = names('open', 100_000).filter((runId) => slotOf(runId) === slot)
+    // Each has two of the three keys of a run.
+    const left = [first, second]
+    for (const runId of left) await writing.publish(runId, 1, [])
+    await cluster.moveSlot(slot, async () => {
+      const runIds = left.splice(0, 1)
+      expect(await writing.count(runIds)).toBe(2)
+      expect(await writing.remove(runIds)).toBe(2)
+      await expect(writing.publish(next, 1, [])).rejects.toThrow('TRYAGAIN')
+    })
+    expect(left).toEqual([])
+    expect(await writing.publish(next, 1, [])).not.toBeNull()
+  })
+
   it('lets a replica take over as planned, and after a kill; readers get all, once', async () => {
     await talkDuring(streams, names('planned', 20), async () => {
       await pause(100)
@@ -310,6 +327,8 @@ describe('a connection to servers of Redis', () => {
     expect(await read()).toBe('first')
     fail()
     await eventually('the next primary', async () => (await read()) === 'second', 5000)
+    expect(redis.perCommand(['a', 'b'])).toEqual([['a', 'b']])
+    expect(redis.perCommand([])).toEqual([])
   })
 
   it('fails with the error of the server, also when no Sentinel answers', async () => {
