@@ -5,6 +5,7 @@ import {
   DisconnectsClientError,
   ErrorReply,
   SocketClosedUnexpectedlyError,
+  SocketTimeoutError,
 } from 'redis'
 import { isUnavailableReply } from './redis/redirection.ts'
 
@@ -36,6 +37,7 @@ const redisErrors = [
   ConnectionTimeoutError,
   DisconnectsClientError,
   SocketClosedUnexpectedlyError,
+  SocketTimeoutError,
 ]
 
 const systemCodes = new Set([

@@ -56,7 +56,8 @@ export function createCommands(
         } catch (error) {
           const redirection = redirectionOf(error)
           asking = redirection?.kind === 'ask' ? nodeAt(redirection.at) : undefined
-          const mayRepeat = attempt <= maxRedirections && (asking !== undefined || (await learnFrom(error)))
+          const mayRepeat =
+            attempt <= maxRedirections && (asking !== undefined || (await learnFrom(error).catch(() => false)))
           if (!mayRepeat) throw error
         }
       }

@@ -48,7 +48,7 @@ export async function connectRedis(url: string, { tls = {}, timeoutMs = 4000, on
   }
   return {
     at: commands.at,
-    bySlot: servers.bySlot,
+    perCommand: servers.perCommand,
     subscribe: channels.subscribe,
     /** Publishes to those who subscribe with `isOfSlot`. */
     publishInSlot: topology.isSharded ? ('SPUBLISH' as const) : ('PUBLISH' as const),

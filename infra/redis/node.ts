@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { ClientClosedError, createClient } from 'redis'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 import type { RedisAddress, ServerAddress } from './address.ts'
 import { watchConnection } from './watch-connection.ts'
@@ -87,6 +87,7 @@ export function createNode(at: ServerAddress, options: ConnectionOptions) {
     })
     try {
       await client.connect()
+      if (lost.signal.aborted) throw new ClientClosedError()
     } catch (error) {
       lose()
       throw error
@@ -103,12 +104,20 @@ export function openClient(
   { isTls, tls, username, password, database, timeoutMs }: ConnectionOptions,
   reconnectStrategy: (retries: number) => number | false,
 ) {
-  const plain = { host, port, connectTimeout: timeoutMs, reconnectStrategy }
-  return createClient({
+  // It ends a connection that is taken and not greeted; those that work have heartbeats. Twice the time, because a pause
+  // of the whole process counts, too.
+  const socketTimeout = 2 * timeoutMs
+  const plain = { host, port, connectTimeout: timeoutMs, socketTimeout, reconnectStrategy }
+  const client = createClient({
     ...(username !== '' && { username }),
     ...(password !== '' && { password }),
     database,
     socket: isTls ? { ...plain, tls: true as const, ...tlsOptions(tls) } : plain,
     disableOfflineQueue: true,
   })
+  // One that is destroyed while it connects opens nevertheless.
+  client.on('ready', () => {
+    if (!client.isOpen) client.destroy()
+  })
+  return client
 }

@@ -7,7 +7,7 @@ type Redirection =
   | { kind: 'ask'; at: ServerAddress }
   /** The slot is being moved, and its keys are on both servers for a moment. */
   | { kind: 'again' }
-  /** The server was the primary. */
+  /** The server was the primary, or is cut off from the others. */
   | { kind: 'demoted' }
 
 /**
@@ -24,11 +24,11 @@ export function redirectionOf(error: unknown): Redirection | undefined {
     return kind === 'MOVED' ? { kind: 'moved', slot: Number(slot), at } : { kind: 'ask', at }
   }
   if (error.message.startsWith('TRYAGAIN ')) return { kind: 'again' }
-  if (error.message.startsWith('READONLY ')) return { kind: 'demoted' }
+  if (/^(READONLY|CLUSTERDOWN|NOREPLICAS) /.test(error.message)) return { kind: 'demoted' }
   return undefined
 }
 
 /** The server, or the part of the cluster that has the key, cannot answer now. */
 export function isUnavailableReply({ message }: Error): boolean {
-  return /^(CLUSTERDOWN|TRYAGAIN|READONLY|LOADING|MASTERDOWN|MOVED|ASK) /.test(message)
+  return /^(CLUSTERDOWN|NOREPLICAS|TRYAGAIN|READONLY|LOADING|MASTERDOWN|MOVED|ASK) /.test(message)
 }

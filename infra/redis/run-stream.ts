@@ -127,14 +127,14 @@ export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptS
         { isOfSlot: true },
       ),
 
-    remove: (runIds) => inEachSlot(runIds, (client, keys) => client.del(keys)),
-    count: (runIds) => inEachSlot(runIds, (client, keys) => client.exists(keys)),
+    remove: (runIds) => sumOf(runIds, (client, keys) => client.del(keys)),
+    count: (runIds) => sumOf(runIds, (client, keys) => client.exists(keys)),
   }
 
   /** The sum of what the servers say of the runs' keys. */
-  async function inEachSlot(runIds: string[], ask: (client: RedisClient, keys: string[]) => Promise<number>) {
-    const slots = redis.bySlot(runIds.flatMap(keysOf))
-    const counts = await Promise.all(slots.map((keys) => redis.at(keys[0] ?? '', (client) => ask(client, keys))))
+  async function sumOf(runIds: string[], ask: (client: RedisClient, keys: string[]) => Promise<number>) {
+    const commands = redis.perCommand(runIds.flatMap(keysOf))
+    const counts = await Promise.all(commands.map((keys) => redis.at(keys[0] ?? '', (client) => ask(client, keys))))
     return counts.reduce((sum, count) => sum + count, 0)
   }
 }

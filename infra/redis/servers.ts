@@ -10,8 +10,9 @@ export type RedisServers = ReturnType<typeof createServers>
 const lookEveryMs = 50
 
 /**
- * The primaries, and which of them has which slot. It asks anew when a server says that a slot is elsewhere, and
- * repeatedly while a connection is lost. `onMoved` is called when slots may have another owner.
+ * The primaries, and which of them has which slot. It asks anew when a server says that a slot is elsewhere,
+ * repeatedly while a connection is lost, and always where a change may go unnoticed. `onMoved` is called when slots may
+ * have another owner.
  */
 export function createServers(topology: Topology, options: ConnectionOptions, onMoved: () => void) {
   const nodes = new Map<string, RedisNode>()
@@ -20,9 +21,11 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
   /** A server has said something that does not agree with what is known. */
   let isDoubtful = false
   let isClosed = false
+  let askedAt = 0
 
   const watching = setInterval(() => {
-    if (isDoubtful || !isWhole()) refresh().catch(options.onError)
+    const isOld = topology.changesUnnoticed && performance.now() - askedAt > options.timeoutMs
+    if (isDoubtful || isOld || !isWhole()) refresh().catch(options.onError)
   }, options.timeoutMs / 8).unref()
 
   function nodeAt(at: ServerAddress): RedisNode {
@@ -42,11 +45,13 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
 
   async function findPrimaries(): Promise<void> {
     isDoubtful = false
+    askedAt = performance.now()
     const shards = await topology.find([...nodes.values()]).catch((error: unknown) => {
       isDoubtful = true
       throw error
     })
-    if (isClosed) return
+    // What a server has said meanwhile is newer than this answer.
+    if (isClosed || isDoubtful) return
     const before = [...owners]
     owners.fill(undefined)
     for (const { at, slots } of shards) for (const { from, to } of slots) owners.fill(nodeAt(at), from, to + 1)
@@ -77,8 +82,12 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
       await refresh()
       return owners.some((node, slot) => node !== before[slot])
     },
-    /** The keys of each slot together. */
-    bySlot: (keys: string[]): string[][] => [...Map.groupBy(keys, topology.slotOf).values()],
+    /**
+     * The keys of each command. In a cluster it has one, because a command with several fails while their slot moves if
+     * some do not exist.
+     */
+    perCommand: (keys: string[]): string[][] =>
+      topology.isSharded ? keys.map((key) => [key]) : [keys].filter(({ length }) => length > 0),
     primaries: (): RedisClient[] => primaries().map(({ commands }) => commands),
     /** Waits for all primaries, and after a while for one. Throws if the address is wrong. */
     async open(): Promise<void> {

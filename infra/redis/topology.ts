@@ -18,6 +18,8 @@ export interface Topology {
   find(known: RedisNode[]): Promise<Shard[]>
   /** Whether messages of a channel stay within the shard of its slot. */
   isSharded: boolean
+  /** Whether a server that is no longer the primary may answer as before. */
+  changesUnnoticed: boolean
 }
 
 /** Asks a server by a connection of its own, which is closed afterwards. */
@@ -31,18 +33,19 @@ const answerLimitMs = 1000
 
 export function topologyOf(address: RedisAddress, ask: Ask): Topology {
   const whole = [{ from: 0, to: 0 }]
-  const one = { slotCount: 1, slotOf: () => 0, isSharded: false }
+  const one = { slotCount: 1, slotOf: () => 0, isSharded: false, changesUnnoticed: false }
   const [first] = address.servers
   switch (address.kind) {
     case 'single':
       return { ...one, find: async () => (first ? [{ at: first, slots: whole }] : []) }
     case 'sentinel':
-      return { ...one, find: async () => [{ at: await primaryOf(address, ask), slots: whole }] }
+      return { ...one, find: async () => [{ at: await primaryOf(address, ask), slots: whole }], changesUnnoticed: true }
     case 'cluster':
       return {
         slotCount,
         slotOf: hashSlot,
         isSharded: true,
+        changesUnnoticed: false,
         find: (known) => shardsOf(address.servers, known, ask),
       }
   }

@@ -2,15 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { ClientClosedError } from 'redis'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectRedis, type RedisConnection } from '../../infra/redis/connect.ts'
 import { hashSlot } from '../../infra/redis/hash-slot.ts'
+import { createNode } from '../../infra/redis/node.ts'
 import { createRateCounter } from '../../infra/redis/rate-counter.ts'
 import { createRunStream } from '../../infra/redis/run-stream.ts'
+import { createServers } from '../../infra/redis/servers.ts'
+import type { Shard } from '../../infra/redis/topology.ts'
 import { createAnswer, createRunWriter } from '../../services/runs/answer.ts'
 import { createRunFeeds } from '../../services/runs/run-feeds.ts'
+import { within } from '../../services/within.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
+import { startFakeRedis } from '../support/fake-redis.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
 import { startRedisSentinels } from '../support/redis-sentinels.ts'
 
@@ -171,6 +177,23 @@ describe('a Redis cluster with TLS and a password', () => {
     await talkDuring(streams, runIds, () => cluster.moveSlot(moved, () => pause(100)))
   })
 
+  it('counts and removes runs while their slot moves; new ones are published afterwards', async () => {
+    const { writing } = streams
+    const slot = slotOf('open-0')
+    const [first = '', second = '', next = ''] = names('open', 100_000).filter((runId) => slotOf(runId) === slot)
+    // Each has two of the three keys of a run.
+    const left = [first, second]
+    for (const runId of left) await writing.publish(runId, 1, [])
+    await cluster.moveSlot(slot, async () => {
+      const runIds = left.splice(0, 1)
+      expect(await writing.count(runIds)).toBe(2)
+      expect(await writing.remove(runIds)).toBe(2)
+      await expect(writing.publish(next, 1, [])).rejects.toThrow('TRYAGAIN')
+    })
+    expect(left).toEqual([])
+    expect(await writing.publish(next, 1, [])).not.toBeNull()
+  })
+
   it('lets a replica take over as planned, and after a kill; readers get all, once', async () => {
     await talkDuring(streams, names('planned', 20), async () => {
       await pause(100)
@@ -211,5 +234,106 @@ describe('Redis with Sentinels', () => {
     await streams.close()
     await redis.stop()
     await rm(dataDir, { recursive: true, force: true })
+  })
+})
+
+describe('a connection to servers of Redis', () => {
+  const onError = () => undefined
+  const options = { isTls: false, tls: {}, username: '', password: '', database: 0, timeoutMs: 400, onError }
+  const closers: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).toReversed()) await close()
+  })
+
+  async function start(...replies: Parameters<typeof startFakeRedis>) {
+    const server = await startFakeRedis(...replies)
+    closers.push(server.close)
+    return server
+  }
+
+  async function open(url: string, timeoutMs = 400) {
+    const redis = await connectRedis(url, { timeoutMs, onError })
+    closers.push(redis.close)
+    return redis
+  }
+
+  /** Two servers, each with a value of its own, and a Sentinel that names the first until `fail` is called. */
+  async function startWithSentinel(replies: Record<string, Error> = {}) {
+    const reply =
+      (value: string) =>
+      ([name = '']: string[]) =>
+        replies[name] ?? (name === 'GET' ? value : 'OK')
+    const [first, second] = [await start(reply('first')), await start(reply('second'))]
+    let primary = first
+    const sentinel = await start(([name]) => (name === 'SENTINEL' ? ['127.0.0.1', String(primary.at.port)] : 'OK'))
+    const redis = await open(`redis+sentinel://${sentinel.address}/main`)
+    return { redis, sentinel, fail: () => (primary = second) }
+  }
+
+  it.each(['CLUSTERDOWN The cluster is down', 'NOREPLICAS Not enough good replicas to write.'])(
+    'finds the next primary when that of before answers %s',
+    async (message) => {
+      const second = await start(([name]) => (name === 'GET' ? 'value' : 'OK'))
+      let isReplaced = false
+      const first = await start(([name]) => {
+        if (name === 'CLUSTER') return [[0, 16_383, ['127.0.0.1', (isReplaced ? second : first).at.port, 'id']]]
+        return name === 'GET' ? new Error(message) : 'OK'
+      })
+      // The next primary has an eighth of the time to open its connection.
+      const redis = await open(`redis+cluster://${first.address}`, 40_000)
+      const read = () => redis.at('key', (client) => client.get('key'))
+      await expect(read()).rejects.toThrow(message)
+      isReplaced = true
+      expect(await read()).toBe('value')
+    },
+  )
+
+  it('is closed also when it is just being opened', async () => {
+    const server = await start()
+    // Longer than the test waits, so that no connection ends by it.
+    const node = createNode(server.at, { ...options, timeoutMs: 60_000 })
+    const subscribing = node.subscriber()
+    await node.close()
+    await expect(subscribing).rejects.toThrow(ClientClosedError)
+    await eventually('no open connection', () => server.accepted === 2 && server.openCount === 0, 5000)
+  })
+
+  it('is opened again when it is taken and not greeted', async () => {
+    const server = await start((_words, connection) => (connection === 1 ? undefined : 'OK'))
+    expect(await within(10_000, open(`redis://${server.address}`))).toBeDefined()
+  })
+
+  it('follows what a server says of a slot, not an answer that was asked for before', async () => {
+    const [first, second] = [await start(), await start()]
+    const older = Promise.withResolvers<Shard[]>()
+    const slots = [{ from: 0, to: 0 }]
+    let asked = 0
+    const find = async () => (asked++ === 0 ? older.promise : [{ at: second.at, slots }])
+    const topology = { slotCount: 1, slotOf: () => 0, isSharded: true, changesUnnoticed: false, find }
+    const servers = createServers(topology, options, () => undefined)
+    closers.push(servers.close)
+    const refreshing = servers.refresh()
+    servers.move(0, second.at)
+    older.resolve([{ at: first.at, slots }])
+    expect(await refreshing).toBe(true)
+    expect(servers.ownerOf('key')?.at).toEqual(second.at)
+    await eventually('another question', () => asked > 1, 5000)
+    expect(servers.ownerOf('key')?.at).toEqual(second.at)
+  })
+
+  it('finds the next primary of Sentinels while that of before still answers', async () => {
+    const { redis, fail } = await startWithSentinel()
+    const read = () => redis.at('key', (client) => client.get('key'))
+    expect(await read()).toBe('first')
+    fail()
+    await eventually('the next primary', async () => (await read()) === 'second', 5000)
+    expect(redis.perCommand(['a', 'b'])).toEqual([['a', 'b']])
+    expect(redis.perCommand([])).toEqual([])
+  })
+
+  it('fails with the error of the server, also when no Sentinel answers', async () => {
+    const { redis, sentinel } = await startWithSentinel({ SET: new Error('READONLY It is a replica.') })
+    await sentinel.close()
+    await expect(redis.at('key', (client) => client.set('key', 'value'))).rejects.toThrow('READONLY')
   })
 })
