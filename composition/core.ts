@@ -48,14 +48,12 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   })
   const contextWindowOf = windowOf(models, settings)
   const stored = { collections, transaction, blobs: infra.knowledge.blobs, secretBox, settings }
-  const archivedThreads = createArchivedThreads({
-    ...stored,
-    onMeasured: infra.onMeasured,
-    onError: (error) => logger.warn({ err: error }, 'an archived thread was not brought back, or its object stays'),
-  })
+  const onError = (error: unknown) =>
+    logger.warn({ err: error }, 'an archived thread was not read or not brought back, or its object stays')
+  const archivedThreads = createArchivedThreads({ ...stored, onMeasured: infra.onMeasured, onError })
   const log = createThreadLog({ collections, transaction })
   const pendingInput = createPendingInput(collections)
-  const reading = { collections, pendingInput, archivedThreads }
+  const reading = { collections, pendingInput, archivedThreads, onError }
   const scanLog = createLogScan(reading)
   const states = createThreadStates({ ...reading, scan: scanLog })
   const createThread = createThreadCreation({ collections, transaction })
@@ -65,14 +63,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     sync: createSyncSource({ collections, workflows, refreshes }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a source could not be passed on; a worker tries again'),
   }
-  const threads = createThreads({
-    ...reading,
-    transaction,
-    createThread,
-    log,
-    states,
-    onError: (error) => logger.warn({ err: error }, 'messages of a thread could not be searched'),
-  })
+  const threads = createThreads({ ...reading, transaction, createThread, log, states })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Where the images, sounds and files of messages come from. */
   const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }

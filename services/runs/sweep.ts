@@ -58,7 +58,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
   /** One round; returns how many runs it checked. */
   return async (clock: () => number = Date.now): Promise<number> => {
     let failures = 0
-    if (isFirstRound) await adoptRuns(new Date(clock()))
+    if (isFirstRound) await adoptRuns(runs, new Date(clock()))
     isFirstRound = false
     let count = 0
     while (count < maxPerRound) {
@@ -66,7 +66,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
       if (due.length === 0) break
       for (const each of due) {
         const now = clock()
-        const run = await take(each, new Date(now + leaseMs))
+        const run = await take(runs, each, new Date(now + leaseMs))
         // Another worker has come to this place: go on elsewhere.
         if (run === null) break
         count += 1
@@ -95,22 +95,6 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
       .lean<DueRun[]>()
     const first = Math.floor(Math.random() * due.length)
     return [...due.slice(first), ...due.slice(0, first)]
-  }
-
-  /** Null if another worker has taken the run since it was read, or it has ended. */
-  function take(due: DueRun, until: Date): Promise<RunRecord | null> {
-    const change = { $set: { check_at: until } }
-    return runs
-      .findOneAndUpdate({ ...runKey(due), check_at: due.check_at }, change, { returnDocument: 'after' })
-      .lean<RunRecord>()
-  }
-
-  /** Runs that were stored by an earlier version, which set no `check_at`. */
-  async function adoptRuns(now: Date): Promise<void> {
-    await runs.updateMany(
-      { status: { $in: [...openRunStatuses] }, check_at: { $exists: false } },
-      { $set: { check_at: now } },
-    )
   }
 
   /**
@@ -158,6 +142,24 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
       { $set: { check_at: checkAt, ...(run.status === 'pending' ? { requeued: true } : {}) } },
     )
   }
+}
+
+type Runs = RunSweepDeps['collections']['runs']
+
+/** Null if another worker has taken the run since it was read, or it is settled. */
+function take(runs: Runs, due: DueRun, until: Date): Promise<RunRecord | null> {
+  const change = { $set: { check_at: until } }
+  return runs
+    .findOneAndUpdate({ ...runKey(due), check_at: due.check_at }, change, { returnDocument: 'after' })
+    .lean<RunRecord>()
+}
+
+/** Runs that were stored by an earlier version, which set no `check_at`. */
+async function adoptRuns(runs: Runs, now: Date): Promise<void> {
+  await runs.updateMany(
+    { status: { $in: [...openRunStatuses] }, check_at: { $exists: false } },
+    { $set: { check_at: now } },
+  )
 }
 
 /** Whether the thread's workflow was terminated after the run was stored. */

@@ -63,7 +63,7 @@ export function createFindMessages(deps: FindMessagesDeps) {
     let place = before
     let bytes = 0
     const archived = deps.archivedThreads.reader()
-    const isFull = () => found.size >= limit || bytes + archived.bytesRead >= maxReadBytes
+    const isFull = () => found.size >= limit || bytes + archived.bytesRead() >= maxReadBytes
 
     /** False when the answer is full. */
     async function take(candidates: Candidate[]): Promise<boolean> {

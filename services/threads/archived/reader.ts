@@ -19,18 +19,16 @@ const readAtOnce = 4
 
 /** Gives records of archived threads their texts from the objects. Holds the texts of the object that it met last. */
 export function createTextReader(deps: TextReaderDeps) {
-  const { objectsOf, textsIn, withoutText, records, bringBackBehind, aheadBytes = 0 } = deps
+  const { objectsOf, withoutText, records, bringBackBehind, aheadBytes = 0 } = deps
+  const objects = createObjects(deps)
   let last: { threadId: string; blobId: string; texts: Texts } | undefined
   /** The object that was met last, of threads with several: records come in the order of the objects. */
   const places = new Map<string, string>()
   const ahead = createAhead(aheadBytes)
-  let bytesRead = 0
 
   return {
     /** Of objects so far. */
-    get bytesRead() {
-      return bytesRead
-    },
+    bytesRead: () => objects.bytesRead,
 
     /** Executes a read of records, which get their texts. Their threads are brought back behind it. */
     async whole<T extends Stored>(read: () => PromiseLike<T[]>): Promise<T[]> {
@@ -83,15 +81,15 @@ export function createTextReader(deps: TextReaderDeps) {
   async function textOf(threadId: string, kind: TextKind, key: string): Promise<string | undefined> {
     const held = last?.threadId === threadId ? last.texts.get(key) : undefined
     if (held !== undefined) return held
-    const objects = await objectsOf(threadId)
-    const place = objects.indexOf(places.get(threadId) ?? '')
+    const blobIds = await objectsOf(threadId)
+    const place = blobIds.indexOf(places.get(threadId) ?? '')
     // Without one in hand, it was released.
     const next = last === undefined ? Math.max(place, 0) : place + 1
-    for (const blobId of [...objects.slice(next), ...objects.slice(0, next)]) {
-      const texts = await objectTexts(threadId, blobId)
+    for (const blobId of [...blobIds.slice(next), ...blobIds.slice(0, next)]) {
+      const texts = await objects.read(threadId, blobId)
       if (texts === undefined) continue
       last = { threadId, blobId, texts }
-      if (objects.length > 1) places.set(threadId, blobId)
+      if (blobIds.length > 1) places.set(threadId, blobId)
       ahead.keep(texts, kind)
       const text = texts.get(key)
       if (text !== undefined) return text
@@ -108,7 +106,7 @@ export function createTextReader(deps: TextReaderDeps) {
     const left = (await objectsOf(threadId)).filter((blobId) => blobId !== held?.blobId)
     const readNext = async () => {
       const blobId = left.pop()
-      const texts = blobId === undefined ? undefined : await objectTexts(threadId, blobId)
+      const texts = blobId === undefined ? undefined : await objects.read(threadId, blobId)
       if (blobId !== undefined && texts !== undefined && take(missing, texts, found)) last = { threadId, blobId, texts }
     }
     const readOn = async () => {
@@ -117,13 +115,19 @@ export function createTextReader(deps: TextReaderDeps) {
     await readNext()
     await Promise.all(Array.from({ length: readAtOnce }, readOn))
   }
+}
 
-  /** Undefined if the thread no longer names the object. */
-  async function objectTexts(threadId: string, blobId: string): Promise<Texts | undefined> {
-    const stored = await textsIn(threadId, blobId)
-    if (stored === undefined) return undefined
-    bytesRead += stored.bytes
-    return new Map(stored.texts.map(([id, text, kind]) => [textKey(id, kind), text]))
+/** Reads objects, and counts their bytes. */
+function createObjects({ textsIn }: Pick<ArchivedTexts, 'textsIn'>) {
+  return {
+    bytesRead: 0,
+    /** Undefined if the thread no longer names the object. */
+    async read(threadId: string, blobId: string): Promise<Texts | undefined> {
+      const stored = await textsIn(threadId, blobId)
+      if (stored === undefined) return undefined
+      this.bytesRead += stored.bytes
+      return new Map(stored.texts.map(([id, text, kind]) => [textKey(id, kind), text]))
+    },
   }
 }
 
