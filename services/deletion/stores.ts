@@ -16,7 +16,7 @@ import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
 import { sourceStores } from '../sources/delete-source.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
-import { archiveOwnerOf } from '../threads/archived/open.ts'
+import { archiveOwnerOf, deleteArchivesOf } from '../threads/archived/open.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
@@ -215,19 +215,13 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   }))
 }
 
-/**
- * The objects with the texts of archived threads, complete or not. Few threads have any, and an object store is asked
- * for those only.
- */
+/** The objects with the texts of archived threads, complete or not. */
 function threadArchives({ blobs }: Pick<KnowledgeStores, 'blobs'>): Store {
   return {
     name: 'thread_archives',
     phase: 'contents',
     collections: [],
-    deleteFor: ({ threadIds }) =>
-      inBatches(threadIds, async (ids) => {
-        for (const owner of await blobs.ownersAmong(ids.map(archiveOwnerOf))) await blobs.deleteOf(owner)
-      }),
+    deleteFor: ({ threadIds }) => inBatches(threadIds, (ids) => deleteArchivesOf(blobs, ids)),
     countFor: ({ threadIds }) =>
       sumOver(threadIds, async (ids) => {
         let total = 0

@@ -30,6 +30,14 @@ const aheadBytes = 16 * 1024 * 1024
 /** The owner of a thread's objects in the store of bytes. */
 export const archiveOwnerOf = (threadId: string) => `thread-archive/${threadId}`
 
+/** Deletes the objects of threads, named or not. Few threads have any, and an object store is asked for those only. */
+export async function deleteArchivesOf(
+  blobs: Pick<BlobStore, 'deleteOf' | 'ownersAmong'>,
+  threadIds: string[],
+): Promise<void> {
+  for (const owner of await blobs.ownersAmong(threadIds.map(archiveOwnerOf))) await blobs.deleteOf(owner)
+}
+
 /**
  * The way back of archived threads. The records of one are there with an empty text, and the objects that the thread's
  * record names have the texts. Whoever reads texts does it by `whole` or by a `reader`;
@@ -64,7 +72,7 @@ export function createArchivedThreads(deps: ArchivedThreadsDeps) {
     async keepOpen(threadId: string): Promise<void> {
       await threads.updateOne({ _id: threadId }, { $set: { opened_at: new Date() } })
       await bringBack(threadId)
-      for (const owner of await deps.blobs.ownersAmong([archiveOwnerOf(threadId)])) await deps.blobs.deleteOf(owner)
+      await deleteArchivesOf(deps.blobs, [threadId])
     },
 
     /** See `createTextReader`. */
