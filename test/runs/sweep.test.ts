@@ -43,6 +43,16 @@ describe('the sweep of open runs', () => {
     return lost
   }
 
+  /** A run that waits for a person's decision about a call. */
+  async function waitingRun() {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
+    return { talk, runId: (await talk.stream('Ask first')).runId }
+  }
+
   const threadState = async (talk: Talk) => (await talk.client.get(`/threads/${talk.threadId}`)).status
 
   it('hands over a run whose process died before the hand-over', async () => {
@@ -126,19 +136,14 @@ describe('the sweep of open runs', () => {
   })
 
   it('ends a run that waits for a person when its workflow was terminated, and answers its calls', async () => {
-    const talk = await conversation(service, {
-      'type==agent/tools': [{ type: 'http_request' }],
-      'type==agent/interrupt_before_action': true,
-    })
-    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
-    const run = await talk.stream('Ask first')
+    const { talk, runId } = await waitingRun()
     await service.temporal.workflow
       .getHandle(threadContract.id({ threadId: talk.threadId }))
       .terminate('by an operator')
     await sweep()
-    expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'error', error: { type: 'aborted' } })
+    expect(await talk.client.get(`/runs/${runId}`)).toMatchObject({ status: 'error', error: { type: 'aborted' } })
     expect((await talk.messages()).at(-1)).toMatchObject({ type: 'ToolMessage', data: { tool_call_id: 'c1' } })
-    expect((await talk.client.call('POST', `/runs/${run.runId}/resume`, { action: 'approve' })).status).toBe(409)
+    expect((await talk.client.call('POST', `/runs/${runId}/resume`, { action: 'approve' })).status).toBe(409)
   })
 
   it('does nothing when the workflow was cancelled, because it settles its runs itself', async () => {
@@ -164,12 +169,7 @@ describe('the sweep of open runs', () => {
   }
 
   it('tells the thread of a cancelled run that waits, if the process that ended it died before', async () => {
-    const talk = await conversation(service, {
-      'type==agent/tools': [{ type: 'http_request' }],
-      'type==agent/interrupt_before_action': true,
-    })
-    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
-    const { runId } = await talk.stream('Ask first')
+    const { talk, runId } = await waitingRun()
     await endUntold(talk, runId)
     await sweep()
     await untilIdle(talk)
@@ -181,12 +181,7 @@ describe('the sweep of open runs', () => {
   })
 
   it('settles a cancelled run whose workflow has ended without it', async () => {
-    const talk = await conversation(service, {
-      'type==agent/tools': [{ type: 'http_request' }],
-      'type==agent/interrupt_before_action': true,
-    })
-    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
-    const { runId } = await talk.stream('Ask first')
+    const { talk, runId } = await waitingRun()
     await endUntold(talk, runId)
     await service.temporal.workflow
       .getHandle(threadContract.id({ threadId: talk.threadId }))
