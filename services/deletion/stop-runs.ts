@@ -4,12 +4,12 @@ import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
-import { type EndRunDeps, cancelledError, endRun } from '../runs/index.ts'
+import { type CancelRunDeps, cancelRun } from '../runs/index.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { within } from '../within.ts'
 import { type Members, inBatches } from './store.ts'
 
-export interface StopRunsDeps extends EndRunDeps {
+export interface StopRunsDeps extends CancelRunDeps {
   budgetCounting: Pick<BudgetCounting, 'settleStored'>
   stream: Pick<RunStream, 'supersede' | 'forgetThreads'>
   workflows: Pick<WorkflowClient, 'signal' | 'state' | 'terminate'>
@@ -33,10 +33,6 @@ const callsAtOnce = 10
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
   const { runs } = deps.collections
   const isOpen = { status: { $in: [...openRunStatuses] } }
-  const end = async (run: Pick<RunRecord, '_id' | 'thread_id'>) => {
-    await endRun(deps, run, cancelledError)
-    await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
-  }
   const busy = new Set<string>()
   const counted: Pick<RunRecord, '_id' | 'thread_id' | 'budgets'>[] = []
   await inBatches(members.threadIds, async (ids) => {
@@ -49,14 +45,14 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
     for (const run of recent) {
       busy.add(run.thread_id)
       if (run.budgets !== undefined) counted.push(run)
-      if (run.finished_at === undefined) await end(run)
+      if (run.finished_at === undefined) await cancelRun(deps, run)
     }
   })
   await inBatches(members.assistantIds, async (ids) => {
     const open = await runs
       .find({ assistant_id: { $in: ids }, ...isOpen }, { thread_id: 1 })
       .lean<Pick<RunRecord, '_id' | 'thread_id'>[]>()
-    for (const run of open) await end(run)
+    for (const run of open) await cancelRun(deps, run)
   })
   await waitForEnds(deps.workflows, busy)
   // A workflow that was terminated has not counted the cost of its run, and the run's records are deleted next.

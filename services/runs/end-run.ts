@@ -1,3 +1,4 @@
+import { threadContract } from '../../domain/contracts/thread.ts'
 import {
   type RunError,
   type RunKey,
@@ -8,6 +9,7 @@ import {
 } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunTracing } from '../tracing.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { RunStream } from './run-stream.ts'
 
 export interface EndRunDeps {
@@ -15,6 +17,10 @@ export interface EndRunDeps {
   stream: Pick<RunStream, 'supersede'>
   tracing: Pick<RunTracing, 'ended'>
   onError(error: unknown): void
+}
+
+export interface CancelRunDeps extends EndRunDeps {
+  workflows: Pick<WorkflowClient, 'signal'>
 }
 
 export const cancelledError: RunError = {
@@ -80,4 +86,18 @@ export async function endRun(
   // cancellation of its workflow.
   await stream.supersede(key._id, run.fence, [{ type: 'error', error }]).catch(onError)
   return run
+}
+
+/** Cancels an open run and tells its thread. Safe to repeat. */
+export async function cancelRun(deps: CancelRunDeps, key: RunKey): Promise<void> {
+  await endRun(deps, key, cancelledError)
+  await tellCancelled(deps, key)
+}
+
+/** Lets the thread's workflow settle a run that was cancelled; false if it does not run. */
+export function tellCancelled(
+  { workflows }: Pick<CancelRunDeps, 'workflows'>,
+  { _id: runId, thread_id: threadId }: RunKey,
+): Promise<boolean> {
+  return workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
 }

@@ -1,18 +1,17 @@
-import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import { createClientResults } from './client-results.ts'
 import { type DecisionDeps, createDecisions } from './decisions.ts'
-import { cancelledError, endRun } from './end-run.ts'
+import { cancelledError, endRun, tellCancelled } from './end-run.ts'
 import { type PrepareRunDeps, createPrepareRun } from './prepare-run.ts'
 import { createRunFeeds } from './run-feeds.ts'
 import { createRunOutput } from './run-output.ts'
 import { createRunSnapshots } from './run-snapshot.ts'
 import { type StartRunDeps, createStartRun } from './start-run.ts'
 
-export { type EndRunDeps, cancelledError, endRun } from './end-run.ts'
+export { type CancelRunDeps, cancelRun } from './end-run.ts'
 export { type NewRun, type RunRequest, agreedId, inputMessages, locOf } from './prepare-run.ts'
 export type { RunFeed } from './run-feeds.ts'
 export type { FollowedRun } from './start-run.ts'
@@ -49,9 +48,7 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
     /** Ends an open run at once and tells its thread, or leaves that to the sweep. A run that has ended is not changed. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run, cancelledError)
-      await deps.workflows
-        .signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
-        .catch(deps.onError)
+      await tellCancelled(deps, run).catch(deps.onError)
       return cancelled ?? (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
     },
 

@@ -1,5 +1,4 @@
 // Before a change: docs/traps.md, Temporal.
-import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type RunRecord, firstFence, openRunStatuses, runKey } from '../../domain/records/run.ts'
@@ -13,7 +12,7 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { holdThread, parentsOfRun, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { cancelledError, endRun } from './end-run.ts'
+import { cancelRun, cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
 import { type AdmitRunDeps, type NewRun, admitRun } from './prepare-run.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
@@ -212,8 +211,7 @@ async function checkParents(
 /** Ends the run, and removes it if its thread is gone: the deletion of the thread may not find it any more. */
 async function takeBack(deps: StartRunDeps, run: RunRecord, hasThread: boolean): Promise<void> {
   const { thread_id: threadId, _id: runId } = run
-  await endRun(deps, run, cancelledError)
-  await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
+  await cancelRun(deps, run)
   if (hasThread) return
   await deps.collections.runs.deleteOne(runKey(run))
   await deps.collections.attachments.deleteMany({ thread_id: threadId })

@@ -11,7 +11,7 @@ import {
 import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
-import { notStartedError } from './end-run.ts'
+import { notStartedError, tellCancelled } from './end-run.ts'
 import type { HandOver } from './hand-over.ts'
 
 type DueRun = RunKey & { check_at: Date }
@@ -109,10 +109,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
   async function look(run: RunRecord, now: number): Promise<void> {
     if (!isOpenRun(run)) {
       // A workflow that has the run settles it.
-      const isTold = await workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', {
-        runId: run._id,
-      })
-      if (isTold) await checkAgain(run, now)
+      if (await tellCancelled({ workflows }, run)) await checkAgain(run, now)
       else await settle(run, aborted)
       return
     }

@@ -1,19 +1,13 @@
-import { threadContract } from '../../../domain/contracts/thread.ts'
 import { type RunKey, openRunStatuses } from '../../../domain/records/run.ts'
 import type { Collections } from '../../collections.ts'
-import { type EndRunDeps, cancelledError, endRun } from '../end-run.ts'
-import type { WorkflowClient } from '../../workflow-client.ts'
-
-export interface EndAskedRunsDeps extends EndRunDeps {
-  workflows: Pick<WorkflowClient, 'signal'>
-}
+import { type CancelRunDeps, cancelRun } from '../end-run.ts'
 
 /**
  * Cancels the runs that answer calls of a run, which the calls name. Each cancels those below it when it is settled.
  * Safe to repeat.
  */
 export async function endAskedRuns(
-  deps: EndAskedRunsDeps & { collections: Pick<Collections, 'toolCalls'> },
+  deps: CancelRunDeps & { collections: Pick<Collections, 'toolCalls'> },
   askingRunId: string,
 ): Promise<void> {
   const { runs, toolCalls } = deps.collections
@@ -25,11 +19,5 @@ export async function endAskedRuns(
   const open = await runs
     .find({ _id, thread_id, status: { $in: [...openRunStatuses] } }, { thread_id: 1 })
     .lean<RunKey[]>()
-  for (const run of open) await endAskedRun(deps, run)
-}
-
-export async function endAskedRun(deps: EndAskedRunsDeps, key: RunKey): Promise<void> {
-  const { _id: runId, thread_id: threadId } = key
-  await endRun(deps, key, cancelledError)
-  await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
+  for (const run of open) await cancelRun(deps, run)
 }

@@ -7,9 +7,9 @@ import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain
 import type { Collections } from '../../collections.ts'
 import type { Runs } from '../index.ts'
 import { limitText } from '../../tools/tool-text.ts'
-import { type EndAskedRunsDeps, endAskedRun } from './end-asked-runs.ts'
+import { type CancelRunDeps, cancelRun } from '../end-run.ts'
 
-export interface FinishCallDeps extends EndAskedRunsDeps {
+export interface FinishCallDeps extends CancelRunDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
   runs: Pick<Runs, 'output'>
   /** Publishes the result to the readers of the asking run. */
@@ -44,7 +44,7 @@ export function createFinishCall(deps: FinishCallDeps) {
     const assistant = await assistants.findById(run.assistant_id, { name: 1 }).lean<Pick<AssistantRecord, 'name'>>()
     const name = assistant?.name ?? 'the assistant'
     if (run.status === 'interrupted') {
-      await endAskedRun(deps, run)
+      await cancelRun(deps, run)
       return `The question was not answered: ${name} waits for a person's approval, which it cannot get when another assistant asks it.`
     }
     if (isOpenRun(run)) return undefined

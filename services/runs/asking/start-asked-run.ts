@@ -10,14 +10,14 @@ import type { Runs } from '../index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { Question } from '../../tools/tool.ts'
 import { askedRunOf } from './asked-run.ts'
-import { type EndAskedRunsDeps, endAskedRun } from './end-asked-runs.ts'
+import { type CancelRunDeps, cancelRun } from '../end-run.ts'
 
 /** How deep assistants can ask each other. */
 export const maxAskingDepth = 3
 /** How many questions one run may cause, at all depths. */
 export const maxQuestions = { own: 50, public: 10 } as const
 
-export interface StartAskedRunDeps extends EndAskedRunsDeps {
+export interface StartAskedRunDeps extends CancelRunDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
   runs: Pick<Runs, 'start'>
 }
@@ -131,7 +131,7 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
   /** The asking run may have ended after it was read: then nothing ends the asked one but this. */
   async function endUnlessWanted(asking: RunKey, { run_id, thread_id }: AskedRun): Promise<void> {
     const isWanted = (await runs.exists({ ...runKey(asking), status: 'running' })) !== null
-    if (!isWanted) await endAskedRun(deps, { _id: run_id, thread_id })
+    if (!isWanted) await cancelRun(deps, { _id: run_id, thread_id })
   }
 }
 
