@@ -72,8 +72,9 @@ describe('vectors in a bucket', () => {
     const tables = createLanceTables('', { bucket })
     const indexes = await tables.use('many', async (table) => (await table.listIndices()).map(({ name }) => name))
     expect(indexes).toContain('vector_idx')
-    const [found] = await store.search('many', { text: 'row20999', vector: recordOf(20_999).vector, limit: 1 })
-    expect(found?.id).toBe('file:20999')
+    // The nearest are approximate, and the first by vector is not above the first by words: so more than one.
+    const found = await store.search('many', { text: 'row20999', vector: recordOf(20_999).vector, limit: 5 })
+    expect(found.map(({ id }) => id)).toContain('file:20999')
     await store.deleteSpace('many')
     await Promise.all([store.close(), tables.close()])
     // Also no old version of an object.
