@@ -1,14 +1,10 @@
 import { once } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import Fastify, { type FastifyReply } from 'fastify'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openEventStream } from '../../api/sse/event-stream.ts'
 import { followRun } from '../../api/sse/follow-run.ts'
 import { emptyView } from '../../domain/run-events.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
+import { collectGarbage } from '../support/collect-garbage.ts'
 
 describe('a reader of a run', () => {
   afterEach(() => void vi.useRealTimers())

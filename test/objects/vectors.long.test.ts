@@ -72,9 +72,8 @@ describe('vectors in a bucket', () => {
     const tables = createLanceTables('', { bucket })
     const indexes = await tables.use('many', async (table) => (await table.listIndices()).map(({ name }) => name))
     expect(indexes).toContain('vector_idx')
-    // The nearest are approximate, and the first by vector is not above the first by words: so more than one.
-    const found = await store.search('many', { text: 'row20999', vector: recordOf(20_999).vector, limit: 5 })
-    expect(found.map(({ id }) => id)).toContain('file:20999')
+    const [found] = await store.search('many', { text: 'row20999', vector: recordOf(20_999).vector, limit: 1 })
+    expect(found?.id).toBe('file:20999')
     await store.deleteSpace('many')
     await Promise.all([store.close(), tables.close()])
     // Also no old version of an object.
@@ -82,8 +81,9 @@ describe('vectors in a bucket', () => {
   }, 120_000)
 })
 
+/** Roots have no common period, so that no two vectors are nearly the same: an approximate search would mix them up. */
 function recordOf(position: number) {
-  const vector = Array.from({ length: 16 }, (_, index) => Math.sin(position * (index + 1)))
+  const vector = Array.from({ length: 16 }, (_, index) => Math.sin(position * Math.sqrt(index + 1)))
   return { id: `file:${position}`, fileId: 'file', position, text: `row${position}`, vector }
 }
 
