@@ -1,6 +1,7 @@
 import {
   type Client,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
   isGrpcServiceError,
@@ -69,15 +70,11 @@ export function temporalSchedules(
       }
     },
 
-    nextTimes: (scheduleId: string): Promise<Date[] | undefined> =>
-      withDeadline(async () => {
-        try {
-          return (await client.schedule.getHandle(prefix + scheduleId).describe()).info.nextActionTimes
-        } catch (error) {
-          if (error instanceof ScheduleNotFoundError) return undefined
-          throw error
-        }
-      }),
+    async nextTimes(scheduleId: string): Promise<Date[] | undefined> {
+      return (await describe(scheduleId))?.info.nextActionTimes
+    },
+
+    exists: async (scheduleId: string): Promise<boolean> => (await describe(scheduleId)) !== undefined,
 
     async idsOf(owner: keyof typeof attributeOf, owners: string[]): Promise<string[]> {
       const ids: string[] = []
@@ -87,19 +84,17 @@ export function temporalSchedules(
           const named = owners.slice(start, start + ownersOfQuery).map((id) => `"${id}"`)
           const query = `${attributeOf[owner]} IN (${named.join(', ')})`
           for await (const { scheduleId } of client.schedule.list({ query }))
-            if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
+            if (scheduleId.startsWith(prefix)) ids.push(scheduleId.slice(prefix.length))
         })
       return ids
     },
   }
 
-  /** Temporal lists a schedule for a moment after it is gone. */
-  async function exists(scheduleId: string): Promise<boolean> {
+  async function describe(scheduleId: string): Promise<ScheduleDescription | undefined> {
     try {
-      await client.schedule.getHandle(scheduleId).describe()
-      return true
+      return await withDeadline(() => client.schedule.getHandle(prefix + scheduleId).describe())
     } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return false
+      if (error instanceof ScheduleNotFoundError) return undefined
       throw error
     }
   }

@@ -1,8 +1,9 @@
 import type { SourceRecord } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
 import { eraseAll } from '../deletion/many.ts'
-import { membersOf, ownedStore } from '../deletion/owned-store.ts'
-import { type Members, type Store, inBatches } from '../deletion/store.ts'
+import { ownedStore } from '../deletion/owned-store.ts'
+import type { Store } from '../deletion/store.ts'
+import { timetableStore } from '../deletion/timetable-store.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RefreshTimetable } from './refresh-timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -88,21 +89,13 @@ export function sourceStores({
 }): Store[] {
   const { sources, sourcePages } = collections
   return [
-    {
+    timetableStore({
       name: 'temporal_refreshes',
-      phase: 'contents',
-      collections: [],
-      async deleteFor(members) {
-        for (const field of fields)
-          await inBatches(members[membersOf[field]], async (ids) => {
-            const found = await sources.find({ [field]: { $in: ids } }, { _id: 1 }).lean<{ _id: string }[]>()
-            await sources.updateMany({ [field]: { $in: ids } }, { $set: { deleting: true }, $unset: { crawl_id: 1 } })
-            for (const { _id } of found) await refreshes.remove(_id)
-          })
-        for (const id of await listed(refreshes, members)) await refreshes.remove(id)
-      },
-      countFor: async (members) => (await listed(refreshes, members)).length,
-    },
+      records: sources,
+      fields,
+      stop: { $set: { deleting: true }, $unset: { crawl_id: 1 } },
+      timetable: refreshes,
+    }),
     ownedStore('sources', sources, fields, transaction),
     ownedStore('source_pages', sourcePages, fields, transaction),
   ]
@@ -110,8 +103,3 @@ export function sourceStores({
 
 /** Not their project: an assistant can be moved to another one. */
 const fields = ['user_id', 'assistant_id'] as const
-
-/** What Temporal itself lists. */
-function listed(refreshes: RefreshTimetable, { userIds, assistantIds }: Members): Promise<string[]> {
-  return userIds.length > 0 ? refreshes.idsOf('user', userIds) : refreshes.idsOf('assistant', assistantIds)
-}

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { createDeletion } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
+import type { Store } from '../../services/deletion/store.ts'
+import type { Timetable } from '../../services/schedules/timetable.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -13,7 +15,7 @@ describe('the steps of a deletion', () => {
   })
   afterAll(() => service.close())
 
-  const storesOf = () => {
+  const storesOf = (timetable: Timetable = service.api.platform.core.timetable) => {
     const { collections } = service
     const { transaction } = service.api.infra.database
     const { stream } = service.api.platform.core
@@ -22,7 +24,7 @@ describe('the steps of a deletion', () => {
       transaction,
       stream,
       billing: service.api.services.billing,
-      timetable: service.api.platform.core.timetable,
+      timetable,
       refreshes: service.api.platform.core.refreshes,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
@@ -38,6 +40,19 @@ describe('the steps of a deletion', () => {
       ...Object.keys(keptCollections),
     ])
     expect(names.filter((name) => !covered.has(name) && !name.startsWith('system.'))).toEqual([])
+  })
+
+  it('count and remove the schedules that Temporal does not list yet, and count none that it still lists', async () => {
+    const user = await fillEstate(service, await insertUser(service), { projects: 1 })
+    const { timetable } = service.api.platform.core
+    const notListed = storesOf({ ...timetable, idsOf: async () => [] }).filter(isOfTemporal)
+    const stillListed = storesOf({ ...timetable, idsOf: async () => user.schedules }).filter(isOfTemporal)
+    const members = { userIds: [user.userId], projectIds: [], assistantIds: [], threadIds: [] }
+    const counts = (stores: typeof notListed) => Promise.all(stores.map((store) => store.countFor(members)))
+    expect(await counts(notListed)).toEqual([1])
+    for (const store of notListed) await store.deleteFor(members)
+    expect(await timetable.exists(user.schedules[0] ?? '')).toBe(false)
+    expect(await counts(stillListed)).toEqual([0])
   })
 
   it('can be interrupted after any store and repeated', async () => {
@@ -107,6 +122,8 @@ describe('the steps of a deletion', () => {
     expect((await user.call('GET', '/projects/')).status).toBe(200)
   })
 })
+
+const isOfTemporal = (store: Store) => store.name === 'temporal_schedules'
 
 function createDeletionDeps(service: RunningService) {
   const { collections } = service

@@ -274,8 +274,9 @@ describe('a source of the web', () => {
     const two = (await reader.add({ type: 'page', url: `${site.url}/a`, refresh: { cron: '0 4 * * 1' } })).body
     await reader.ended(one.source_id)
     await reader.ended(two.source_id)
-    const schedules = () => service.api.platform.core.refreshes.idsOf('assistant', [reader.assistantId])
-    await eventually('both schedules', async () => (await schedules()).length === 2)
+    const { refreshes } = service.api.platform.core
+    const schedules = () => Promise.all([one, two].map((source) => refreshes.exists(source.source_id)))
+    await eventually('both schedules', async () => (await schedules()).every(Boolean))
     const { status, body } = await reader.call('DELETE', `${reader.path}/${one.source_id}`)
     expect({ status, body }).toMatchObject({ status: 200, body: { deleted: true, receipt_id: one.source_id } })
     const receipt = (await reader.call('GET', `/receipts/${one.source_id}`)).body
@@ -289,7 +290,7 @@ describe('a source of the web', () => {
     const { sources, sourcePages, files } = service.collections
     const own = { assistant_id: reader.assistantId }
     expect(await files.countDocuments(own)).toBe(1)
-    expect(await schedules()).toEqual([two.source_id])
+    expect(await schedules()).toEqual([false, true])
 
     const gone = await reader.call('DELETE', `/assistants/${reader.assistantId}`)
     expect(gone.status).toBeLessThan(300)
@@ -297,7 +298,9 @@ describe('a source of the web', () => {
       (collection as unknown as { countDocuments(filter: object): Promise<number> }).countDocuments(own),
     )
     expect(await Promise.all(counts)).toEqual([0, 0, 0])
-    expect(await schedules()).toEqual([])
+    expect(await schedules()).toEqual([false, false])
+    const last = (await reader.call('GET', `/receipts/${gone.body.receipt_id}`)).body
+    expect(last).toMatchObject({ found: { temporal_refreshes: 1 }, left: { temporal_refreshes: 0 } })
   })
 
   it('is refused when its address may not be reached, or its owner has enough of them', async () => {
