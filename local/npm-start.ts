@@ -11,6 +11,7 @@ import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
 import { findModelServers, wantsDiscovery } from './model-discovery.ts'
 import { foundServersText } from '../infra/model/found-servers.ts'
+import { keepBundles } from './keep-bundles.ts'
 import { scriptOf } from '../scripts/process-bundle.ts'
 import { buildProcesses } from './build-for-next-start.ts'
 import { ensureSecrets } from './secrets.ts'
@@ -60,6 +61,8 @@ async function start(): Promise<void> {
   const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
 
+  const used = keepBundles()
+  used(process.argv[1] ?? '')
   const workerReady = Promise.withResolvers<void>()
   const run = (
     name: string,
@@ -74,7 +77,10 @@ async function start(): Promise<void> {
     }
     const env = { ...steadyMemory, ...childEnv }
     const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
-    const child = supervise({ name, script, env, logFile, onLine, goAheadAfter: options.goAheadAfter }, watch)
+    const child = supervise(
+      { name, script: () => used(script()), env, logFile, onLine, goAheadAfter: options.goAheadAfter },
+      watch,
+    )
     shutdown.add(`the ${name}`, () => child.stop(options.stopLimitMs))
     return child
   }

@@ -20,7 +20,7 @@ const beside = [
 /** What officeparser would load for PDF and pictures, for which we do not use it. */
 const external = [...beside, /^pdfjs-dist/, 'tesseract.js']
 
-/** Running processes and other branches use earlier bundles: they stay for a week. */
+/** Other branches use earlier bundles: they stay for a week after their last use. */
 const keptMs = 7 * 24 * 3_600_000
 
 /**
