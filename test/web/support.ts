@@ -74,9 +74,9 @@ export async function startConsole(env: Record<string, string> = {}) {
     },
     /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. */
     async expectAccessible(page: Page, what: string) {
-      // After a change of the colour scheme, colours pass into each other.
+      // Dialogs appear slowly, and after a change of the colour scheme colours pass into each other. Spinners never end.
       await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
-        Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`)
+        Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity).map((one) => one.finished)))`)
       await page.evaluate(axe)
       const found = await page.evaluate<string[]>(`axe
         .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })
