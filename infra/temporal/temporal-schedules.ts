@@ -4,6 +4,7 @@ import {
   type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
+  ServiceError,
   isGrpcServiceError,
 } from '@temporalio/client'
 import { AppError, invalidInput } from '../../domain/errors.ts'
@@ -17,6 +18,12 @@ const invalidArgument = 3
 
 const attributeOf = { user: 'UserId', project: 'ProjectId', assistant: 'AssistantId' } as const
 
+/** Where a request names the times of a schedule. */
+export interface TimesAt {
+  cron: string[]
+  timezone: string[]
+}
+
 interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
   id: string
   /** Whether it is probably there already. */
@@ -27,16 +34,27 @@ interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
 export function temporalSchedules(
   client: Client,
   { dependencyTimeoutSeconds }: Pick<Settings, 'dependencyTimeoutSeconds'>,
-  { prefix, cronAt }: { prefix: string; cronAt: string[] },
+  { prefix, at }: { prefix: string; at: TimesAt },
 ) {
   async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
     } catch (error) {
-      if (!isGrpcServiceError(error)) throw error
-      if (error.code === invalidArgument) throw invalidInput(cronAt, 'is not known to Temporal')
+      // The client puts errors of most calls into one of its own.
+      const cause = error instanceof ServiceError ? error.cause : error
+      // Its error for times that the server refuses.
+      if (error instanceof TypeError) throw refusedTimes(error.message)
+      if (!isGrpcServiceError(cause)) throw error
+      if (cause.code === invalidArgument) throw refusedTimes(cause.details)
       throw new AppError('unavailable', 'The service is busy or partly down; try again soon.', { cause: error })
     }
+  }
+
+  /** The API has checked the times; but a newer time zone, for example, may be unknown to the server. */
+  function refusedTimes(problem: string): AppError {
+    return /time ?zone/i.test(problem)
+      ? invalidInput(at.timezone, 'is not a time zone that this service knows')
+      : invalidInput(at.cron, 'is not a time that this service knows')
   }
 
   return {

@@ -22,7 +22,10 @@ export function createTimetable(
   client: Client,
   settings: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
 ): Timetable {
-  const schedules = temporalSchedules(client, settings, { prefix: 'schedule/', cronAt: ['body', 'cron'] })
+  const schedules = temporalSchedules(client, settings, {
+    prefix: 'schedule/',
+    at: { cron: ['body', 'cron'], timezone: ['body', 'timezone'] },
+  })
   return {
     ...schedules,
     put: (schedule) =>
@@ -41,7 +44,10 @@ export function createRefreshTimetable(
   client: Client,
   settings: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
 ): RefreshTimetable {
-  const schedules = temporalSchedules(client, settings, { prefix: 'source/', cronAt: ['body', 'refresh', 'cron'] })
+  const schedules = temporalSchedules(client, settings, {
+    prefix: 'source/',
+    at: { cron: ['body', 'refresh', 'cron'], timezone: ['body', 'refresh', 'timezone'] },
+  })
   return {
     ...schedules,
     async put(source) {

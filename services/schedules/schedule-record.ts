@@ -59,6 +59,17 @@ export function updateOf(changes: ScheduleChanges, timing: ScheduleTiming | unde
   return { $set, $unset }
 }
 
+/** The statement that takes a change back. */
+export function undoOf({ $set, $unset }: ReturnType<typeof updateOf>, before: ScheduleRecord) {
+  const changed = new Set(Object.keys({ ...$set, ...$unset }))
+  const earlier = Object.entries(before).filter(([member]) => changed.has(member))
+  const added = [...changed].filter((member) => !Object.hasOwn(before, member))
+  return {
+    $set: Object.fromEntries(earlier),
+    $unset: Object.fromEntries(added.map((member) => [member, 1])),
+  }
+}
+
 /** The members of a timing that it does not have. */
 function withoutTiming(timing: object): Record<string, 1> {
   const members = ['cron', 'interval_seconds', 'at', 'start_at', 'end_at'].filter((member) => !(member in timing))

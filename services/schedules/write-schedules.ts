@@ -1,15 +1,15 @@
-import { AppError } from '../../domain/errors.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import type { Collections } from '../collections.ts'
 import { holdAssistant, holdProject, holdThread } from '../parents.ts'
+import { passOn } from '../pass-on.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type ScheduleReads, missing, present } from './read-schedules.ts'
 import { storedInputOf } from './schedule-input.ts'
 import { takeActiveSlot, takeScheduleSlot } from './schedule-quota.ts'
-import { recordOf, updateOf } from './schedule-record.ts'
+import { recordOf, undoOf, updateOf } from './schedule-record.ts'
 import { type NewSchedule, type ScheduleChanges, changedTiming, checkTiming, timingOf } from './schedule-request.ts'
 import type { SyncSchedule } from './sync.ts'
 
@@ -67,7 +67,13 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
           .lean<ScheduleRecord>()
       })
       if (updated === null) throw missing()
-      await passOn(scheduleId)
+      await passOn(deps, scheduleId, () =>
+        schedules.updateOne(
+          { _id: scheduleId, revision: updated.revision },
+          { ...undoOf(change, before), $inc: { revision: 1 } },
+          { timestamps: false },
+        ),
+      )
       return updated
     },
 
@@ -78,7 +84,7 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
         { $set: { deleting: true, check_at: new Date() } },
       )
       if (matchedCount === 0) throw missing()
-      await passOn(scheduleId)
+      await passOn(deps, scheduleId)
     },
 
     /**
@@ -106,14 +112,6 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       if (threadId !== undefined) await holdThread(collections, threadId, session)
       await schedules.create([schedule], { session, timestamps: false })
     })
-    await passOn(_id)
-  }
-
-  /** The record is stored, so the change is made: while Temporal is away, the sweep of a worker passes it on. */
-  async function passOn(scheduleId: string): Promise<void> {
-    await deps.sync(scheduleId).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'unavailable') deps.onError(error)
-      else throw error
-    })
+    await passOn(deps, _id, () => schedules.deleteOne({ _id, revision: schedule.revision }))
   }
 }

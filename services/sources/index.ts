@@ -7,6 +7,7 @@ import type { DeletionResult } from '../deletion/requests.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
 import type { Outbound } from '../outbound.ts'
 import { holdAssistant } from '../parents.ts'
+import { passOn } from '../pass-on.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
@@ -46,15 +47,7 @@ export function createSources(deps: SourcesDeps) {
       await holdAssistant(collections, { assistantId: assistant._id, userId: source.user_id }, session)
       await sources.create([source], { session, timestamps: false })
     })
-    await passOn(source._id)
-  }
-
-  /** The record is stored, so the change is made: while Temporal is away, the sweep of a worker passes it on. */
-  async function passOn(sourceId: string): Promise<void> {
-    await deps.sync(sourceId).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'unavailable') deps.onError(error)
-      else throw error
-    })
+    await passOn(deps, source._id, () => sources.deleteOne({ _id: source._id, revision: source.revision }))
   }
 
   return {
@@ -83,7 +76,7 @@ export function createSources(deps: SourcesDeps) {
         { _id: source._id, status: { $in: ['ready', 'failed'] }, crawl_id: { $exists: false }, ...present },
         { $set: { status: 'queued', check_at: new Date() } },
       )
-      await passOn(source._id)
+      await passOn(deps, source._id)
       return view(await find(assistant, sourceId))
     },
 

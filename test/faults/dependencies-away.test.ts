@@ -33,6 +33,7 @@ function requests(service: ModelService, talk: Talk): Record<string, () => Promi
     'a run that may be refused': () => call('POST', '/runs/', talk.payload('Go', { multitask_strategy: 'reject' })),
     'a stream': () => call('POST', '/runs/stream', talk.payload('Go')),
     'a cancellation': async () => call('POST', `/runs/${(await waitingRun).runId}/cancel`),
+    'a schedule': () => call('POST', '/schedules/', scheduleOf(talk)),
     'an upload': () => call('POST', `/assistants/${talk.assistantId}/files?wait=false`, file()),
     'a deletion': async () => call('DELETE', `/threads/${(await extraThread).thread_id}`),
     'a public answer': () =>
@@ -43,6 +44,12 @@ function requests(service: ModelService, talk: Talk): Record<string, () => Promi
     statistics: () => anybody.call('GET', `/admin/system-stats?admin_token=${service.settings.adminToken}`),
   }
 }
+
+const scheduleOf = ({ assistantId }: Talk) => ({
+  assistant_id: assistantId,
+  input: [{ type: 'human', content: 'Hi' }],
+  cron: '0 0 1 1 *',
+})
 
 let extraThread: Promise<{ thread_id: string }>
 /** It waits for results of its client. */

@@ -67,6 +67,7 @@ describe('a schedule whose time comes', () => {
           return info.nextActionTimes.length > 0
         })
       process.kill(temporal.pid, 'SIGKILL')
+      await temporal.exited
       expect(Date.now(), 'the kill came in time').toBeLessThan(Date.parse(at))
       await passed(at, (catchupSeconds + 2) * 1000)
       temporal = await again.temporal()
@@ -89,6 +90,7 @@ describe('a schedule whose time comes', () => {
     const schedule = await plan.create({ at: inSeconds(2) })
     await asked.arrived
     process.kill(temporal.pid, 'SIGKILL')
+    await temporal.exited
     gate.resolve()
     temporal = await again.temporal()
     await plan.ended(schedule.schedule_id, 1, 90_000)
@@ -99,6 +101,7 @@ describe('a schedule whose time comes', () => {
     const plan = await planner(service)
     const schedule = await plan.create({ at: inSeconds(2) })
     process.kill(redis.pid, 'SIGKILL')
+    await redis.exited
     await passed(String(schedule.at))
     await eventually(
       'the run has ended without Redis',

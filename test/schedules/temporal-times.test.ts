@@ -57,3 +57,25 @@ it('the next five times of an answer are those at which Temporal starts the runs
   expect(asked).toBeGreaterThan(0)
   expect(asked).toBeLessThan(compared / 4)
 })
+
+it('a time zone that Temporal does not know is refused, and the schedule is as before', async () => {
+  const { client, create, payload } = await planner(service)
+  const unknown = 'europe/berlin'
+  const asked = () => client.get('/schedules/')
+  const refused = { status: 422, body: { detail: [{ loc: ['body', 'timezone'] }] } }
+  expect(await client.call('POST', '/schedules/', payload({ cron: '0 8 * * *', timezone: unknown }))).toMatchObject(
+    refused,
+  )
+  expect(await asked()).toMatchObject({ schedules: [] })
+
+  const { schedule_id: id } = await create({ cron: '0 8 * * *', timezone: 'Europe/Berlin', max_runs: 3 })
+  const path = `/schedules/${id}`
+  const before = await client.get(path)
+  const changes = { cron: '0 9 * * *', timezone: unknown, note: 'new', max_runs: null }
+  expect(await client.call('PATCH', path, changes)).toMatchObject(refused)
+  expect(await client.get(path)).toEqual(before)
+  const handle = service.temporal.schedule.getHandle(`schedule/${id}`)
+  expect((await handle.describe()).spec.calendars?.[0]?.hour).toMatchObject([{ start: 8 }])
+  expect(await client.call('PATCH', path, { cron: '0 9 * * *' })).toMatchObject({ status: 200 })
+  expect((await handle.describe()).spec.calendars?.[0]?.hour).toMatchObject([{ start: 9 }])
+})

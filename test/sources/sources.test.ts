@@ -316,6 +316,10 @@ describe('a source of the web', () => {
     const url = `${closed.url}/`
     expect(await refused({ type: 'page', url, refresh: {} })).toEqual([422, 'body.refresh.cron'])
     expect(await refused({ type: 'page', url, refresh: { cron: 'soon' } })).toEqual([422, 'body.refresh.cron'])
+    // Temporal takes the names of time zones letter by letter.
+    const refresh = { cron: '0 4 * * *', timezone: 'europe/berlin' }
+    expect(await refused({ type: 'page', url, refresh })).toEqual([422, 'body.refresh.timezone'])
+    expect(await service.collections.sources.countDocuments({ assistant_id: reader.assistantId })).toBe(0)
     const { body } = await reader.add({ type: 'page', url })
     expect(await reader.ended(body.source_id, 60_000)).toMatchObject({
       status: 'failed',
