@@ -21,7 +21,7 @@ import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { type HttpMetrics, installMetrics } from './plugins/metrics.ts'
 import { installPathIds } from './plugins/path-ids.ts'
 import { type RateLimitSettings, installRateLimits } from './plugins/rate-limits.ts'
-import { installResponses } from './plugins/responses.ts'
+import { type NoteProblem, installResponses } from './plugins/responses.ts'
 import { installRouteTable, routerOptions } from './plugins/route-table.ts'
 import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.ts'
 import { installTracing } from './plugins/tracing.ts'
@@ -83,7 +83,7 @@ export interface AppDeps {
     corsOrigins: string[]
     shutdownGraceSeconds: number
     maxBodyMb: number
-    checkResponses?: boolean
+    noteProblem?: NoteProblem
   } & BodyTimeouts &
     ConnectionLimits &
     StreamLimits &
@@ -140,7 +140,7 @@ export async function buildApp(deps: AppDeps) {
   installTracing(app, deps.tracing)
   installJsonBody(app)
   installValidation(app)
-  installResponses(app, settings.checkResponses ?? false)
+  installResponses(app, settings.noteProblem)
   await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
   installCacheControl(app)
   installCors(app, settings.corsOrigins)
@@ -153,7 +153,7 @@ export async function buildApp(deps: AppDeps) {
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
-  await installOpenApi(app, { ...settings, whenAsked: settings.checkResponses === true })
+  await installOpenApi(app, { ...settings, whenAsked: settings.noteProblem !== undefined })
   await installConsole(app, settings)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)

@@ -12,11 +12,12 @@ import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
 import { startOwnWorker } from '../worker/own-worker.ts'
 import { buildApp } from './app.ts'
+import type { NoteProblem } from './plugins/responses.ts'
 
 const version = '1.0.0'
 
 /** Settings → platform → app → listen. Used by the process entry and by tests. */
-export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
+export async function startApi(settings: Settings & { noteProblem?: NoteProblem }, logger: Logger) {
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
   const platform = await connectPlatform(settings, logger, { metrics })
   const { infra, services } = platform

@@ -43,9 +43,10 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
 }
 
 /**
- * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413) or of another
- * type (415), a token can be missing (401) or pinned to a project that is gone (403), a caller can be too fast
- * (429), and every route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
+ * The refusals that follow from the kind of a route: a body can be malformed (400), late (408), too large (413) or of
+ * another type (415), a token can be missing (401), of an account that is suspended or being deleted, or pinned to a
+ * project that is gone (403), another request can have the same key (409), a caller can be too fast (429), and every
+ * route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
  * removed: 422 without any input; and if no model is called, a budget that is used up (402) and the failures of a
  * model (499, 502, 504).
  */
@@ -58,25 +59,29 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
     (part) => Object.keys(asObject(asObject(part)['properties'])).length > 0,
   )
   const hasInput = hasBody || hasParameters
-  if (route.method === 'OPTIONS') return { 200: { description: 'The headers that allow the request.', type: 'null' } }
-  const added = schema.tags?.includes('health') ? [500] : [429, 500, 503]
-  if (hasBody) added.push(400, 413, 415)
-  if (auth === 'user' || auth === 'token' || auth === 'admin') added.push(401)
-  if (auth === 'project') added.push(401, 403)
+  const refusal = isV1 ? V1Error : isCompat ? CompatError : ErrorDetail
+  if (route.method === 'OPTIONS')
+    return { 200: { description: 'The headers that allow the request.', type: 'null' }, 429: refusal }
+  const added = schema.tags?.includes('health') ? [429, 500] : [429, 500, 503]
+  if (hasBody) added.push(400, 408, 413, 415)
+  if (route.config?.idempotent) added.push(409)
+  if (auth === 'admin') added.push(401)
+  if (tokensOfUsers.includes(auth)) added.push(401, 403)
 
   const declared = asObject(schema.response)
-  const refusal = isV1 ? V1Error : isCompat ? CompatError : ErrorDetail
   const invalid = isCompat ? CompatValidationError : ValidationError
   const all = { 422: invalid, ...Object.fromEntries(added.map((status) => [String(status), refusal])), ...declared }
   const impossible = [
     // On `/v1`, wrong input is 400.
     ...(hasInput && !isV1 ? [] : ['422']),
     ...(isV1 && !hasInput ? ['400'] : []),
-    ...(hasBody || !isCompat ? [] : ['400', '413']),
+    ...(hasBody || !isCompat ? [] : ['400', '408', '413']),
     ...(!isCompat || isStreaming(declared) ? [] : ['402', '499', '502', '504']),
   ]
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }
+
+const tokensOfUsers: (string | undefined)[] = ['user', 'optional-user', 'project', 'token']
 
 /** Links the events of an answer that is a stream. */
 function withEvents(response: JsonObject, operationId: string | undefined): JsonObject {

@@ -1,16 +1,22 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { describeOperation } from '../openapi/operation.ts'
+
+/** Is told of an answer that its operation does not declare. */
+export type NoteProblem = (problem: string) => void
 
 /**
- * Answers are plain `JSON.stringify`, which keeps free-form members exactly as they are. With `check` (set by
- * tests), an answer that does not match its declared schema throws.
+ * Answers are plain `JSON.stringify`, which keeps free-form members exactly as they are. With `noteProblem` (set
+ * by tests), it is told of answers with a status that the OpenAPI document does not have, and an answer that does not
+ * match its declared schema throws.
  */
-export function installResponses(app: FastifyInstance, check: boolean): void {
-  if (!check) {
+export function installResponses(app: FastifyInstance, noteProblem: NoteProblem | undefined): void {
+  if (noteProblem === undefined) {
     app.setSerializerCompiler(() => (value) => JSON.stringify(value))
     return
   }
+  noteUndeclared(app, noteProblem)
   app.setSerializerCompiler(({ schema, method, url, httpStatus }) => {
     const validate = checkOf(schema)
     return (value) => {
@@ -23,6 +29,22 @@ export function installResponses(app: FastifyInstance, check: boolean): void {
     }
   })
 }
+
+function noteUndeclared(app: FastifyInstance, noteProblem: NoteProblem): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { schema, url = '' } = request.routeOptions
+    if (schema !== undefined && !schema.hide) {
+      const { response } = describeOperation(schema, request.routeOptions as unknown as RouteOptions)
+      const declared = [...Object.keys(response ?? {}).map(Number), ...unasked(schema)]
+      if (!declared.includes(reply.statusCode))
+        noteProblem(`${request.method} ${url} answered ${reply.statusCode}, which it does not declare`)
+    }
+    done()
+  })
+}
+
+/** The answers to what no operation describes: another method than that of the route, and a body where none belongs. */
+const unasked = ({ body }: FastifySchema) => (body === undefined ? [400, 405, 408, 413, 415] : [405])
 
 let ajv: Ajv | undefined
 

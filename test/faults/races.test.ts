@@ -17,7 +17,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
   let second: Awaited<ReturnType<typeof startApi>>
   beforeAll(async () => {
     service = await startService({ env: { FRONTEND_URL: 'https://front.example.com/' } })
-    second = await startApi({ ...service.settings, checkResponses: true }, createLogger('second', 'silent'))
+    second = await startApi({ ...service.settings, noteProblem: service.noteProblem }, createLogger('second', 'silent'))
   })
   afterAll(async () => {
     await second.app.close()

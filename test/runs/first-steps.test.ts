@@ -32,7 +32,7 @@ describe('the first step of a run', () => {
       settings: { runTaskTimeoutSeconds: 10 },
       respond: ({ body: { messages } }) => ({ text: `Answer to ${String(messages.at(-1)?.content)}` }),
     })
-    second = await startApi({ ...service.settings, checkResponses: true }, createLogger('second', 'silent'))
+    second = await startApi({ ...service.settings, noteProblem: service.noteProblem }, createLogger('second', 'silent'))
     await second.servesRuns
   })
   afterAll(async () => {

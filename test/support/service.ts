@@ -46,13 +46,15 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
   }
 }
 
-/** API and worker in this process, on real servers. Answers are checked against their declared schemas. */
+/** API and worker in this process, on real servers. Answers are checked against their declared statuses and schemas. */
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
   const settings = { ...loadSettings(environment), ...changed }
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   await migrate(settings, logger)
-  const api = await startApi({ ...settings, checkResponses: true }, logger)
+  const problems = new Set<string>()
+  const noteProblem = (problem: string) => problems.add(problem)
+  const api = await startApi({ ...settings, noteProblem }, logger)
   await api.servesRuns
   const [redis] = api.infra.redis.primaries()
   if (redis === undefined) throw new Error('the service has no Redis server')
@@ -62,6 +64,7 @@ export async function startService({ env, settings: changed, worker = true, onLo
   return {
     env: environment,
     settings,
+    noteProblem,
     url: api.address,
     api,
     worker: running,
@@ -79,6 +82,7 @@ export async function startService({ env, settings: changed, worker = true, onLo
       await api.close()
       await rm(settings.dataDir, { recursive: true, force: true })
       shardKeys.check()
+      if (problems.size > 0) throw new Error([...problems].join('\n'))
     },
   }
 }

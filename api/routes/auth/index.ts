@@ -68,7 +68,7 @@ const entryRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (ap
         summary: 'Exchange e-mail address and password for an access token of 30 days',
         tags,
         body: LoginRequest,
-        response: { 200: LoginResponse, ...refusals(401) },
+        response: { 200: LoginResponse, ...refusals(401, 403, 409) },
       },
     },
     async (request) => {
@@ -163,7 +163,7 @@ const exchangeRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async 
         operationId: 'accounts.exchange',
         summary: "Exchange a user pool's ID token, as bearer token, for a service token of one hour",
         tags,
-        response: { 200: ExchangeResponse, ...refusals(401) },
+        response: { 200: ExchangeResponse, ...refusals(401, 403, 409) },
       },
     },
     async (request) => {

@@ -8,7 +8,7 @@ import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
 import { sendHtmlPage } from '../html-page.ts'
 import type { PageName } from '../page-texts.ts'
-import { ErrorDetail } from '../schemas.ts'
+import { ErrorDetail, refusals } from '../schemas.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 
 /**
@@ -71,6 +71,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
           302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }),
           400: callbackRefusal,
           409: callbackRefusal,
+          ...refusals(401, 403),
         },
       },
     },

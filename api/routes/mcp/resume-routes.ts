@@ -31,7 +31,7 @@ export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{ openStreams: OpenStrea
             Type.String({ maxLength: 4096, description: 'The id of the last event that arrived.' }),
           ),
         }),
-        response: { 200: mcpEvents, ...refusals(400, 401, 403, 404) },
+        response: { 200: mcpEvents, ...refusals(400, 401, 403, 404, 405) },
       },
     },
     async (request, reply) => {

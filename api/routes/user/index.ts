@@ -15,6 +15,7 @@ import {
   User,
   UserUpdateRequest,
 } from '../auth/schemas.ts'
+import { refusals } from '../schemas.ts'
 
 interface UserRoutesOptions {
   accounts: Accounts
@@ -78,7 +79,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         summary: 'Replace the password; existing tokens stay valid',
         tags: ['users'],
         body: ChangePasswordRequest,
-        response: { 200: Message },
+        response: { 200: Message, ...refusals(409) },
       },
     },
     async (request) => {

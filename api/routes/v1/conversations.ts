@@ -169,7 +169,7 @@ export const v1ConversationRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>>
       schema: {
         ...operation('conversations.items.delete', 'Delete an item of a conversation'),
         params: itemParams,
-        response: { 200: Conversation, ...v1Refusals(404) },
+        response: { 200: Conversation, ...v1Refusals(404, 409) },
       },
     },
     async (request) => {

@@ -16,7 +16,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       schema: {
         ...operation('threads.create', 'Begin a conversation'),
         body: V1ThreadCreateRequest,
-        response: { 200: V1Thread, ...v1Refusals() },
+        response: { 200: V1Thread, ...v1Refusals(404) },
       },
     },
     async (request) => {
