@@ -70,7 +70,7 @@ export async function judge(
 }
 
 /** On `/v1`, files are those of the project. */
-function idsOn({ path }: Operation, { ids }: Side): Ids {
+export function idsOn({ path }: Operation, { ids }: Side): Ids {
   return path.startsWith('/v1/') ? { ...ids, file_id: ids.project_file_id } : ids
 }
 
