@@ -43,8 +43,11 @@ function noteUndeclared(app: FastifyInstance, noteProblem: NoteProblem): void {
   })
 }
 
-/** The answers to what no operation describes: another method than that of the route, and a body where none belongs. */
-const unasked = ({ body }: FastifySchema) => (body === undefined ? [400, 405, 408, 413, 415] : [405])
+/**
+ * The answers to what no operation describes: another method than that of the route, a body where none belongs, and a
+ * client that has gone away, which gets none.
+ */
+const unasked = ({ body }: FastifySchema) => (body === undefined ? [400, 405, 408, 413, 415, 499] : [405, 499])
 
 let ajv: Ajv | undefined
 

@@ -88,6 +88,13 @@ describe('budgets', () => {
     const refused = await run(user, assistant.id)
     expect(refused.status).toBe(402)
     expect(refused.text).toContain('0.5 of money')
+    const messages = [{ role: 'user', content: 'hi' }]
+    for (const [other, body] of [
+      ['/v1/threads/runs', { assistant_id: assistant.id, thread: { messages } }],
+      ['/v1/responses', { model: assistant.id, input: 'hi' }],
+      ['/v1/chat/completions', { model: assistant.id, messages }],
+    ] as const)
+      expect({ other, status: (await user.call('POST', other, body)).status }).toEqual({ other, status: 402 })
     await user.put(path, { tokens })
     const overTokens = await run(user, assistant.id)
     expect(overTokens.status).toBe(429)

@@ -86,7 +86,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         ...operation('assistants.update', 'Change members of an assistant'),
         params,
         body: V1AssistantUpdateRequest,
-        response: { 200: AssistantShape, ...v1Refusals(404) },
+        response: { 200: AssistantShape, ...v1Refusals(404, 409) },
       },
     },
     async (request) => {

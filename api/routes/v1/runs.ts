@@ -68,7 +68,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
         params: ThreadParams,
         querystring: IncludeQuery,
         body: V1RunCreateRequest,
-        response: { ...runOrStream, ...v1Refusals(404, 429) },
+        response: { ...runOrStream, ...v1Refusals(402, 404, 429) },
       },
     },
     async (request, reply) => {
@@ -84,7 +84,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       schema: {
         ...operation('threads.createAndRun', 'Begin a conversation and run an assistant on it'),
         body: V1ThreadRunCreateRequest,
-        response: { ...runOrStream, ...v1Refusals(404, 429) },
+        response: { ...runOrStream, ...v1Refusals(402, 404, 429) },
       },
     },
     async (request, reply) => {
