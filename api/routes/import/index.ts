@@ -76,7 +76,7 @@ export const importRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'imports'>> 
         tags: ['users'],
         consumes: ['application/octet-stream'],
         body: Archive,
-        response: { 200: ImportReport, ...refusals(400, 401, 413, 503) },
+        response: { 200: ImportReport, ...refusals(400, 401, 409, 413, 503) },
       },
     },
     async (request, reply) => {
