@@ -1,14 +1,15 @@
 import {
   type Client,
   ScheduleAlreadyRunning,
-  type ScheduleDescription,
+  type ScheduleHandle,
   ScheduleNotFoundError,
   type ScheduleOptions,
   ServiceError,
   isGrpcServiceError,
 } from '@temporalio/client'
-import { AppError, invalidInput } from '../../domain/errors.ts'
+import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { Settings } from '../config.ts'
+import { isUnanswered, unavailable } from './unanswered.ts'
 
 /** Owners that one query names; each id has at most 128 characters. */
 const ownersOfQuery = 50
@@ -18,10 +19,11 @@ const invalidArgument = 3
 
 const attributeOf = { user: 'UserId', project: 'ProjectId', assistant: 'AssistantId' } as const
 
-/** Where a request names the times of a schedule. */
-export interface TimesAt {
-  cron: string[]
-  timezone: string[]
+interface Kind {
+  /** Of the ids at Temporal. */
+  prefix: string
+  /** Where a request names the times. */
+  at: { cron: string[]; timezone: string[] }
 }
 
 interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
@@ -34,7 +36,7 @@ interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
 export function temporalSchedules(
   client: Client,
   { dependencyTimeoutSeconds }: Pick<Settings, 'dependencyTimeoutSeconds'>,
-  { prefix, at }: { prefix: string; at: TimesAt },
+  { prefix, at }: Kind,
 ) {
   async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
     try {
@@ -44,9 +46,18 @@ export function temporalSchedules(
       const cause = error instanceof ServiceError ? error.cause : error
       // Its error for times that the server refuses.
       if (error instanceof TypeError) throw refusedTimes(error.message)
-      if (!isGrpcServiceError(cause)) throw error
-      if (cause.code === invalidArgument) throw refusedTimes(cause.details)
-      throw new AppError('unavailable', 'The service is busy or partly down; try again soon.', { cause: error })
+      if (isGrpcServiceError(cause) && cause.code === invalidArgument) throw refusedTimes(cause.details)
+      throw isUnanswered(error) ? unavailable(error) : error
+    }
+  }
+
+  /** Undefined if there is no such schedule. */
+  async function ifThere<T>(id: string, call: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await withDeadline(() => call(client.schedule.getHandle(prefix + id)))
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return undefined
+      throw error
     }
   }
 
@@ -81,18 +92,14 @@ export function temporalSchedules(
       }),
 
     async remove(scheduleId: string): Promise<void> {
-      try {
-        await withDeadline(() => client.schedule.getHandle(prefix + scheduleId).delete())
-      } catch (error) {
-        if (!(error instanceof ScheduleNotFoundError)) throw error
-      }
+      await ifThere(scheduleId, (handle) => handle.delete())
     },
 
-    async nextTimes(scheduleId: string): Promise<Date[] | undefined> {
-      return (await describe(scheduleId))?.info.nextActionTimes
-    },
+    nextTimes: (scheduleId: string): Promise<Date[] | undefined> =>
+      ifThere(scheduleId, async (handle) => (await handle.describe()).info.nextActionTimes),
 
-    exists: async (scheduleId: string): Promise<boolean> => (await describe(scheduleId)) !== undefined,
+    exists: async (scheduleId: string): Promise<boolean> =>
+      (await ifThere(scheduleId, (handle) => handle.describe())) !== undefined,
 
     async idsOf(owner: keyof typeof attributeOf, owners: string[]): Promise<string[]> {
       const ids: string[] = []
@@ -106,14 +113,5 @@ export function temporalSchedules(
         })
       return ids
     },
-  }
-
-  async function describe(scheduleId: string): Promise<ScheduleDescription | undefined> {
-    try {
-      return await withDeadline(() => client.schedule.getHandle(prefix + scheduleId).describe())
-    } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return undefined
-      throw error
-    }
   }
 }

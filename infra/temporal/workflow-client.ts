@@ -6,14 +6,11 @@ import {
 } from '@temporalio/common'
 import {
   type Client,
-  ServiceError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  isGrpcServiceError,
 } from '@temporalio/client'
 import { queueName } from '../../domain/contracts/queues.ts'
 import {
@@ -23,7 +20,6 @@ import {
   type WorkflowType,
   startOptions,
 } from '../../domain/contracts/workflow-contract.ts'
-import { AppError } from '../../domain/errors.ts'
 import type {
   Addressed,
   Messages,
@@ -33,6 +29,7 @@ import type {
   WorkflowState,
 } from '../../services/workflow-client.ts'
 import type { Settings } from '../config.ts'
+import { isUnanswered, unavailable } from './unanswered.ts'
 
 /** Calls Temporal; all calls of workflows go through it. */
 export function createWorkflowClient(
@@ -245,19 +242,4 @@ async function outcomeOf<Answer>(call: Promise<Answer>): Promise<UpdateOutcome<A
     if (typeof type !== 'string') throw error
     return { status: 'refused', type, cause: error }
   }
-}
-
-function isUnanswered(error: unknown): boolean {
-  return (
-    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
-    error instanceof ServiceError ||
-    isGrpcServiceError(error)
-  )
-}
-
-function unavailable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The service is busy or partly down; try again soon.', {
-    cause,
-    retryAfterSeconds: 5,
-  })
 }
