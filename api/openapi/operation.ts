@@ -5,6 +5,7 @@ import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import { linkedEvents } from './events.ts'
 
 type JsonObject = Record<string, unknown>
+type Route = Pick<RouteOptions, 'config' | 'method'>
 
 const eventStream = 'text/event-stream'
 
@@ -12,7 +13,7 @@ const eventStream = 'text/event-stream'
  * The description of an operation: what its route declares, and what plugins add to every route of its kind
  * (security, refusals).
  */
-export function describeOperation(schema: FastifySchema, route: RouteOptions): FastifySchema {
+export function describeOperation(schema: FastifySchema, route: Route): FastifySchema {
   const { querystring, headers } = schema
   return {
     ...schema,
@@ -46,11 +47,10 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  * The refusals that follow from the kind of a route: a body can be malformed (400), late (408), too large (413) or of
  * another type (415), a token can be missing (401), of an account that is suspended or being deleted, or pinned to a
  * project that is gone (403), another request can have the same key (409), a caller can be too fast (429), and every
- * route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
- * removed: 422 without any input; and if no model is called, a budget that is used up (402) and the failures of a
- * model (499, 502, 504).
+ * route can fail (500) or need a server that is away (503). Declared answers that cannot occur are removed: 422 without
+ * any input; and if no model is called, a budget that is used up (402) and the failures of a model (499, 502, 504).
  */
-function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
+function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
   const { auth } = route.config ?? {}
   const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
   const isV1 = schema.tags?.includes('v1') ?? false
@@ -66,7 +66,7 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   if (hasBody) added.push(400, 408, 413, 415)
   if (route.config?.idempotent) added.push(409)
   if (auth === 'admin') added.push(401)
-  if (tokensOfUsers.includes(auth)) added.push(401, 403)
+  if (securityOf(auth).some((way) => 'userToken' in way)) added.push(401, 403)
 
   const declared = asObject(schema.response)
   const invalid = isCompat ? CompatValidationError : ValidationError
@@ -80,8 +80,6 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   ]
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }
-
-const tokensOfUsers: (string | undefined)[] = ['user', 'optional-user', 'project', 'token']
 
 /** Links the events of an answer that is a stream. */
 function withEvents(response: JsonObject, operationId: string | undefined): JsonObject {

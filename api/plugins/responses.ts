@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifySchema } from 'fastify'
 import { describeOperation } from '../openapi/operation.ts'
 
 /** Is told of an answer that its operation does not declare. */
@@ -34,7 +34,7 @@ function noteUndeclared(app: FastifyInstance, noteProblem: NoteProblem): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { schema, url = '' } = request.routeOptions
     if (schema !== undefined && !schema.hide) {
-      const { response } = describeOperation(schema, request.routeOptions as unknown as RouteOptions)
+      const { response } = describeOperation(schema, request.routeOptions)
       const declared = [...Object.keys(response ?? {}).map(Number), ...unasked(schema)]
       if (!declared.includes(reply.statusCode))
         noteProblem(`${request.method} ${url} answered ${reply.statusCode}, which it does not declare`)
