@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { createDeletion } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
-import type { Store } from '../../services/deletion/store.ts'
-import type { Timetable } from '../../services/schedules/timetable.ts'
+import { scheduleStores } from '../../services/schedules/delete-schedules.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -15,7 +14,7 @@ describe('the steps of a deletion', () => {
   })
   afterAll(() => service.close())
 
-  const storesOf = (timetable: Timetable = service.api.platform.core.timetable) => {
+  const storesOf = () => {
     const { collections } = service
     const { transaction } = service.api.infra.database
     const { stream } = service.api.platform.core
@@ -24,7 +23,7 @@ describe('the steps of a deletion', () => {
       transaction,
       stream,
       billing: service.api.services.billing,
-      timetable,
+      timetable: service.api.platform.core.timetable,
       refreshes: service.api.platform.core.refreshes,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
@@ -45,14 +44,20 @@ describe('the steps of a deletion', () => {
   it('count and remove the schedules that Temporal does not list yet, and count none that it still lists', async () => {
     const user = await fillEstate(service, await insertUser(service), { projects: 1 })
     const { timetable } = service.api.platform.core
-    const notListed = storesOf({ ...timetable, idsOf: async () => [] }).filter(isOfTemporal)
-    const stillListed = storesOf({ ...timetable, idsOf: async () => user.schedules }).filter(isOfTemporal)
+    const { transaction } = service.api.infra.database
+    const storeThatLists = (ids: string[]) => {
+      const [store] = scheduleStores({
+        collections: service.collections,
+        transaction,
+        timetable: { ...timetable, idsOf: async () => ids },
+      })
+      return store
+    }
     const members = { userIds: [user.userId], projectIds: [], assistantIds: [], threadIds: [] }
-    const counts = (stores: typeof notListed) => Promise.all(stores.map((store) => store.countFor(members)))
-    expect(await counts(notListed)).toEqual([1])
-    for (const store of notListed) await store.deleteFor(members)
+    expect(await storeThatLists([])?.countFor(members)).toBe(1)
+    await storeThatLists([])?.deleteFor(members)
     expect(await timetable.exists(user.schedules[0] ?? '')).toBe(false)
-    expect(await counts(stillListed)).toEqual([0])
+    expect(await storeThatLists(user.schedules)?.countFor(members)).toBe(0)
   })
 
   it('can be interrupted after any store and repeated', async () => {
@@ -122,8 +127,6 @@ describe('the steps of a deletion', () => {
     expect((await user.call('GET', '/projects/')).status).toBe(200)
   })
 })
-
-const isOfTemporal = (store: Store) => store.name === 'temporal_schedules'
 
 function createDeletionDeps(service: RunningService) {
   const { collections } = service
