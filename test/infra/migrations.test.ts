@@ -4,7 +4,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { migrate, schemaVersionNeeded, stepsOfNextRelease } from '../../composition/migrations.ts'
 import { newId } from '../../domain/ids.ts'
 import { loadSettings } from '../../infra/config.ts'
@@ -12,6 +12,7 @@ import { createLogger } from '../../infra/logger.ts'
 import { type Database, connectDatabase } from '../../infra/mongo/connect.ts'
 import { type MigrationStep, runMigrations } from '../../infra/mongo/run-migrations.ts'
 import { requireSchema, schemaState, schemaVersion } from '../../infra/mongo/schema-version.ts'
+import { eventually } from '../support/eventually.ts'
 import { serviceEnv } from '../support/service.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
@@ -204,16 +205,28 @@ describe('the migrations', () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const leaseMs = 400
-      const first = runMigrations(connection, steps('first'), calls, { ...silent, leaseMs })
-      await calls.slowStarted.promise
-      const waiting = Promise.withResolvers<string>()
-      const second = runMigrations(connection, steps('second'), calls, { log: waiting.resolve, leaseMs })
-      expect(await waiting.promise).toContain('waiting for the migration job')
-      await pause(3 * leaseMs)
-      calls.release.resolve()
-      expect(await first).toEqual({ from: 0, to: 2 })
-      expect(await second).toEqual({ from: 2, to: 2 })
-      expect(calls.order).toEqual(['first quick', 'first slow'])
+      const expiry = async () => (await schemaState(connection).findOne({ _id: 'schema' }))?.lease?.expires_at.getTime()
+      // Only the test moves the clock, so that no pause of this process looks like a dead job.
+      vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
+      try {
+        const first = runMigrations(connection, steps('first'), calls, { ...silent, leaseMs })
+        await calls.slowStarted.promise
+        const waiting = Promise.withResolvers<string>()
+        const second = runMigrations(connection, steps('second'), calls, { log: waiting.resolve, leaseMs })
+        expect(await waiting.promise).toContain('waiting for the migration job')
+        for (let renewals = 0; renewals < 12; renewals += 1) {
+          vi.advanceTimersByTime(leaseMs / 4)
+          await eventually('the renewal', async () => (await expiry()) === Date.now() + leaseMs)
+        }
+        // The second job looks again every quarter of a lease, by the real clock.
+        await pause(leaseMs)
+        calls.release.resolve()
+        expect(await first).toEqual({ from: 0, to: 2 })
+        expect(await second).toEqual({ from: 2, to: 2 })
+        expect(calls.order).toEqual(['first quick', 'first slow'])
+      } finally {
+        vi.useRealTimers()
+      }
       await connection.dropDatabase()
     })
 
