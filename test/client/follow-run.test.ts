@@ -62,7 +62,7 @@ test('a silent connection is closed and opened again', async () => {
       isStopped = true
       proxy.swallow()
     }
-    if (snapshot.connection === 'reconnecting') {
+    if (snapshot.connection === 'reconnecting' && isStopped) {
       proxy.restore()
       goOn.resolve()
     }

@@ -266,7 +266,7 @@ describe('a connection to servers of Redis', () => {
     const [first, second] = [await start(reply('first')), await start(reply('second'))]
     let primary = first
     const sentinel = await start(([name]) => (name === 'SENTINEL' ? ['127.0.0.1', String(primary.at.port)] : 'OK'))
-    const redis = await open(`redis+sentinel://${sentinel.address}/main`)
+    const redis = await open(`redis+sentinel://${sentinel.address}/main`, 2000)
     return { redis, sentinel, fail: () => (primary = second) }
   }
 
@@ -326,7 +326,7 @@ describe('a connection to servers of Redis', () => {
     const read = () => redis.at('key', (client) => client.get('key'))
     expect(await read()).toBe('first')
     fail()
-    await eventually('the next primary', async () => (await read()) === 'second', 5000)
+    await eventually('the next primary', async () => (await read()) === 'second')
     expect(redis.perCommand(['a', 'b'])).toEqual([['a', 'b']])
     expect(redis.perCommand([])).toEqual([])
   })

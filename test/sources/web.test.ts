@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
@@ -5,14 +6,17 @@ import { createWeb } from '../../infra/web/web.ts'
 import { startHttpServer } from '../support/http-server.ts'
 
 describe('a crawler on the web', () => {
-  async function webBefore(handler: Parameters<typeof startHttpServer>[0], outboundAllow = ['127.0.0.1']) {
+  async function webBefore(
+    handler: Parameters<typeof startHttpServer>[0],
+    { outboundAllow = ['127.0.0.1'], requestMs = 60_000 } = {},
+  ) {
     const site = await startHttpServer(handler)
     const outbound = createOutbound({ outboundAllow })
     onTestFinished(async () => {
       await outbound.close()
       await site.close()
     })
-    const web = createWeb({ outbound, contactUrl: 'https://platform.example', pauseMs: 0, requestMs: 300 })
+    const web = createWeb({ outbound, contactUrl: 'https://platform.example', pauseMs: 0, requestMs })
     const signal = new AbortController().signal
     return {
       site,
@@ -22,22 +26,27 @@ describe('a crawler on the web', () => {
     }
   }
 
-  it('ends answers that drip, and those that unpack to more than they may', async () => {
-    const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
+  it('ends answers that drip, and those that never begin', async () => {
     const drips = new Set<NodeJS.Timeout>()
-    const { ask, site } = await webBefore((request, response) => {
+    const handler = (request: IncomingMessage, response: ServerResponse) => {
       if (request.url === '/silent') return
-      if (request.url === '/bomb.xml.gz')
-        return void response.writeHead(200, { 'content-type': 'application/gzip' }).end(bomb)
       response.writeHead(200, { 'content-type': 'text/html' })
       drips.add(setInterval(() => response.write('x'), 20))
       response.once('close', () => drips.forEach((drip) => clearInterval(drip)))
-    })
+    }
+    const { ask } = await webBefore(handler, { requestMs: 300 })
     const late = { kind: 'failed', reason: 'The site did not answer completely within 0.3 seconds.' }
     expect(await ask('/drip')).toEqual(late)
     expect(await ask('/silent')).toEqual(late)
+  })
+
+  it('ends answers that unpack to more than they may, and fails before a closed port', async () => {
+    const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
+    const { ask, site } = await webBefore((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/gzip' }).end(bomb)
+    })
     expect(await ask('/bomb.xml.gz')).toEqual({ kind: 'refused', reason: 'It is larger than 25 MB.' })
-    await site.close().catch(() => undefined)
+    await site.close()
     expect(await ask('/closed')).toMatchObject({ kind: 'failed' })
   })
 
@@ -62,7 +71,7 @@ describe('a crawler on the web', () => {
     const rules = await web.rulesOf(`${site.url}/a`, signal)
     expect(rules).toMatchObject({ isTemporary: true })
     expect(rules.refusal(`${site.url}/a`)).toContain('503')
-    const guarded = await webBefore(() => undefined, [])
+    const guarded = await webBefore(() => undefined, { outboundAllow: [] })
     expect(await guarded.ask('/')).toMatchObject({ kind: 'refused' })
   })
 })
