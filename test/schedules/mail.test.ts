@@ -111,7 +111,7 @@ describe('the mail with a result', () => {
     expect(Buffer.from(signature, 'base64url')).toHaveLength(32)
     const other = await mailed()
     const changes: [string, string][] = [
-      ['signature', `${signature.slice(0, -2)}AA`],
+      ['signature', signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))],
       ['signature', 'x'.repeat(43)],
       ['signature', ''],
       ['stops', '1'],
