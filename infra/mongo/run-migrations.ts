@@ -21,6 +21,8 @@ interface MigrationOptions {
   log(message: string): void
   /** How long other jobs wait for one that has died. */
   leaseMs?: number
+  /** Milliseconds since the epoch, by which leases expire. */
+  clock?: () => number
 }
 
 const defaultLeaseMs = 60_000
@@ -30,7 +32,7 @@ export async function runMigrations<Context>(
   connection: mongoose.Connection,
   steps: MigrationStep<Context>[],
   context: Context,
-  { log, leaseMs = defaultLeaseMs }: MigrationOptions,
+  options: MigrationOptions,
 ): Promise<{ from: number; to: number }> {
   checkNumbers(steps)
   const state = schemaState(connection)
@@ -39,10 +41,10 @@ export async function runMigrations<Context>(
   if (current !== null && current.version >= latest) return { from: current.version, to: current.version }
   if (current === null) await insertState(state)
 
-  const lease = await takeLease(state, leaseMs, log)
+  const lease = await takeLease(state, options)
   try {
     for (const step of steps.slice(lease.version)) {
-      log(`step ${step.number} of ${latest}: ${step.name}`)
+      options.log(`step ${step.number} of ${latest}: ${step.name}`)
       const startedAt = Date.now()
       await Promise.race([step.run(context, lease.lost), rejection(lease.lost)])
       await lease.complete(step, Date.now() - startedAt)
@@ -70,17 +72,16 @@ async function insertState(state: mongoose.mongo.Collection<SchemaStateRecord>):
 /** Waits until no other job holds the lease, then holds it until `release`, renewing it in the background. */
 async function takeLease(
   state: mongoose.mongo.Collection<SchemaStateRecord>,
-  leaseMs: number,
-  log: (message: string) => void,
+  { log, leaseMs = defaultLeaseMs, clock = Date.now }: MigrationOptions,
 ) {
   const id = newId()
   const holder = `${hostname()}:${process.pid}`
   const own = { _id: 'schema' as const, 'lease.id': id }
-  const expiry = () => new Date(Date.now() + leaseMs)
+  const expiry = () => new Date(clock() + leaseMs)
   let taken: SchemaStateRecord | null = null
   for (let waitingFor: string | undefined; ;) {
     taken = await state.findOneAndUpdate(
-      { _id: 'schema', $or: [{ lease: { $exists: false } }, { 'lease.expires_at': { $lte: new Date() } }] },
+      { _id: 'schema', $or: [{ lease: { $exists: false } }, { 'lease.expires_at': { $lte: new Date(clock()) } }] },
       { $set: { lease: { id, holder, expires_at: expiry() } } },
       { returnDocument: 'after' },
     )
@@ -93,9 +94,9 @@ async function takeLease(
 
   const lost = new AbortController()
   const loseIt = () => lost.abort(new Error('this migration job lost its lease to another one'))
-  let heldUntil = Date.now() + leaseMs
+  let heldUntil = clock() + leaseMs
   const renewal = setInterval(() => {
-    const renewedAt = Date.now()
+    const renewedAt = clock()
     state.updateOne(own, { $set: { 'lease.expires_at': expiry() } }).then(
       ({ matchedCount }) => {
         if (matchedCount === 0) loseIt()
@@ -103,7 +104,7 @@ async function takeLease(
       },
       () => {
         // If the database is unreachable for a moment, the lease stays valid until it expires.
-        if (Date.now() > heldUntil) loseIt()
+        if (clock() > heldUntil) loseIt()
       },
     )
   }, leaseMs / 4)

@@ -4,7 +4,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate, schemaVersionNeeded, stepsOfNextRelease } from '../../composition/migrations.ts'
 import { newId } from '../../domain/ids.ts'
 import { loadSettings } from '../../infra/config.ts'
@@ -205,28 +205,26 @@ describe('the migrations', () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const leaseMs = 400
-      const expiry = async () => (await schemaState(connection).findOne({ _id: 'schema' }))?.lease?.expires_at.getTime()
       // Only the test moves the clock, so that no pause of this process looks like a dead job.
-      vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
-      try {
-        const first = runMigrations(connection, steps('first'), calls, { ...silent, leaseMs })
-        await calls.slowStarted.promise
-        const waiting = Promise.withResolvers<string>()
-        const second = runMigrations(connection, steps('second'), calls, { log: waiting.resolve, leaseMs })
-        expect(await waiting.promise).toContain('waiting for the migration job')
-        for (let renewals = 0; renewals < 12; renewals += 1) {
-          vi.advanceTimersByTime(leaseMs / 4)
-          await eventually('the renewal', async () => (await expiry()) === Date.now() + leaseMs)
-        }
-        // The second job looks again every quarter of a lease, by the real clock.
-        await pause(leaseMs)
-        calls.release.resolve()
-        expect(await first).toEqual({ from: 0, to: 2 })
-        expect(await second).toEqual({ from: 2, to: 2 })
-        expect(calls.order).toEqual(['first quick', 'first slow'])
-      } finally {
-        vi.useRealTimers()
+      let time = Date.now()
+      const jobs = { leaseMs, clock: () => time }
+      const first = runMigrations(connection, steps('first'), calls, { ...silent, ...jobs })
+      await calls.slowStarted.promise
+      const waiting = Promise.withResolvers<string>()
+      const second = runMigrations(connection, steps('second'), calls, { log: waiting.resolve, ...jobs })
+      expect(await waiting.promise).toContain('waiting for the migration job')
+      const isRenewed = async () => {
+        const state = await schemaState(connection).findOne({ _id: 'schema' })
+        return state?.lease?.expires_at.getTime() === time + leaseMs
       }
+      for (let renewals = 0; renewals < 12; renewals += 1) {
+        time += leaseMs / 4
+        await eventually('the renewal', isRenewed)
+      }
+      calls.release.resolve()
+      expect(await first).toEqual({ from: 0, to: 2 })
+      expect(await second).toEqual({ from: 2, to: 2 })
+      expect(calls.order).toEqual(['first quick', 'first slow'])
       await connection.dropDatabase()
     })
 
