@@ -2,10 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProcess, startWorkerProcess } from '../support/processes.ts'
-import { asking, asks, team } from './support.ts'
+import { asking, asks, systemOf, team } from './support.ts'
 
 describe('kill -9 of workers', () => {
-  const service = useModelService({ worker: false, env: { WORKER_QUEUES: 'runs', RUNS_IN_API: 'false' } })
+  const service = useModelService({
+    worker: false,
+    env: { WORKER_QUEUES: 'runs', RUNS_IN_API: 'false' },
+    // Any number of times: a step that is lost asks the model again.
+    respond: (request) => {
+      if (String(systemOf(request)).startsWith('I am Expert')) return { text: 'It is so.' }
+      return request.body.messages.at(-1)?.role === 'tool' ? { text: 'So it is.' } : asks('Expert')
+    },
+  })
 
   async function endOf(talk: Awaited<ReturnType<typeof team>>, runId: string) {
     await eventually(
@@ -24,14 +32,11 @@ describe('kill -9 of workers', () => {
 
     // In the middle of the answer.
     const never = new Promise<never>(() => undefined)
-    talk.says('the chief', asks('Expert'))
     const half = talk.says('Expert', { text: ['It is ', never] })
     const first = await startWorkerProcess(service.env)
     const run = await talk.start('What is it?')
     await half.arrived
     await first.kill()
-    talk.says('Expert', { text: 'It is so.' })
-    talk.says('the chief', { text: 'So it is.' })
     const second = await startWorkerProcess(service.env)
     expect(await endOf(talk, run.run_id)).toEqual([
       ['success', undefined],
@@ -41,9 +46,6 @@ describe('kill -9 of workers', () => {
     await second.stop()
 
     // After the start of the asked run, and after each step that follows.
-    talk.says('the chief', asks('Expert'))
-    talk.says('Expert', { text: 'Still so.' })
-    talk.says('the chief', { text: 'As before.' })
     const next = await talk.start('And now?')
     const isOver = async () => (await talk.client.get(`/runs/${next.run_id}`)).finished_at !== null
     let deaths = 0
@@ -65,6 +67,6 @@ describe('kill -9 of workers', () => {
       ['success', next.run_id],
     ])
     expect(await service.collections.threads.countDocuments({ user_id: talk.client.userId })).toBe(3)
-    expect(talk.told('the chief').map((text) => JSON.parse(text).answer)).toEqual(['It is so.', 'Still so.'])
+    expect(talk.told('the chief').map((text) => JSON.parse(text).answer)).toEqual(['It is so.', 'It is so.'])
   }, 180_000)
 })

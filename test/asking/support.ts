@@ -3,7 +3,7 @@ import type { ModelService } from '../support/model-service.ts'
 import type { ChatRequest, ScriptedReply } from '../support/scripted-model.ts'
 import { conversation } from '../runs/support.ts'
 
-const systemOf = ({ body: { messages } }: ChatRequest) => messages.find(({ role }) => role === 'system')?.content
+export const systemOf = ({ body: { messages } }: ChatRequest) => messages.find(({ role }) => role === 'system')?.content
 
 /** A tool with which an assistant may ask these. */
 export const asking = (...ids: string[]) => ({
