@@ -42,11 +42,6 @@ export function temporalSchedules(
     try {
       return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
     } catch (error) {
-      // The client puts errors of most calls into one of its own.
-      const cause = error instanceof ServiceError ? error.cause : error
-      // Its error for times that the server refuses.
-      if (error instanceof TypeError) throw refusedTimes(error.message)
-      if (isGrpcServiceError(cause) && cause.code === invalidArgument) throw refusedTimes(cause.details)
       throw isUnanswered(error) ? unavailable(error) : error
     }
   }
@@ -61,6 +56,26 @@ export function temporalSchedules(
     }
   }
 
+  async function createOrUpdate({ id, isKnown, typedSearchAttributes, ...wanted }: Wanted): Promise<void> {
+    const handle = client.schedule.getHandle(prefix + id)
+    const update = () => handle.update(({ state, ...current }) => ({ ...current, state, ...wanted }))
+    const attributes = typedSearchAttributes === undefined ? {} : { typedSearchAttributes }
+    const create = () => client.schedule.create({ scheduleId: prefix + id, ...attributes, ...wanted })
+    if (isKnown) {
+      try {
+        return await update()
+      } catch (error) {
+        if (!(error instanceof ScheduleNotFoundError)) throw error
+      }
+    }
+    try {
+      await create()
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error
+      await update()
+    }
+  }
+
   /** The API has checked the times; but a newer time zone, for example, may be unknown to the server. */
   function refusedTimes(problem: string): AppError {
     return /time ?zone/i.test(problem)
@@ -68,26 +83,21 @@ export function temporalSchedules(
       : invalidInput(at.cron, 'is not a time that this service knows')
   }
 
+  function asRefusedTimes(error: unknown): unknown {
+    // The client has an error of its own for times, and puts most others into another of its own.
+    if (error instanceof TypeError) return refusedTimes(error.message)
+    const cause = error instanceof ServiceError ? error.cause : error
+    return isGrpcServiceError(cause) && cause.code === invalidArgument ? refusedTimes(cause.details) : error
+  }
+
   return {
     /** Makes the schedule at Temporal what is wanted. */
-    put: ({ id, isKnown, typedSearchAttributes, ...wanted }: Wanted) =>
+    put: (wanted: Wanted): Promise<void> =>
       withDeadline(async () => {
-        const handle = client.schedule.getHandle(prefix + id)
-        const update = () => handle.update(({ state, ...current }) => ({ ...current, state, ...wanted }))
-        const attributes = typedSearchAttributes === undefined ? {} : { typedSearchAttributes }
-        const create = () => client.schedule.create({ scheduleId: prefix + id, ...attributes, ...wanted })
-        if (isKnown) {
-          try {
-            return await update()
-          } catch (error) {
-            if (!(error instanceof ScheduleNotFoundError)) throw error
-          }
-        }
         try {
-          await create()
+          await createOrUpdate(wanted)
         } catch (error) {
-          if (!(error instanceof ScheduleAlreadyRunning)) throw error
-          await update()
+          throw asRefusedTimes(error)
         }
       }),
 
