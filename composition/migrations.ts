@@ -180,6 +180,10 @@ export const stepsOfNextRelease: Omit<MigrationStep<Pick<MigrationContext, 'data
     name: 'drop the index of entries by run without thread',
     run: ({ database: { connection } }) => dropIndexes(connection, { checkpoints: ['run_id_1_step_1'] }),
   },
+  {
+    name: 'drop the index of runs by the run that asked',
+    run: ({ database: { connection } }) => dropIndexes(connection, { runs: ['asked_by.run_id_1'] }),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -87,6 +87,7 @@ describe('the migrations', () => {
     await entries.dropIndex('thread_id_1_run_id_1_step_1')
     const partial = { partialFilterExpression: { run_id: { $exists: true } } }
     await entries.createIndex({ run_id: 1, step: 1 }, { unique: true, ...partial })
+    await connection.collection('runs').createIndex({ 'asked_by.run_id': 1 }, { sparse: true })
     await schemaState(connection).updateOne({ _id: 'schema' }, { $set: { version: 21 } })
 
     const thread_id = newId()
@@ -124,9 +125,11 @@ describe('the migrations', () => {
     await exchange(before, now)
     await exchange(now, before)
     expect(await indexesOf('checkpoints')).toContainEqual({ run_id: 1, step: 1 })
+    expect(await indexesOf('runs')).toContainEqual({ 'asked_by.run_id': 1 })
 
     for (const step of stepsOfNextRelease) await step.run({ database }, new AbortController().signal)
     expect(await indexesOf('checkpoints')).not.toContainEqual({ run_id: 1, step: 1 })
+    expect(await indexesOf('runs')).not.toContainEqual({ 'asked_by.run_id': 1 })
     await exchange(now, now)
   })
 

@@ -294,8 +294,6 @@ run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
 run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
-// Only the version before reads by it.
-run.index({ 'asked_by.run_id': 1 }, { sparse: true })
 run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 
 const toolCall = new Schema<ToolCallRecord>(
