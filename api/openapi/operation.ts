@@ -46,8 +46,9 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
 /**
  * The refusals that follow from the kind of a route: a body can be malformed (400), late (408), too large (413) or of
  * another type (415), a token can be missing (401), of an account that is suspended or being deleted, or pinned to a
- * project that is gone (403), another request can have the same key (409), a caller can be too fast (429), and every
- * route can fail (500) or need a server that is away (503). Declared answers that cannot occur are removed: 422 without
+ * project that is gone (403), another request can have the same key (409), a caller can be too fast (429), a query or
+ * header can be too long for the head of a request (431), and every route can fail (500) or need a server that is away
+ * (503). Declared answers that cannot occur are removed: 422 without
  * any input; and if no model is called, a budget that is used up (402) and the failures of a model (499, 502, 504).
  */
 function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
@@ -55,10 +56,8 @@ function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
   const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
   const isV1 = schema.tags?.includes('v1') ?? false
   const hasBody = schema.body !== undefined
-  const hasParameters = [schema.params, schema.querystring, schema.headers].some(
-    (part) => Object.keys(asObject(asObject(part)['properties'])).length > 0,
-  )
-  const hasInput = hasBody || hasParameters
+  const isInHead = hasMembers(schema.querystring) || hasMembers(schema.headers)
+  const hasInput = hasBody || isInHead || hasMembers(schema.params)
   const refusal = isV1 ? V1Error : isCompat ? CompatError : ErrorDetail
   if (route.method === 'OPTIONS')
     return { 200: { description: 'The headers that allow the request.', type: 'null' }, 429: refusal }
@@ -70,7 +69,14 @@ function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
 
   const declared = asObject(schema.response)
   const invalid = isCompat ? CompatValidationError : ValidationError
-  const all = { 422: invalid, ...Object.fromEntries(added.map((status) => [String(status), refusal])), ...declared }
+  // Answered before the family of the route is known.
+  const head = isInHead ? { 431: ErrorDetail } : {}
+  const all = {
+    422: invalid,
+    ...head,
+    ...Object.fromEntries(added.map((status) => [String(status), refusal])),
+    ...declared,
+  }
   const impossible = [
     // On `/v1`, wrong input is 400.
     ...(hasInput && !isV1 ? [] : ['422']),
@@ -80,6 +86,8 @@ function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
   ]
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }
+
+const hasMembers = (part: unknown) => Object.keys(asObject(asObject(part)['properties'])).length > 0
 
 /** Links the events of an answer that is a stream. */
 function withEvents(response: JsonObject, operationId: string | undefined): JsonObject {

@@ -87,6 +87,18 @@ describe('unusual requests', () => {
     expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'cache-control': 'no-store' })
   })
 
+  it('with a query that is valid, but too long for the head of a request, are answered 431, as documented', async () => {
+    // 2,048 characters, which UTF-8 and percent signs make 24,576.
+    const url = '\u{1f511}'.repeat(2048)
+    const answer = await send('GET', `/user/picture?url=${encodeURIComponent(url)}`)
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([431, { detail: 'The head of the request is too large.' }])
+    const { paths } = JSON.parse((await send('GET', '/openapi.json')).text)
+    expect(paths['/user/picture'].get.responses['431'].content['application/json'].schema).toEqual({
+      $ref: expect.stringContaining('ErrorDetail'),
+    })
+    expect(paths['/user/'].get.responses).not.toHaveProperty('431')
+  })
+
   it('with an id of more than 500 characters are answered 404 in the form of the route', async () => {
     const id = 'a'.repeat(501)
     const user = await insertUser(service)
