@@ -35,7 +35,7 @@ export async function startApi(settings: Settings & { noteProblem?: NoteProblem 
     ],
     version,
   )
-  const rateCounter = createRateCounter(infra.redis, settings.taskQueuePrefix)
+  const rateCounter = createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs)
   const app = await buildApp({
     settings,
     logger,

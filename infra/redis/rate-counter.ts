@@ -23,19 +23,19 @@ return {current, ttl}
 `
 const readScript = `return {tonumber(redis.call('GET', KEYS[1]) or '0'), redis.call('PTTL', KEYS[1])}`
 
-/** A limit must not delay requests: after this time the count is taken in this process. */
-const deadlineMs = 250
 const maxLocalCounters = 10_000
 
 /**
  * Counts per key and window in Redis, for all API processes together. While Redis does not answer, each process
- * counts for itself, so that requests pass and a limit still holds per process.
+ * counts for itself, so that requests pass and a limit still holds per process: a limit must not delay requests for
+ * longer than `deadlineMs`.
  */
-export function createRateCounter(redis: Pick<RedisConnection, 'at'>, prefix: string) {
+export function createRateCounter(redis: Pick<RedisConnection, 'at'>, prefix: string, deadlineMs: number) {
   const local = createLocalCounter()
   const ask = async (script: string, name: string, values: string[]): Promise<Count> => {
     const key = `${prefix}rate:${name}`
     const reply: unknown = await inTime(
+      deadlineMs,
       redis.at(key, (client) => client.eval(script, { keys: [key], arguments: values })),
     )
     const numbers: unknown[] = Array.isArray(reply) ? Array.from<unknown>(reply) : []
@@ -71,7 +71,7 @@ function createLocalCounter() {
   }
 }
 
-async function inTime<T>(reply: Promise<T>): Promise<T> {
+async function inTime<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   const answered = await within(
     deadlineMs,
     reply.then((value) => ({ value })),

@@ -156,7 +156,7 @@ describe('a Redis cluster with TLS and a password', () => {
       ]),
     )
 
-    const counters = streams.connections.map((redis) => createRateCounter(redis, 'cluster-'))
+    const counters = streams.connections.map((redis) => createRateCounter(redis, 'cluster-', 15_000))
     for (const counter of counters) for (const key of names('key', 10)) await counter.hit(key, 60_000)
     expect((await counters[0]?.read('key-3'))?.current).toBe(2)
   })
