@@ -38,11 +38,11 @@ describe('kill -9 of the API in the middle of a streamed request on /v1', () => 
         { model: 'scripted', messages: [{ role: 'user', content: 'Go' }], stream: true },
         { headers: { 'Idempotency-Key': 'one-question' } },
       )
-    const first = await startApiProcess(service.env)
+    // Both first: a model that is silent for long is asked again.
+    const [first, second] = [await startApiProcess(service.env), await startApiProcess(service.env)]
     const pieceOf = (chunk: OpenAI.ChatCompletionChunk) => chunk.choices[0]?.delta.content ?? undefined
     const cut = await textOf(await ask(first.url), pieceOf, () => first.kill())
     expect(cut).toMatchObject({ text: 'Begin, ', cut: expect.stringContaining('terminated') })
-    const second = await startApiProcess(service.env)
     gate.resolve()
     expect(await textOf(await ask(second.url), pieceOf)).toEqual({ text: 'Begin, middle, end.' })
     expect(service.model.requests.length - before).toBe(1)

@@ -56,9 +56,11 @@ describe('GET /ready', () => {
       expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready' } })
       process.kill(servers[name].pid, 'SIGKILL')
       const refusal = { status: 503, body: { detail: `Away: ${name}.` }, retryAfter: '1' }
-      expect(await eventually('the refusal', async () => (await ready()).status === 503 && (await ready()))).toEqual(
-        refusal,
-      )
+      // A busy machine may find another one away as well, for a moment.
+      await eventually('the refusal', async () => {
+        expect(await ready()).toEqual(refusal)
+        return true
+      })
       // However many ask at once.
       const answers = await Promise.all(Array.from({ length: 50 }, ready))
       expect(answers.every(({ status }) => status === 503)).toBe(true)

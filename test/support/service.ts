@@ -21,6 +21,12 @@ export interface ServiceOptions {
   onLog?: (line: string) => void
 }
 
+/**
+ * With a worker in this process none is killed, so a task that takes longer on a busy machine is not given to another
+ * one, which would ask the model a second time.
+ */
+const keptTasks = { runTaskTimeoutSeconds: 20 }
+
 /** The environment of a service of its own on the shared servers: own database, own task queues, free port. */
 export function serviceEnv(env: Record<string, string> = {}): Record<string, string> {
   const services = inject('services')
@@ -49,7 +55,7 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 /** API and worker in this process, on real servers. Answers are checked against their declared statuses and schemas. */
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
-  const settings = { ...loadSettings(environment), ...changed }
+  const settings = { ...loadSettings(environment), ...(worker ? keptTasks : {}), ...changed }
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   await migrate(settings, logger)
   const problems = new Set<string>()

@@ -6,16 +6,8 @@ import { eventually } from './eventually.ts'
 /** A service that tests use and do not end. */
 export type SharedService = Omit<ModelService, 'close'>
 
-/**
- * Tools may call servers of the tests, and vectors are short. No process is killed, so a task that takes longer on a busy
- * machine is not given to another one, which would ask the model a second time.
- */
-const env = {
-  OUTBOUND_ALLOW: '127.0.0.1',
-  EMBEDDING_DIMENSIONS: '256',
-  CRAWL_PAUSE_MS: '0',
-  RUN_TASK_TIMEOUT_SECONDS: '20',
-}
+/** Tools may call servers of the tests, and vectors are short. */
+const env = { OUTBOUND_ALLOW: '127.0.0.1', EMBEDDING_DIMENSIONS: '256', CRAWL_PAUSE_MS: '0' }
 
 let running: Promise<ModelService> | undefined
 let isTaken = false

@@ -25,9 +25,7 @@ interface PictureOptions {
 /** Chromium before the console of a service of its own, behind a proxy that can cut the network. */
 export async function startConsole(env: Record<string, string> = {}) {
   const model = await startScriptedModel()
-  // On a busy machine, a task that times out would ask the model a second time.
-  const always = { MAILBOX_URL: inject('services').mailboxUrl, RUN_TASK_TIMEOUT_SECONDS: '20' }
-  const service = await startService({ env: { ...model.env, ...always, ...env } })
+  const service = await startService({ env: { ...model.env, MAILBOX_URL: inject('services').mailboxUrl, ...env } })
   const proxy = await startTcpProxy(new URL(service.url).host)
   const browser = await startBrowser()
   const url = `http://${proxy.address}`
