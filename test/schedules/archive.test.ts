@@ -27,7 +27,7 @@ describe('schedules in an archive', () => {
     })
     const input = [{ type: 'human', content: [{ type: 'text', text: 'What is it?' }, pngPart] }]
     const seen = await client.post('/schedules/', { ...payload({ interval_seconds: 3600 }), input })
-    const past = await create({ at: inSeconds(2) })
+    const past = await create({ at: inSeconds(5) })
     await ended(past.schedule_id, 1)
 
     const archive = await archiveOf(service, client)

@@ -15,7 +15,7 @@ describe('kill -9 in the minute of a run', () => {
 
   it('of the worker at every step makes neither two runs nor none', async () => {
     const { client, create, runsOf } = await planner(service)
-    const schedule = await create({ at: inSeconds(3) })
+    const schedule = await create({ at: inSeconds(5) })
     const nominal = String(schedule.at).replace('.000Z', 'Z')
     const workflowId = `${scheduleRunContract.id({ scheduleId: schedule.schedule_id })}-${nominal}`
     let isOver = false

@@ -87,7 +87,7 @@ describe('a schedule whose time comes', () => {
     const plan = await planner(service)
     const gate = Promise.withResolvers<void>()
     const asked = service.model.reply({ text: ['Nothing ', gate.promise, 'is new.'] })
-    const schedule = await plan.create({ at: inSeconds(2) })
+    const schedule = await plan.create({ at: inSeconds(5) })
     await asked.arrived
     process.kill(temporal.pid, 'SIGKILL')
     await temporal.exited
@@ -99,7 +99,7 @@ describe('a schedule whose time comes', () => {
 
   it('runs once while Redis is killed', { timeout: 180_000 }, async () => {
     const plan = await planner(service)
-    const schedule = await plan.create({ at: inSeconds(2) })
+    const schedule = await plan.create({ at: inSeconds(5) })
     process.kill(redis.pid, 'SIGKILL')
     await redis.exited
     await passed(String(schedule.at))

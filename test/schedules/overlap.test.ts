@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
-import { planner } from './support.ts'
+import { everyTenMinutes, planner } from './support.ts'
 
 describe('runs that are due while one is under way', () => {
   const service = useModelService({ respond: () => ({ text: 'Later' }) })
@@ -11,7 +11,7 @@ describe('runs that are due while one is under way', () => {
     const plan = await planner(service)
     const gate = Promise.withResolvers<void>()
     const first = service.model.reply({ text: ['Slow ', gate.promise, 'answer'] })
-    const schedule = await plan.create({ cron: '*/10 * * * *', overlap })
+    const schedule = await plan.create({ cron: everyTenMinutes, overlap })
     const handle = service.temporal.schedule.getHandle(`schedule/${schedule.schedule_id}`)
     // As after an outage: with the policy of the schedule.
     const due = (from: string, to: string) => handle.backfill({ start: new Date(from), end: new Date(to) })

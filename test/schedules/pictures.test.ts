@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { png, pngPart, pngUrl } from '../support/png.ts'
-import { backfill, planner } from './support.ts'
+import { backfill, everyTenMinutes, planner } from './support.ts'
 
 const audio = Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVEfmt '), Buffer.alloc(32)]).toString('base64')
 
@@ -21,7 +21,7 @@ describe('images, sounds and files in the input of a schedule', () => {
 
   it('are asked about in each run, which has its own copies', async () => {
     const { client, payload, ended } = await planner(service)
-    const schedule = await client.post('/schedules/', { ...payload({ cron: '*/10 * * * *' }), input: question })
+    const schedule = await client.post('/schedules/', { ...payload({ cron: everyTenMinutes }), input: question })
     expect(schedule.input[0].data.content).toBe('What is it?')
     expect(schedule.input[0].data.parts.map(({ type }: { type: string }) => type)).toEqual([
       'text',

@@ -3,14 +3,14 @@ import { failuresBeforePause } from '../../domain/records/schedule.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
-import { backfill, inSeconds, planner } from './support.ts'
+import { backfill, everyTenMinutes, inSeconds, planner } from './support.ts'
 
 describe('a schedule', () => {
   const service = useModelService({ respond: () => ({ text: 'Nothing is new.' }) })
 
   it('runs its assistant on a new thread when it is due, once', async () => {
     const { client, create, ended } = await planner(service)
-    const schedule = await create({ at: inSeconds(2), note: 'The news' })
+    const schedule = await create({ at: inSeconds(5), note: 'The news' })
     expect(schedule).toMatchObject({ runs_made: 0, overlap: 'skip', paused: false, thread_id: null })
     expect(schedule.next_runs).toEqual([schedule.at])
 
@@ -28,7 +28,7 @@ describe('a schedule', () => {
   it('makes a run for each of its times, on its thread, and no more than it may', async () => {
     const { client, create, ended, runsOf } = await planner(service)
     const { thread_id } = await client.post('/threads/', { name: 'News' })
-    const schedule = await create({ cron: '*/10 * * * *', thread_id, max_runs: 3 })
+    const schedule = await create({ cron: everyTenMinutes, thread_id, max_runs: 3 })
     const start = new Date('2026-03-01T10:00:00Z')
     await backfill(service, schedule.schedule_id, start, new Date('2026-03-01T11:00:00Z'))
     const runs = await ended(schedule.schedule_id, 3)
@@ -120,7 +120,7 @@ describe('a schedule', () => {
   it('pauses itself after five failures in a row, and says why', async () => {
     const { client, create, ended } = await planner(service)
     const { thread_id } = await client.post('/threads/', { name: 'Short-lived' })
-    const schedule = await create({ cron: '*/10 * * * *', thread_id })
+    const schedule = await create({ cron: everyTenMinutes, thread_id })
     await service.collections.assistants.updateOne({ _id: schedule.assistant_id }, { $set: { suspended: true } })
     await backfill(service, schedule.schedule_id, new Date('2026-03-01T10:00:00Z'), new Date('2026-03-01T12:00:00Z'))
     const runs = await ended(schedule.schedule_id, failuresBeforePause)
@@ -137,7 +137,7 @@ describe('a schedule', () => {
 
   it('of a suspended user does not run', async () => {
     const { client, create, runsOf } = await planner(service)
-    const schedule = await create({ cron: '*/10 * * * *' })
+    const schedule = await create({ cron: everyTenMinutes })
     await service.collections.users.updateOne({ _id: client.userId }, { $set: { suspended_at: new Date() } })
     await backfill(service, schedule.schedule_id, new Date('2026-03-01T10:00:00Z'), new Date('2026-03-01T10:10:00Z'))
     const handle = service.temporal.schedule.getHandle(`schedule/${schedule.schedule_id}`)

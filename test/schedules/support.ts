@@ -35,6 +35,9 @@ export async function planner(service: RunningService, config: object = {}) {
 /** In so many seconds, as the API takes times. */
 export const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
+/** On the morning that tests backfill, so that none of the times comes while a test runs. */
+export const everyTenMinutes = '*/10 10-12 1 3 *'
+
 /** Lets the schedule at Temporal take the times of an earlier period, as if it had been due then. */
 export async function backfill(service: RunningService, scheduleId: string, start: Date, end: Date) {
   await service.temporal.schedule.getHandle(`schedule/${scheduleId}`).backfill({ start, end, overlap: 'BUFFER_ALL' })

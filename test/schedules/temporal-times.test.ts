@@ -25,14 +25,22 @@ const expressions = [
   '59 23 28-31 * *',
   '5 0-23/5 */9 * 1-5/2',
 ]
+const nextYear = new Date().getUTCFullYear() + 1
+/** The Saturday before the Sunday with that number in its month, or before the last one. */
+function beforeSunday(number: number | 'last', month: number, time: string): string {
+  const last = new Date(Date.UTC(nextYear, month, 0))
+  const first = 1 + ((7 - new Date(Date.UTC(nextYear, month - 1, 1)).getUTCDay()) % 7)
+  const sunday = number === 'last' ? last.getUTCDate() - last.getUTCDay() : first + (number - 1) * 7
+  return `${new Date(Date.UTC(nextYear, month - 1, sunday - 1)).toISOString().slice(0, 10)}T${time}:00Z`
+}
 /** Just before the changes of summer time in these zones, and at the end of a short month. */
 const starts = [
-  '2027-03-13T20:00:00Z',
-  '2027-03-27T20:00:00Z',
-  '2027-04-03T13:00:00Z',
-  '2027-10-30T20:00:00Z',
-  '2027-11-06T22:00:00Z',
-  '2027-02-27T00:00:00Z',
+  beforeSunday(2, 3, '20:00'),
+  beforeSunday('last', 3, '20:00'),
+  beforeSunday(1, 4, '13:00'),
+  beforeSunday('last', 10, '20:00'),
+  beforeSunday(1, 11, '22:00'),
+  `${nextYear}-02-27T00:00:00Z`,
 ]
 
 it('the next five times of an answer are those at which Temporal starts the runs', { timeout: 240_000 }, async () => {

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from '../runs/support.ts'
-import { backfill } from './support.ts'
+import { backfill, everyTenMinutes } from './support.ts'
 
 const withTool = { 'type==agent/tools': [{ type: 'schedule' }] }
 const daily = { action: 'create', question: 'What is new today?', cron: '0 7 * * *', timezone: 'Europe/Berlin' }
@@ -138,7 +138,7 @@ describe('the tool `schedule`', () => {
   it('is not there for runs that a schedule started, also when they were triggered', async () => {
     const talk = await conversation(service, withTool)
     await service.collections.assistants.updateOne({ _id: talk.assistantId }, { $set: { schedules_approved: true } })
-    const { created } = JSON.parse(await told(talk, { ...daily, cron: '*/10 * * * *', timezone: 'UTC' }))
+    const { created } = JSON.parse(await told(talk, { ...daily, cron: everyTenMinutes, timezone: 'UTC' }))
     expect(offered()).toEqual(['schedule'])
     const path = `/schedules/${created.schedule_id}`
     const endedRuns = async () =>
