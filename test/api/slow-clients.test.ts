@@ -10,10 +10,7 @@ import { insertUser } from '../support/users.ts'
 const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: application/json'].join('\r\n')}\r\n\r\n`
 
 describe('slow clients', () => {
-  const service = useModelService({
-    env: { EMBEDDING_DIMENSIONS: '64' },
-    settings: { requestTimeoutSeconds: 1, uploadIdleSeconds: 1 },
-  })
+  const service = useModelService({ settings: { requestTimeoutSeconds: 1 } })
 
   it('are disconnected when the head of a request does not arrive', async () => {
     for (const text of ['', 'GET /ok HTTP/1.1\r\nhost: x\r\nx-drip: ']) {
@@ -46,8 +43,15 @@ describe('slow clients', () => {
     const saysWhy = answer.includes('"detail":"The body of the request took too long to arrive."')
     expect(saysWhy).toBe(status === 408)
   })
+})
 
-  it('can upload slowly while bytes arrive', async () => {
+describe('a client that uploads slowly', () => {
+  const service = useModelService({
+    env: { EMBEDDING_DIMENSIONS: '64' },
+    settings: { requestTimeoutSeconds: 1, uploadIdleSeconds: 5 },
+  })
+
+  it('can take its time while bytes arrive', async () => {
     const user = await insertUser(service)
     const { assistant_id: id } = await user.post('/assistants/', { name: 'reader' })
     const client = await openConnection(service)

@@ -107,7 +107,7 @@ describe('answers that clients do not read', () => {
 })
 
 describe('clients that stop reading', () => {
-  const service = useModelService({ settings: { unreadSeconds: 1 } })
+  const service = useModelService({ settings: { unreadSeconds: 5 } })
 
   it('are disconnected after a while, and a stream without news is not', async () => {
     const gate = Promise.withResolvers<void>()

@@ -234,15 +234,22 @@ describe('the migrations', () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const leaseMs = 300
+      let time = Date.now()
       await schemaState(connection).insertOne({
         _id: 'schema',
         version: 1,
         steps: [{ number: 1, name: 'quick', finished_at: new Date(), took_ms: 1 }],
-        lease: { id: 'of the dead', holder: 'elsewhere:1', expires_at: new Date(Date.now() + leaseMs) },
+        lease: { id: 'of the dead', holder: 'elsewhere:1', expires_at: new Date(time + leaseMs) },
       })
       const said: string[] = []
-      const log = (line: string) => void said.push(line)
-      expect(await runMigrations(connection, steps('second'), calls, { log, leaseMs })).toEqual({ from: 1, to: 2 })
+      const log = (line: string) => {
+        said.push(line)
+        time += leaseMs
+      }
+      expect(await runMigrations(connection, steps('second'), calls, { log, leaseMs, clock: () => time })).toEqual({
+        from: 1,
+        to: 2,
+      })
       expect(said[0]).toContain('elsewhere:1')
       expect(calls.order).toEqual(['second slow'])
       await connection.dropDatabase()

@@ -67,7 +67,7 @@ describe('the workflow client', () => {
     const client = clientOf()
     const [threadId, userId] = [newId(), newId()]
     expect(await client.state(threadContract, { threadId })).toEqual({ status: 'not_found' })
-    expect(await client.result(threadContract, { threadId }, { waitMs: 1000 })).toEqual({ status: 'not_found' })
+    expect(await client.result(threadContract, { threadId }, { waitMs: 10_000 })).toEqual({ status: 'not_found' })
     expect(await client.signal(threadContract, { threadId }, 'cancelRun', { runId: 'r' })).toBe(false)
     expect(await client.terminate(threadContract, { threadId }, 'by a test')).toBe(false)
     const attempt = { code: { runId: 'r', send: 1 }, correct: true }

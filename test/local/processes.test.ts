@@ -38,13 +38,13 @@ test('a killed process is restarted with a message; a stopped one is not', async
     { name: 'worker', script: () => script, env: process.env, logFile, onLine },
     { say: (line) => said.push(line) },
   )
-  const first = await vi.waitUntil(() => lines.includes(`here ${child.pid()}`) && child.pid())
+  const first = await vi.waitUntil(() => lines.includes(`here ${child.pid()}`) && child.pid(), { timeout: 20_000 })
   process.kill(first, 'SIGKILL')
   await vi.waitUntil(() => child.pid() !== first && lines.includes(`here ${child.pid()}`), { timeout: 20_000 })
   expect(await child.firstEnd).toBe('SIGKILL')
   expect(said).toEqual([`The worker ended (SIGKILL); started again as process ${child.pid()}`])
   await child.stop(10_000)
-  await vi.waitUntil(() => lines.includes('bye'))
+  await vi.waitUntil(() => lines.includes('bye'), { timeout: 20_000 })
   expect(said).toHaveLength(1)
   expect(await readFile(logFile, 'utf8')).toContain(`here ${first}\n`)
 })

@@ -249,7 +249,7 @@ describe('an object store that fails', () => {
       left = Promise.withResolvers()
       response.once('close', left.resolve)
     })
-    const reading = () => readObject(requests, 'one', bytes.length, 0, 200)
+    const reading = () => readObject(requests, 'one', bytes.length, 0, 2000)
     const startedAt = performance.now()
     expect((await buffer(reading())).equals(bytes)).toBe(true)
     expect(count()).toBe(2)

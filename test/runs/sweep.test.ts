@@ -197,7 +197,9 @@ describe('the sweep of open runs', () => {
     const reply = service.model.reply({ text: ['Half an ', never] })
     const { run_id: runId } = await talk.start('one')
     await reply.arrived
-    await vi.waitFor(async () => expect(await service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0))
+    await vi.waitFor(async () => expect(await service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0), {
+      timeout: 20_000,
+    })
     await endUntold(talk, runId)
     await untilIdle(talk)
     const said = (await talk.messages()).map(({ data }) => [data.content, data.incomplete ?? false])

