@@ -56,6 +56,9 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
   const settings = { ...loadSettings(environment), ...(worker ? keptTasks : {}), ...changed }
+  // A variable of an earlier version would leave a test without what it needs.
+  const idle = settings.warnings.filter((warning) => warning.includes('no effect'))
+  if (idle.length > 0) throw new Error(idle.join('\n'))
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   await migrate(settings, logger)
   const problems = new Set<string>()
