@@ -48,8 +48,8 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  * another type (415), a token can be missing (401), of an account that is suspended or being deleted, or pinned to a
  * project that is gone (403), another request can have the same key (409), a caller can be too fast (429), a query or
  * header can be too long for the head of a request (431), and every route can fail (500) or need a server that is away
- * (503). Declared answers that cannot occur are removed: 422 without
- * any input; and if no model is called, a budget that is used up (402) and the failures of a model (499, 502, 504).
+ * (503). Answers that cannot occur are removed: 422 without any input, 431 without query and headers; and if no model is
+ * called, a budget that is used up (402) and the failures of a model (499, 502, 504).
  */
 function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
   const { auth } = route.config ?? {}
@@ -69,11 +69,10 @@ function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
 
   const declared = asObject(schema.response)
   const invalid = isCompat ? CompatValidationError : ValidationError
-  // Answered before the family of the route is known.
-  const head = isInHead ? { 431: ErrorDetail } : {}
   const all = {
     422: invalid,
-    ...head,
+    // Answered before the family of the route is known.
+    431: ErrorDetail,
     ...Object.fromEntries(added.map((status) => [String(status), refusal])),
     ...declared,
   }
@@ -81,6 +80,7 @@ function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
     // On `/v1`, wrong input is 400.
     ...(hasInput && !isV1 ? [] : ['422']),
     ...(isV1 && !hasInput ? ['400'] : []),
+    ...(isInHead ? [] : ['431']),
     ...(hasBody || !isCompat ? [] : ['400', '408', '413']),
     ...(!isCompat || isStreaming(declared) ? [] : ['402', '499', '502', '504']),
   ]
