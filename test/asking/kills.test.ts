@@ -5,12 +5,13 @@ import { startProcess, startWorkerProcess } from '../support/processes.ts'
 import { asking, asks, systemOf, team } from './support.ts'
 
 describe('kill -9 of workers', () => {
+  let known = 'It is so.'
   const service = useModelService({
     worker: false,
     env: { WORKER_QUEUES: 'runs', RUNS_IN_API: 'false' },
     // Any number of times: a step that is lost asks the model again.
     respond: (request) => {
-      if (String(systemOf(request)).startsWith('I am Expert')) return { text: 'It is so.' }
+      if (String(systemOf(request)).startsWith('I am Expert')) return { text: known }
       return request.body.messages.at(-1)?.role === 'tool' ? { text: 'So it is.' } : asks('Expert')
     },
   })
@@ -46,6 +47,7 @@ describe('kill -9 of workers', () => {
     await second.stop()
 
     // After the start of the asked run, and after each step that follows.
+    known = 'Still so.'
     const next = await talk.start('And now?')
     const isOver = async () => (await talk.client.get(`/runs/${next.run_id}`)).finished_at !== null
     let deaths = 0
@@ -67,6 +69,6 @@ describe('kill -9 of workers', () => {
       ['success', next.run_id],
     ])
     expect(await service.collections.threads.countDocuments({ user_id: talk.client.userId })).toBe(3)
-    expect(talk.told('the chief').map((text) => JSON.parse(text).answer)).toEqual(['It is so.', 'It is so.'])
+    expect(talk.told('the chief').map((text) => JSON.parse(text).answer)).toEqual(['It is so.', 'Still so.'])
   }, 180_000)
 })

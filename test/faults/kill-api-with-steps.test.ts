@@ -54,7 +54,7 @@ describe('kill -9 of an API process that executes the step itself', { timeout: 1
   })
 
   it('a run whose model is silent is cancelled before its workflow task ends', async () => {
-    const api = await startApiProcess({ ...service.env, RUNS_IN_API: 'true', NODE_ENV: 'production' })
+    const api = await startApiProcess({ ...service.env, NODE_ENV: 'production', RUNS_IN_API: 'true' })
     const owner = await insertUser(service)
     const client = apiClient(api.url, owner.token)
     const { assistant_id } = await client.post('/assistants/', { name: 'Helper' })

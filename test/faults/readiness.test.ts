@@ -57,10 +57,7 @@ describe('GET /ready', () => {
       process.kill(servers[name].pid, 'SIGKILL')
       const refusal = { status: 503, body: { detail: `Away: ${name}.` }, retryAfter: '1' }
       // A busy machine may find another one away as well, for a moment.
-      await eventually('the refusal', async () => {
-        expect(await ready()).toEqual(refusal)
-        return true
-      })
+      await expect.poll(ready).toEqual(refusal)
       // However many ask at once.
       const answers = await Promise.all(Array.from({ length: 50 }, ready))
       expect(answers.every(({ status }) => status === 503)).toBe(true)

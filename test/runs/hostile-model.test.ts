@@ -79,11 +79,13 @@ describe('an untrusted model server', () => {
   })
 })
 
+const isAsked = (question: string, { body }: ChatRequest) => body.messages.at(-1)?.content === question
+
 describe('a model server that falls silent', () => {
   // On a busy machine any answer may seem silent, and is asked for again.
   const service = useModelService({
     env: { MODEL_SILENCE_SECONDS: '1' },
-    respond: () => ({ text: ['Whole ', 'answer'] }),
+    respond: (request) => ({ text: isAsked('Count', request) ? ['One ', 'two'] : 'Whole answer' }),
   })
 
   it('is called again when it is silent', async () => {
@@ -98,7 +100,7 @@ describe('a model server that falls silent', () => {
   it('does not block runs of others', async () => {
     const [hostile, bystander] = [await conversation(service), await conversation(service)]
     const gate = Promise.withResolvers<void>()
-    const isFlood = ({ body }: ChatRequest) => body.messages.at(-1)?.content === 'Flood'
+    const isFlood = (request: ChatRequest) => isAsked('Flood', request)
     const flood = service.model.reply({
       when: isFlood,
       raw: [
@@ -113,7 +115,7 @@ describe('a model server that falls silent', () => {
     await flood.arrived
     gate.resolve()
     const run = await bystander.stream('Count')
-    expect(run.messages[0].data.content).toBe('Whole answer')
+    expect(run.messages[0].data.content).toBe('One two')
     expect((await hostileRun).end).toBe('error')
   })
 })

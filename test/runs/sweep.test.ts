@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -197,9 +197,7 @@ describe('the sweep of open runs', () => {
     const reply = service.model.reply({ text: ['Half an ', never] })
     const { run_id: runId } = await talk.start('one')
     await reply.arrived
-    await vi.waitFor(async () => expect(await service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0), {
-      timeout: 20_000,
-    })
+    await expect.poll(() => service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0)
     await endUntold(talk, runId)
     await untilIdle(talk)
     const said = (await talk.messages()).map(({ data }) => [data.content, data.incomplete ?? false])

@@ -103,20 +103,25 @@ function* requestsFor({ method, name, path, expectation }: Operation, own: Ids, 
   }
 }
 
-/** The answer, or as much of it as comes within `patienceMs` of its head: a stream may stay open. Status 0 is no answer. */
+const usualMs = 15_000
+
+/**
+ * The answer, or as much of it as comes within `patienceMs` of its head: a stream may stay open. Status 0 is no answer, in
+ * no less than the usual time.
+ */
 export async function send(
   service: RunningService,
   method: string,
   path: string,
   token: string | undefined,
   body: unknown,
-  patienceMs = 15_000,
+  patienceMs = usualMs,
 ) {
   const isForm = body instanceof FormData
   const answer = { status: 0, text: '' }
   const late = new AbortController()
   const leaveIn = (ms: number) => setTimeout(() => late.abort(new DOMException('late', 'TimeoutError')), ms)
-  let limit = leaveIn(15_000)
+  let limit = leaveIn(Math.max(patienceMs, usualMs))
   try {
     const response = await fetch(`${service.url}${path}`, {
       method,

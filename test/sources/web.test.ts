@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
@@ -28,13 +27,15 @@ describe('a crawler on the web', () => {
 
   it('ends answers that drip, and those that never begin', async () => {
     const drips = new Set<NodeJS.Timeout>()
-    const handler = (request: IncomingMessage, response: ServerResponse) => {
-      if (request.url === '/silent') return
-      response.writeHead(200, { 'content-type': 'text/html' })
-      drips.add(setInterval(() => response.write('x'), 20))
-      response.once('close', () => drips.forEach((drip) => clearInterval(drip)))
-    }
-    const { ask } = await webBefore(handler, { requestMs: 300 })
+    const { ask } = await webBefore(
+      (request, response) => {
+        if (request.url === '/silent') return
+        response.writeHead(200, { 'content-type': 'text/html' })
+        drips.add(setInterval(() => response.write('x'), 20))
+        response.once('close', () => drips.forEach((drip) => clearInterval(drip)))
+      },
+      { requestMs: 300 },
+    )
     const late = { kind: 'failed', reason: 'The site did not answer completely within 0.3 seconds.' }
     expect(await ask('/drip')).toEqual(late)
     expect(await ask('/silent')).toEqual(late)
