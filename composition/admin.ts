@@ -1,13 +1,12 @@
 import { createChatModel } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
-import { embeddingLength, listServedModels } from '../infra/model/model-server.ts'
+import { createModelServers } from '../infra/model/model-server.ts'
 import { createQueueStatus } from '../infra/temporal/queue-status.ts'
 import { createAccountAdmin } from '../services/admin/accounts.ts'
 import { createActivity } from '../services/admin/activity.ts'
 import { openIngestions } from '../services/admin/ingestions.ts'
 import { createSuspension } from '../services/admin/suspension.ts'
 import { createModelOperation } from '../services/models/operation.ts'
-import type { ServerAccount } from '../services/models/model-servers.ts'
 import { createModelSettings } from '../services/models/model-settings.ts'
 import { createTryModel } from '../services/models/try-model.ts'
 import type { Accounts } from '../services/accounts/index.ts'
@@ -22,11 +21,7 @@ export function composeAdministration(
   { accounts, runs }: { accounts: Pick<Accounts, 'usageOf'>; runs: Pick<Runs, 'cancel'> },
 ) {
   const { ownFetch } = infra.outbound
-  const servers = {
-    list: (account: ServerAccount, signal: AbortSignal) => listServedModels({ ...account, signal, fetch: ownFetch }),
-    embeddingLength: (account: ServerAccount, model: string, signal: AbortSignal) =>
-      embeddingLength({ ...account, signal, fetch: ownFetch }, model),
-  }
+  const servers = createModelServers(ownFetch)
   return {
     models: createModelOperation({
       settings: createModelSettings({ collections, secretBox, models }),

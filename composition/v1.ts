@@ -1,3 +1,4 @@
+import { createModelServers } from '../infra/model/model-server.ts'
 import { createPartUploads } from '../services/knowledge/part-uploads.ts'
 import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
 import { createProjectFiles } from '../services/knowledge/project-files.ts'
@@ -5,6 +6,7 @@ import { createReceiveProjectFile } from '../services/knowledge/receive-project-
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
+import { createServedList } from '../services/models/served-list.ts'
 import { createAnsweringModels } from '../services/v1/answering-models.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createCreateStore } from '../services/v1/create-store.ts'
@@ -41,6 +43,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     assistantConfigs: configs,
     partSources,
     workflows,
+    models,
   } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
@@ -64,7 +67,12 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     receive: createReceiveProjectFile({ collections, records }),
   })
   const gateway = createGateway({ collections, transaction, configs })
-  const answering = createAnsweringModels({ assistants, gateway, listModels })
+  const servedList = createServedList({
+    models,
+    servers: createModelServers(infra.outbound.ownFetch),
+    onError: (error) => core.logger.warn({ err: error }, 'the model server gave no list of its models'),
+  })
+  const answering = createAnsweringModels({ assistants, gateway, listModels, models })
   const chat = createV1Chat({ configs, answering, runs, partSources, files: projectFiles, workflows })
   return {
     responses: createResponses({
@@ -79,14 +87,14 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     }),
     conversations: createConversations({ ...core, deletions, files: projectFiles }),
     embeddings,
-    models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
+    models: createV1Models({ assistants, listModels, servedList, embeddingModel: embeddings.model }),
     assistants: createV1Assistants({
       assistants,
       configs,
       deletions,
       vectorStores,
       createStore,
-      models: core.models,
+      models,
     }),
     threads: createV1Threads({
       ...core,

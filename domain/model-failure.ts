@@ -12,6 +12,7 @@ export const modelFailureTypes = [
   'model_timeout',
   'model_invalid_answer',
   'model_answer_too_long',
+  'model_not_found',
   'model_error',
 ] as const
 export type ModelFailureType = (typeof modelFailureTypes)[number]

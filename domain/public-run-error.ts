@@ -13,6 +13,7 @@ const meanings = {
   model_invalid_answer: 'upstream_failed',
   model_answer_too_long: 'upstream_failed',
   model_timeout: 'timed_out',
+  model_not_found: 'upstream_failed',
   model_error: 'upstream_failed',
   max_steps: 'bad_request',
   max_prompt_tokens: 'bad_request',

@@ -58,11 +58,18 @@ export const V1Error = Type.Object(error, { title: 'V1Error' })
  * with it.
  */
 export const v1Errors: ErrorShape = {
-  bodyOf: (_body, error) => ({
-    error: errorObject(error, innermostOf(error), { nameOf: placeOf, code: v1CodeOf(error) }),
-  }),
-  statusOf: (error) => (error.code === 'invalid_input' ? 400 : error.status),
+  bodyOf: (_body, error) => {
+    const shown = errorObject(error, innermostOf(error), { nameOf: placeOf, code: v1CodeOf(error) })
+    if (!isUnknownModel(error)) return { error: shown }
+    return { error: { ...shown, type: 'invalid_request_error', param: 'model' } }
+  },
+  statusOf: (error) => (error.code === 'invalid_input' ? 400 : isUnknownModel(error) ? 404 : error.status),
   unknownRoute: (method, path) => `${method} ${path} is not offered here.`,
+}
+
+/** The caller has named the model that its server does not have; clients look for this before they try another one. */
+function isUnknownModel({ cause }: AppError): boolean {
+  return isRunError(cause) && cause.type === 'model_not_found'
 }
 
 type Loc = (string | number)[]

@@ -2744,7 +2744,7 @@ export interface paths {
         };
         /**
          * The assistants of the project and the models of the settings
-         * @description The 1,000 newest assistants, each under its id, then the models. `created` of a model is 0.
+         * @description The 1,000 newest assistants, each under its id, then the models of the settings, then those that the server of `OPENAI_BASE_URL` lists. `created` of a model is 0.
          */
         get: operations["v1.models.list"];
         put?: never;
@@ -2762,7 +2762,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an assistant or a model of the settings as a model */
+        /** Read an assistant or a model as a model */
         get: operations["v1.models.read"];
         put?: never;
         post?: never;

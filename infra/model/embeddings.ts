@@ -138,6 +138,7 @@ function messageOf({ type, statusCode }: ModelFailure, { apiKey, baseUrl }: Embe
       return `The embedding server (${baseUrl}) did not answer in time.`
     case 'model_answer_too_long':
       return 'The embedding server sent more than the vectors can need.'
+    case 'model_not_found':
     case 'model_error':
       return statusCode === 404
         ? `The embedding server answered 404: check ${baseUrl} and EMBEDDING_MODEL.`

@@ -43,7 +43,8 @@ function typeOf(status: number, error: { code?: string | null | undefined; messa
   if (status === 429) return 'model_busy'
   if (status === 401 || status === 403) return 'model_credentials_refused'
   if (isContextOverflow(error)) return 'context_length_exceeded'
-  // A wrong path or model name is an error of the configuration.
+  if (isUnknownModel(status, error)) return 'model_not_found'
+  // A wrong path is an error of the configuration.
   return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
 }
 
@@ -53,7 +54,14 @@ const messageOf: Record<ReturnType<typeof typeOf>, string> = {
   model_credentials_refused: 'The model refused our credentials.',
   model_refused_request: 'The model refused the request.',
   context_length_exceeded: 'The conversation is too long for the model.',
+  model_not_found: 'The model server has no model of this name.',
   model_error: 'The model failed.',
+}
+
+/** Servers answer 404, also for a wrong path, or 400. */
+function isUnknownModel(status: number, { code, message }: { code?: string | null | undefined; message: string }) {
+  if (code === 'model_not_found') return true
+  return status === 404 && /\bmodel\b.*(does not exist|not found)/is.test(message)
 }
 
 function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {

@@ -2,7 +2,7 @@ import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ServedModel, readServedModels } from '../../domain/served-models.ts'
-import type { ServerAccount } from '../../services/models/model-servers.ts'
+import type { ModelServers, ServerAccount } from '../../services/models/model-servers.ts'
 import { guardFetch } from './guarded-fetch.ts'
 import { defaultBaseUrl } from './open-client.ts'
 
@@ -15,6 +15,13 @@ interface Asked extends ServerAccount {
 
 /** What the list of a server's models, or one vector, may hold. */
 const answerLimits = { bytes: 4 * 1024 * 1024, containers: 20_000, members: 100_000 }
+
+export function createModelServers(ownFetch: typeof fetch): ModelServers {
+  return {
+    list: (account, signal) => listServedModels({ ...account, signal, fetch: ownFetch }),
+    embeddingLength: (account, model, signal) => embeddingLength({ ...account, signal, fetch: ownFetch }, model),
+  }
+}
 
 /**
  * The models that a server lists (`GET /models`). An address without `/v1` is tried with it, too, and the one that

@@ -17,6 +17,7 @@ const passingTypes = new Set<ModelFailure['type']>([
   'model_credentials_refused',
   'model_connection_error',
   'model_timeout',
+  'model_not_found',
   'model_error',
 ])
 

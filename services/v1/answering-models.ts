@@ -3,6 +3,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { ListedModels } from '../models/list-models.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 
 /** What answers a request: an assistant, or, under the project's gateway, a model of the settings. */
 export interface AnsweringModel {
@@ -15,13 +16,15 @@ interface AnsweringModelsDeps {
   assistants: Pick<Assistants, 'readIn' | 'named'>
   gateway: (caller: Caller) => Promise<AssistantRecord>
   listModels: () => ListedModels
+  models: ModelsNow
 }
 
 /**
  * Finds what the `model` of a request names: an assistant of the project by its id, then by its name, then a model of
- * the settings. Throws `not_found`, and `invalid_input` for a name that several assistants have.
+ * the settings. Any other name goes to the server of `OPENAI_BASE_URL`, which knows its models best. Throws `not_found`
+ * if there is no such server, and `invalid_input` for a name that several assistants have.
  */
-export function createAnsweringModels({ assistants, gateway, listModels }: AnsweringModelsDeps) {
+export function createAnsweringModels({ assistants, gateway, listModels, models }: AnsweringModelsDeps) {
   return async (caller: Caller, name: string): Promise<AnsweringModel> => {
     const byId = await assistants.readIn(caller, name).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'not_found') return undefined
@@ -32,7 +35,8 @@ export function createAnsweringModels({ assistants, gateway, listModels }: Answe
     if (second !== undefined)
       throw invalidInput(['body', 'model'], `several assistants are called ${name}: name one by its id`, 'ambiguous')
     if (byName !== undefined) return { assistant: byName, model: undefined }
-    if (listModels().models.some(({ id }) => id === name)) return { assistant: await gateway(caller), model: name }
+    const isKnown = models.current().account !== undefined || listModels().models.some(({ id }) => id === name)
+    if (isKnown) return { assistant: await gateway(caller), model: name }
     throw unknownModel(name, ['body', 'model'])
   }
 }

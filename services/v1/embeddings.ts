@@ -105,6 +105,7 @@ const codeOf: Record<ModelFailureType, ErrorCode> = {
   model_credentials_refused: 'upstream_failed',
   model_invalid_answer: 'upstream_failed',
   model_answer_too_long: 'upstream_failed',
+  model_not_found: 'upstream_failed',
   model_error: 'upstream_failed',
 }
 

@@ -2,12 +2,13 @@ import { AppError } from '../../domain/errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { ListedModels } from '../models/list-models.ts'
+import type { ServedList } from '../models/served-list.ts'
 import { unknownModel } from './answering-models.ts'
 
 /** What a client of `/v1` can name as a model. */
 export interface NamedModel {
   id: string
-  /** When the assistant was created; undefined for a model of the settings. */
+  /** When the assistant was created; undefined for a model. */
   createdAt: Date | undefined
   ownedBy: string
 }
@@ -15,6 +16,7 @@ export interface NamedModel {
 interface V1ModelsDeps {
   assistants: Pick<Assistants, 'newestIds' | 'readIn'>
   listModels: () => ListedModels
+  servedList: ServedList
   /** Undefined if none is configured. */
   embeddingModel: string | undefined
 }
@@ -23,24 +25,32 @@ interface V1ModelsDeps {
 const listedAssistants = 1000
 const ownOwner = 'assistant-platform'
 
-/** The assistants of a project, and the models of the settings. An assistant hides a model with the name of its id. */
-export function createV1Models({ assistants, listModels, embeddingModel }: V1ModelsDeps) {
+/**
+ * The assistants of a project, the models of the settings, and those that the server of `OPENAI_BASE_URL` lists. An
+ * assistant hides a model with the name of its id.
+ */
+export function createV1Models({ assistants, listModels, servedList, embeddingModel }: V1ModelsDeps) {
   function ofSettings(): NamedModel[] {
     const answering = listModels().models.map(({ id, providers }) => ({ id, ownedBy: providers[0] ?? ownOwner }))
     const embedding = embeddingModel === undefined ? [] : [{ id: embeddingModel, ownedBy: ownOwner }]
-    const unique = new Map([...embedding, ...answering].map((model) => [model.id, { ...model, createdAt: undefined }]))
-    return [...unique.values()]
+    return [...embedding, ...answering].map((model) => ({ ...model, createdAt: undefined }))
+  }
+
+  async function ofServer(): Promise<NamedModel[] | undefined> {
+    return (await servedList())?.map(({ id }) => ({ id, createdAt: undefined, ownedBy: ownOwner }))
   }
 
   return {
     /** The newest assistants first. */
     async list(caller: Caller): Promise<NamedModel[]> {
       const own = await assistants.newestIds(caller, listedAssistants)
-      const ids = new Set(own.map(({ _id }) => _id))
-      return [
+      const all: NamedModel[] = [
         ...own.map(({ _id, created_at }) => ({ id: _id, createdAt: created_at, ownedBy: ownOwner })),
-        ...ofSettings().filter(({ id }) => !ids.has(id)),
+        ...ofSettings(),
+        ...((await ofServer()) ?? []),
       ]
+      const seen = new Set<string>()
+      return all.filter(({ id }) => !seen.has(id) && seen.add(id))
     },
 
     async find(caller: Caller, id: string): Promise<NamedModel> {
@@ -49,7 +59,12 @@ export function createV1Models({ assistants, listModels, embeddingModel }: V1Mod
         throw error
       })
       if (assistant !== undefined) return { id, createdAt: assistant.created_at, ownedBy: ownOwner }
-      const model = ofSettings().find((one) => one.id === id)
+      const known = ofSettings().find((one) => one.id === id)
+      if (known !== undefined) return known
+      const served = await ofServer()
+      // Whether the server has the model is not known then.
+      if (served === undefined) throw new AppError('unavailable', 'The model server gives no list of its models.')
+      const model = served.find((one) => one.id === id)
       if (model === undefined) throw unknownModel(id, ['path', 'model'])
       return model
     },

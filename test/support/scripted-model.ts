@@ -93,12 +93,17 @@ export async function startScriptedModel({ respond }: { respond?: Respond } = {}
     isHeld: allInputs,
   }
   let counter = 0
+  const listing = { ids: ['scripted'], status: 200, requests: 0 }
 
   const server = await startHttpServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname
     if (path === '/v1/chat/completions') return chat(request, response)
     if (path === '/v1/embeddings') return embed(request, response)
-    if (path === '/v1/models') return sendJson(response, 200, { object: 'list', data: [modelObject] })
+    if (path === '/v1/models') {
+      listing.requests += 1
+      if (listing.status !== 200) return sendError(response, { status: listing.status })
+      return sendJson(response, 200, { object: 'list', data: listing.ids.map(modelObject) })
+    }
     sendJson(response, 404, errorBody(`no such path: ${path}`, 'invalid_request_error'))
   })
 
@@ -148,6 +153,8 @@ export async function startScriptedModel({ respond }: { respond?: Respond } = {}
     env: { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'scripted-key', DEFAULT_MODEL: 'scripted' },
     /** Every chat request, in order of arrival. */
     requests,
+    /** What `GET /models` lists, the status that it answers, and how often it was asked. */
+    listing,
     /** Adds an answer to the end of the script. */
     reply(reply: ScriptedReply): ReplyHandle {
       const handle = newHandle()
@@ -194,7 +201,7 @@ export async function startScriptedModel({ respond }: { respond?: Respond } = {}
 
 const allInputs = (_input: string): boolean => true
 
-const modelObject = { id: 'scripted', object: 'model', created: 0, owned_by: 'test' }
+const modelObject = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'test' })
 
 interface EmbeddingRequest {
   model: string

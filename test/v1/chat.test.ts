@@ -119,8 +119,16 @@ describe('chat completions on /v1', () => {
     await owner.post('/assistants/', { name: 'The helper' })
     const ambiguous = await refusalOf(client.chat.completions.create({ model: 'The helper', messages: ask }))
     expect([ambiguous.status, ambiguous.param]).toEqual([400, 'model'])
+  })
+
+  it('are answered by the model server under any other name, and refused as it refuses one', async () => {
+    service.model.reply({ text: 'Here' })
+    const completion = await client.chat.completions.create({ model: 'owner/gpt-4o', messages: ask })
+    expect([completion.model, asked()?.model]).toEqual(['owner/gpt-4o', 'owner/gpt-4o'])
+    service.model.reply({ status: 404, errorMessage: 'The model `nothing` does not exist' })
     const unknown = await refusalOf(client.chat.completions.create({ model: 'nothing', messages: ask }))
     expect(unknown).toBeInstanceOf(OpenAI.NotFoundError)
+    expect([unknown.code, unknown.param, unknown.type]).toEqual(['model_not_found', 'model', 'invalid_request_error'])
   })
 
   it("end with calls of the client's functions, whose results the next request brings", async () => {

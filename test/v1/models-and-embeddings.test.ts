@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { embedByHashing } from '../../local/demo-model/embed.ts'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { startModelService, useModelService } from '../support/model-service.ts'
 import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
@@ -96,6 +96,39 @@ describe('/v1', () => {
       const error = await refusalOf(second.models.retrieve(String(id)))
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)
       expect(error.code).toBe('model_not_found')
+    })
+  })
+
+  describe('models of the server', () => {
+    it('are listed and read, also with a slash in the name, and the server is asked once for many', async () => {
+      const served = await startModelService({ worker: false })
+      try {
+        served.model.listing.ids = ['gpt-4o', 'meta-llama/Llama-3.3-70B', 'scripted']
+        const { client, owner } = await v1Client(served)
+        const ids = (await client.models.list()).data.map(({ id }) => id)
+        expect(ids).toEqual(['text-embedding-3-small', 'scripted', 'gpt-4o', 'meta-llama/Llama-3.3-70B'])
+        for (const path of ['gpt-4o', 'meta-llama/Llama-3.3-70B', 'meta-llama%2FLlama-3.3-70B'])
+          expect(await owner.get(`/v1/models/${path}`)).toMatchObject({ id: decodeURIComponent(path), object: 'model' })
+        const unknown = await refusalOf(client.models.retrieve('nobody/has-it'))
+        expect([unknown.status, unknown.code]).toEqual([404, 'model_not_found'])
+        expect(served.model.listing.requests).toBe(1)
+      } finally {
+        await served.close()
+      }
+    })
+
+    it('leave the list as it is, and are not denied, while the server gives no list', async () => {
+      const served = await startModelService({ worker: false })
+      try {
+        served.model.listing.status = 500
+        const { client } = await v1Client(served)
+        expect((await client.models.list()).data.map(({ id }) => id)).toContain('scripted')
+        const unknown = await refusalOf(client.models.retrieve('gpt-4o'))
+        expect([unknown.status, unknown.code]).toEqual([503, 'unavailable'])
+        expect(served.model.listing.requests).toBe(1)
+      } finally {
+        await served.close()
+      }
     })
   })
 

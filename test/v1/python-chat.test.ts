@@ -13,6 +13,7 @@ const place = { city: 'Bonn', people: 335_000 }
 /** What the model answers to each question of the program. */
 function respond({ body }: ChatRequest): ScriptedReply {
   const last = body.messages.at(-1)
+  if (body.model === 'unknown') return { status: 404, errorMessage: 'The model `unknown` does not exist' }
   if (last?.role === 'tool') return { text: String(last.content), usage }
   switch (last?.content) {
     case 'stream':
