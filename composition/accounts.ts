@@ -20,7 +20,7 @@ export function composeAccounts(core: Core) {
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
-    pictures: createPictures(core.partSources),
+    pictures: createPictures(core.downloads),
     prompts: createPrompts({ collections, transaction }),
     exports: createExports({
       collections,

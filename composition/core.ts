@@ -9,6 +9,7 @@ import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createAskable } from '../services/runs/asking/askable.ts'
+import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
@@ -65,13 +66,15 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   }
   const threads = createThreads({ ...reading, transaction, createThread, log, states })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
-  /** Where the images, sounds and files of messages come from. */
-  const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }
+  /** Of the images and files that messages and answers name by address. */
+  const downloads = createDownloads({
+    fetchWithin: (maxBytes) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }),
+  })
   const scheduleSync = {
     sync: createSyncSchedule({ collections, timetable }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a schedule could not be passed on; a worker tries again'),
   }
-  const owned = { settings, collections, transaction, timetable, assistants, threads, partSources }
+  const owned = { settings, collections, transaction, timetable, assistants, threads, downloads }
   const schedules = createSchedules({ ...owned, ...scheduleSync })
   const memory = composeMemory(infra, logger, assistants)
   return {
@@ -113,7 +116,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads,
     assistants,
     accountOf: createAccountOf(models, secretBox),
-    partSources,
+    downloads,
     tools: createTools({
       assistantConfigs,
       outbound: infra.outbound,

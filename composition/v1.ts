@@ -41,7 +41,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     transaction,
     assistants,
     assistantConfigs: configs,
-    partSources,
+    downloads,
     workflows,
     models,
   } = core
@@ -73,7 +73,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     onError: (error) => core.logger.warn({ err: error }, 'the model server gave no list of its models'),
   })
   const answering = createAnsweringModels({ assistants, gateway, listModels, models })
-  const chat = createV1Chat({ configs, answering, runs, partSources, files: projectFiles, workflows })
+  const chat = createV1Chat({ configs, answering, runs, downloads, files: projectFiles, workflows })
   return {
     responses: createResponses({
       ...core,
@@ -99,7 +99,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     threads: createV1Threads({
       ...core,
       deletions,
-      receive: createReceiveMessages({ partSources, files: projectFiles, entries }),
+      receive: createReceiveMessages({ downloads, files: projectFiles, entries }),
       stores: createThreadStores({ collections, vectorStores, entries, createStore }),
     }),
     runs: createV1Runs({ ...core, runs }),

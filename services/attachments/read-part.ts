@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ContentPartInput, ImageDetail } from '../../domain/content-parts.ts'
-import { AppError, invalidInput } from '../../domain/errors.ts'
-import type { Fetch } from '../outbound.ts'
+import { type AppError, invalidInput } from '../../domain/errors.ts'
+import type { Download } from './downloads.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from './content-type.ts'
 
 type Loc = (string | number)[]
@@ -13,8 +13,8 @@ export type FilePart =
   | { type: 'file_url'; file_url: { url: string; filename?: string } }
 
 export interface PartSources {
-  /** Reaches addresses that callers name; refuses private ones, and more bytes than that. */
-  fetchWithin(maxBytes: number): Fetch
+  /** Reaches addresses that callers name; refuses private ones. */
+  download: Download
   /** A file that the caller has uploaded before; undefined if the caller can have none. */
   openFile?: ((fileId: string) => Promise<{ name: string; size: number; bytes: Readable }>) | undefined
 }
@@ -24,8 +24,6 @@ export interface ReadPart {
   contentType: string
   bytes: Buffer
 }
-
-const fetchTimeoutMs = 20_000
 
 /**
  * The bytes of a part, at most `maxBytes`, and what they are. Throws `invalid_input` for bytes that are missing, too
@@ -47,7 +45,7 @@ export async function readPart(
     case 'file_url': {
       const at = [...loc, 'file_url', 'url']
       const { url, filename } = part.file_url
-      const bytes = await download(sources.fetchWithin(maxBytes), url, at)
+      const bytes = await sources.download(url, { maxBytes, loc: at })
       return { name: filename ?? nameIn(url), bytes, contentType: known(fileTypeOf(bytes), at, notAFile) }
     }
     case 'input_audio': {
@@ -76,14 +74,14 @@ export async function readPart(
 
 /** An image at an address or, unless it `isRemote`, in a data URL. */
 export async function readImage(
-  sources: Pick<PartSources, 'fetchWithin'>,
+  sources: Pick<PartSources, 'download'>,
   url: string,
   { maxBytes, at, isRemote = false }: { maxBytes: number; at: Loc; isRemote?: boolean },
 ): Promise<ReadPart> {
   const bytes =
     url.startsWith('data:') && !isRemote
       ? bytesOfDataUrl(url, maxBytes, at)
-      : await download(sources.fetchWithin(maxBytes), url, at, 'image/*')
+      : await sources.download(url, { maxBytes, loc: at, accept: 'image/*' })
   return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, notAnImage) }
 }
 
@@ -120,33 +118,6 @@ function bytesOfBase64(text: string, maxBytes: number, loc: Loc): Buffer {
 
 function tooLarge(maxBytes: number, loc: Loc): AppError {
   return invalidInput(loc, `is larger than the ${maxBytes} bytes that are left for it`, 'too_large')
-}
-
-async function download(fetch: Fetch, url: string, loc: Loc, accept = '*/*'): Promise<Buffer> {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw invalidInput(loc, 'must be an http or https address, or a data URL')
-  const { username, password } = new URL(url)
-  if (username !== '' || password !== '') throw invalidInput(loc, 'must not hold a user name or a password')
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs), headers: { accept } })
-    if (!response.ok) {
-      await response.body?.cancel()
-      throw invalidInput(loc, `could not be read: its server answered ${response.status}`, 'unreachable')
-    }
-    return Buffer.from(await response.arrayBuffer())
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_input') throw error
-    // What failed inside says something about networks that the caller cannot see.
-    throw invalidInput(loc, reasonOf(error), 'unreachable')
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return `could not be read within ${fetchTimeoutMs / 1000} seconds`
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
-    if (at instanceof AppError) return `could not be read: ${at.message}`
-  return 'could not be read'
 }
 
 async function uploadedFile({ openFile }: PartSources, fileId: string, maxBytes: number, loc: Loc) {

@@ -5,7 +5,7 @@ import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
 import type { Received } from '../attachments/receive-content.ts'
-import type { PartSources } from '../attachments/read-part.ts'
+import type { Downloads } from '../attachments/downloads.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -30,7 +30,7 @@ import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
-  partSources: PartSources
+  downloads: Downloads
   assistantConfigs: AssistantConfigs
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
@@ -93,9 +93,11 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
     /** The input of a run, within the limits of public callers. */
-    input: (messages: RunRequest['input'], loc?: string[]): Promise<Received> => {
+    input: (assistant: AssistantRecord, messages: RunRequest['input'], loc?: string[]): Promise<Received> => {
       const limits = { maxBytes: maxMessageBytes.public, limits: attachmentLimits.public }
-      return inputMessages(deps.partSources, messages, { ...limits, ...(loc && { loc }) })
+      return deps.downloads.within(`public ${assistant._id}`, (download) =>
+        inputMessages({ download }, messages, { ...limits, ...(loc && { loc }) }),
+      )
     },
 
     /** Starts a run and follows it from its first event. */

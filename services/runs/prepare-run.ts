@@ -16,6 +16,7 @@ import {
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { searchOf } from '../../domain/search-override.ts'
+import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import {
   type LocOf,
@@ -77,14 +78,14 @@ export interface RunRequest {
 export interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
-  partSources: PartSources
+  downloads: Downloads
 }
 
 /**
  * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
  * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
  */
-export function createPrepareRun({ threads, assistants, partSources }: PrepareRunDeps) {
+export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
   return async (userId: string, request: RunRequest): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
@@ -97,7 +98,7 @@ export function createPrepareRun({ threads, assistants, partSources }: PrepareRu
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
-    const received = await inputMessages(partSources, request.input)
+    const received = await downloads.within(userId, (download) => inputMessages({ download }, request.input))
     const overrides = { ...overridesOf(request), ...searchOf(thread) }
     return { thread, assistant, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
   }

@@ -4,7 +4,7 @@ import { newId } from '../../domain/ids.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import { bytesOf } from '../attachments/prompt-parts.ts'
-import type { PartSources } from '../attachments/read-part.ts'
+import type { Downloads } from '../attachments/downloads.ts'
 import { type Received, copyForThread } from '../attachments/receive-content.ts'
 import { type RunRequest, inputMessages, locOf } from '../runs/index.ts'
 
@@ -16,11 +16,13 @@ const inputMaxBytes = 2 * messageMaxBytes
 type StoredInput = Pick<ScheduleRecord, 'input_json' | 'attachments'>
 
 /** The input of a schedule as its record holds it. What has an address is read now, and not again for each run. */
-export async function storedInputOf(sources: PartSources, input: RunRequest['input']): Promise<StoredInput> {
-  const received = await inputMessages(sources, input, {
-    maxBytes: messageMaxBytes,
-    limits: attachmentLimits.schedule,
-  })
+export async function storedInputOf(
+  downloads: Downloads,
+  userId: string,
+  input: RunRequest['input'],
+): Promise<StoredInput> {
+  const limits = { maxBytes: messageMaxBytes, limits: attachmentLimits.schedule }
+  const received = await downloads.within(userId, (download) => inputMessages({ download }, input, limits))
   const json = messagesToJson(received.input)
   requireShort(json, locOf(input))
   return { input_json: json, ...(received.attachments.length === 0 ? {} : { attachments: received.attachments }) }

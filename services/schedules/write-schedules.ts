@@ -1,7 +1,7 @@
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { PartSources } from '../attachments/read-part.ts'
+import type { Downloads } from '../attachments/downloads.ts'
 import type { Collections } from '../collections.ts'
 import { holdAssistant, holdProject, holdThread } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
@@ -18,7 +18,7 @@ export interface ScheduleWritesDeps {
   transaction: RunInTransaction
   assistants: Pick<Assistants, 'readOwn'>
   threads: { readOwn(userId: string, threadId: string): Promise<unknown> }
-  partSources: PartSources
+  downloads: Downloads
   sync: SyncSchedule
   settings: { scheduleMaxDefault: number }
   onError(error: unknown): void
@@ -36,7 +36,7 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       checkTiming(timing, now)
       await deps.assistants.readOwn(caller.userId, given.assistant_id)
       if (given.thread_id !== undefined) await deps.threads.readOwn(caller.userId, given.thread_id)
-      const input = await storedInputOf(deps.partSources, given.input)
+      const input = await storedInputOf(deps.downloads, caller.userId, given.input)
       const schedule = recordOf(caller, scheduleId, given, timing, input)
       await insert(schedule)
       return schedule
@@ -51,7 +51,7 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       if (timing !== undefined) checkTiming({ ...timing, created_at: before.created_at }, new Date())
       if (changes.assistant_id !== undefined) await deps.assistants.readOwn(userId, changes.assistant_id)
       if (typeof changes.thread_id === 'string') await deps.threads.readOwn(userId, changes.thread_id)
-      const input = changes.input && (await storedInputOf(deps.partSources, changes.input))
+      const input = changes.input && (await storedInputOf(deps.downloads, userId, changes.input))
       const change = updateOf(changes, timing, input)
       const updated = await transaction(async (session) => {
         if (before.paused && changes.paused === false) await takeActiveSlot(collections, ownerOf(userId), session)

@@ -12,7 +12,7 @@ import { threadRecordOf } from '../threads/create-thread.ts'
 import { clientToolOf } from '../tools/client-tool.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { AnsweringModel } from './answering-models.ts'
-import { type PartSourcesDeps, partSourcesOf } from './part-sources.ts'
+import { type PartSourcesDeps, withPartSources } from './part-sources.ts'
 
 interface V1ChatDeps extends PartSourcesDeps {
   configs: Pick<AssistantConfigs, 'settingsOf'>
@@ -51,7 +51,7 @@ export function createV1Chat(deps: V1ChatDeps) {
 
     /** The input of a run; its parts may name files of the project. */
     input: (caller: Caller, messages: RunRequest['input'], loc: string[]): Promise<Received> =>
-      inputMessages(partSourcesOf(deps, caller), messages, { loc }),
+      withPartSources(deps, caller, (sources) => inputMessages(sources, messages, { loc })),
 
     start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
 

@@ -1,19 +1,26 @@
 import type { Caller } from '../assistants/write-assistants.ts'
+import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import type { createProjectFiles } from '../knowledge/project-files.ts'
 
 export interface PartSourcesDeps {
-  partSources: PartSources
+  downloads: Downloads
   files: Pick<ReturnType<typeof createProjectFiles>, 'content'>
 }
 
-/** Where parts of a caller's messages come from: they may name files of the project. */
-export function partSourcesOf({ partSources, files }: PartSourcesDeps, caller: Caller): PartSources {
-  return {
-    ...partSources,
-    openFile: async (fileId) => {
-      const { file, bytes } = await files.content(caller, fileId)
-      return { name: file.name, size: file.size, bytes }
-    },
-  }
+/** Reads messages of a caller, whose parts may name files of the project. */
+export function withPartSources<T>(
+  { downloads, files }: PartSourcesDeps,
+  caller: Caller,
+  read: (sources: PartSources) => Promise<T>,
+): Promise<T> {
+  return downloads.within(caller.userId, (download) =>
+    read({
+      download,
+      openFile: async (fileId) => {
+        const { file, bytes } = await files.content(caller, fileId)
+        return { name: file.name, size: file.size, bytes }
+      },
+    }),
+  )
 }

@@ -4,15 +4,13 @@ import { checkFreeForm } from '../../domain/free-form.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { Metadata } from '../../domain/metadata.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { FilePart, PartSources } from '../attachments/read-part.ts'
+import type { FilePart } from '../attachments/read-part.ts'
 import type { GivenMessage, LocOf, NewAttachment } from '../attachments/receive-content.ts'
-import type { createProjectFiles } from '../knowledge/project-files.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
 import { inputMessages } from '../runs/index.ts'
+import { type PartSourcesDeps, withPartSources } from './part-sources.ts'
 
-interface ReceiveMessagesDeps {
-  partSources: PartSources
-  files: Pick<ReturnType<typeof createProjectFiles>, 'content'>
+interface ReceiveMessagesDeps extends PartSourcesDeps {
   entries: Pick<ReturnType<typeof createStoreEntries>, 'admit' | 'requireSource'>
 }
 
@@ -38,19 +36,18 @@ export type ReceiveMessages = ReturnType<typeof createReceiveMessages>
  * Reads messages, their images and the files that come with them. Throws `invalid_input`, and `not_found` for a file of
  * another project. Nothing is stored.
  */
-export function createReceiveMessages({ partSources, files, entries }: ReceiveMessagesDeps) {
+export function createReceiveMessages(deps: ReceiveMessagesDeps) {
   return async (caller: Caller, given: V1MessageInput[], locOf: LocOf): Promise<ReceivedMessages> => {
     if (given.length === 0) return { messages: [], attachments: [], fileIds: [] }
-    const openFile = async (fileId: string) => {
-      const { file, bytes } = await files.content(caller, fileId)
-      return { name: file.name, size: file.size, bytes }
-    }
+    const { entries } = deps
     const fileIds = [...new Set(given.flatMap((message) => message.files.flatMap(searched)))]
     if (fileIds.length > 0) await entries.admit()
     for (const fileId of given.flatMap((message) => message.files)) await entries.requireSource(caller, fileId.file_id)
     const inputs = given.map((message, index) => inputOf(message, [...locOf(index), 'content']))
     const loc = locOf(0).slice(0, -1).map(String)
-    const { input, attachments } = await inputMessages({ ...partSources, openFile }, inputs, { loc, locOf })
+    const { input, attachments } = await withPartSources(deps, caller, (sources) =>
+      inputMessages(sources, inputs, { loc, locOf }),
+    )
     const messages = input.map((message, index): Message => {
       const { files: own = [], metadata } = given[index] ?? {}
       if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message

@@ -1,12 +1,24 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { conversation } from '../runs/support.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const service = useSharedService({ respond: () => ({ text: 'Hello.' }) })
 const gif = Buffer.from('R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=', 'base64')
+let atOnce = 0
+let most = 0
+const slowly: (() => void)[] = []
 const site = createServer((request, response) => {
+  if (request.url?.startsWith('/slow')) {
+    most = Math.max(most, ++atOnce)
+    response.writeHead(200, { 'content-type': 'image/gif' }).write(gif.subarray(0, 10))
+    return void slowly.push(() => {
+      atOnce -= 1
+      response.end(gif.subarray(10))
+    })
+  }
   if (request.url === '/inner') return void response.writeHead(302, { location: 'http://10.0.0.1/x.gif' }).end()
   if (request.url === '/endless') return void response.writeHead(200).write(Buffer.concat([gif, Buffer.alloc(9 << 20)]))
   response.writeHead(200, { 'content-type': 'image/png' }).end(request.url === '/one.gif' ? gif : '<script>1</script>')
@@ -35,4 +47,23 @@ it('reads pictures of other sites, and nothing else', async () => {
   expect(await refused('http://10.0.0.1/x.gif')).toMatch(/^unreachable/)
   for (const url of [`data:image/gif;base64,${gif.toString('base64')}`, 'file:///etc/passwd', 'not an address'])
     expect(await refused(url)).toMatch(/must be an http or https address/)
+})
+
+it('reads at most four pictures of one user at once, for messages and for the console', async () => {
+  const talk = await conversation(service)
+  const at = (name: string) => `http://127.0.0.1:${(site.address() as AddressInfo).port}/slow/${name}.gif`
+  const shown = Array.from({ length: 10 }, (_, index) =>
+    talk.client.fetch('GET', `/user/picture?url=${encodeURIComponent(at(`shown-${index}`))}`),
+  )
+  const asked = Array.from({ length: 10 }, (_, index) => {
+    const input = [{ type: 'human', content: [{ type: 'image_url', image_url: { url: at(`asked-${index}`) } }] }]
+    return talk.client.post('/runs/', talk.payload('', { input }))
+  })
+  for (let ended = 0; ended < shown.length + asked.length; ended++) {
+    await vi.waitFor(() => expect(slowly.length).toBeGreaterThan(ended), { timeout: 20_000 })
+    slowly[ended]?.()
+  }
+  expect((await Promise.all(shown)).map(({ status }) => status)).toEqual(shown.map(() => 200))
+  expect(await Promise.all(asked)).toHaveLength(10)
+  expect(most).toBe(4)
 })

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
 import { refusals } from '../schemas.ts'
 
 const bytes = { schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }) }
@@ -28,7 +29,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'pictures'>
       },
     },
     async (request, reply) => {
-      const { bytes: picture } = await pictures.read(request.query.url)
+      const { bytes: picture } = await pictures.read(sessionOf(request).user._id, request.query.url)
       return reply
         .header('content-disposition', 'attachment')
         .header('x-content-type-options', 'nosniff')

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
-import { answerChat } from './answer-chat.ts'
+import { type ChatHost, answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
@@ -37,10 +37,10 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const assistant = assistantOf(request)
       refuseUnmetChat(body)
       const isStored = body.store !== false
-      const host = {
+      const host: ChatHost = {
         assistant,
         draft: () => publicFamily.threads.draft(assistant, { isStored }),
-        input: publicFamily.input,
+        input: (given, loc) => publicFamily.input(assistant, given, loc),
         ...publicFamily.runsOf(assistant),
         start: publicFamily.start,
         forget: publicFamily.forget,

@@ -93,7 +93,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const asked = { thread, withThread: isNew, assistant, strategy, endUser: body.user ?? undefined }
       const { run, feed } = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
-        start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(body.input)) }, id),
+        start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(assistant, body.input)) }, id),
       })
       await answerIsFollowed(request)
       logRun(reply, run)

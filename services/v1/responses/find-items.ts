@@ -7,7 +7,7 @@ import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
 import type { ArchivedThreads } from '../../threads/archived/open.ts'
-import { type PartSourcesDeps, partSourcesOf } from '../part-sources.ts'
+import { type PartSourcesDeps, withPartSources } from '../part-sources.ts'
 import { type GivenItem, receiveItem } from './receive-items.ts'
 
 type Loc = (string | number)[]
@@ -29,17 +29,18 @@ export function createFindItems(deps: FindItemsDeps) {
 
   return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<Received> => {
     const messages = new Map(known.map((message) => [message.data.id, message]))
-    const sources = partSourcesOf(deps, caller)
-    const all: Received = { input: [], attachments: [] }
-    for (const entry of entries) {
-      if ('message' in entry) all.input.push(entry.message)
-      else {
-        const more = 'parts' in entry ? await receiveItem(sources, entry, all) : await find(caller, entry, messages)
-        all.input.push(...more.input)
-        all.attachments.push(...more.attachments)
+    return withPartSources(deps, caller, async (sources) => {
+      const all: Received = { input: [], attachments: [] }
+      for (const entry of entries) {
+        if ('message' in entry) all.input.push(entry.message)
+        else {
+          const more = 'parts' in entry ? await receiveItem(sources, entry, all) : await find(caller, entry, messages)
+          all.input.push(...more.input)
+          all.attachments.push(...more.attachments)
+        }
       }
-    }
-    return all
+      return all
+    })
   }
 
   async function find(
