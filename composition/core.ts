@@ -122,7 +122,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       outbound: infra.outbound,
       search: settings,
       memory: memory.tool,
-      schedule: (assistant, name) => scheduleTool({ collections, schedules }, assistant, name),
+      schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
       askable: createAskable({ collections, assistantConfigs }),
       retrieval: async (assistant, name, search) =>
         embedder &&

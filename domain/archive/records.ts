@@ -175,6 +175,8 @@ export const ArchivedSchedule = Type.Object({
   overlap: Type.Enum([...overlapPolicies]),
   catchup_seconds: Type.Integer(scheduleLimits.catchup_seconds),
   note: name,
+  /** For whom its runs work; absent: the owner. */
+  person: Type.Optional(Type.String({ maxLength: 100 })),
   runs_made: Type.Integer({ minimum: 0, maximum: scheduleLimits.max_runs.maximum }),
   created_at: time,
 })

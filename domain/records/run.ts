@@ -1,3 +1,4 @@
+import type { Acting } from '../acting.ts'
 import type { ToolType } from '../tool-types.ts'
 import type { CutReason } from '../messages.ts'
 import type { RunErrorType } from '../run-errors.ts'
@@ -165,6 +166,8 @@ export interface RunRecord {
   project_id: string
   assistant_id: string
   public: boolean
+  /** Stored when the run starts, and inherited by whatever it starts. Read it by `actingOf`. */
+  acting: Acting
   status: RunStatus
   /** `Message[]` as JSON text. Empty while an object holds it: `archive` of the thread. */
   input_json: string
@@ -183,8 +186,6 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
-  /** Who asked, if the request named somebody else than the owner: a hash, see `callerHash`. */
-  end_user?: string
   /** The schedule that started it, when it was due or triggered. */
   schedule_id?: string
   /** Of a run in which an assistant answers another one: who asks. */

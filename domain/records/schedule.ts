@@ -1,3 +1,4 @@
+import type { Person } from '../acting.ts'
 import type { AttachmentRecord } from './attachment.ts'
 import type { RunStatus } from './run.ts'
 
@@ -56,6 +57,8 @@ export interface ScheduleRecord extends ScheduleTiming {
   mail_stops?: number
   /** Absent: its owner, or another client. */
   made_by?: 'assistant'
+  /** For whom its runs work: who made it. Read it by `personOf`. */
+  person: Person
   /** Runs that were due; those that its owner triggered are not counted. */
   runs_made: number
   /** Failures in a row. */
@@ -72,6 +75,11 @@ export interface ScheduleRecord extends ScheduleTiming {
   holds?: number
   /** Nothing is started any more; the schedule at Temporal is removed, then this record. */
   deleting?: boolean
+}
+
+/** Versions without this member let only owners make schedules that they keep. */
+export function personOf({ person }: Partial<Pick<ScheduleRecord, 'person'>>): Person {
+  return person ?? 'owner'
 }
 
 export type ScheduleAttachment = Omit<AttachmentRecord, 'thread_id' | 'user_id' | 'created_at'>

@@ -23,7 +23,7 @@ export function createDescribeAssistant({ assistantConfigs, tools, accountOf, mo
   return async (assistant: AssistantRecord, signal: AbortSignal) => {
     const settings = assistantConfigs.settingsOf(assistant)
     const account = accountOf(assistant)
-    const resolved = await tools.resolve(assistant, signal)
+    const resolved = await tools.resolve(assistant, signal, { acting: { person: 'owner', origin: 'chat' } })
     return {
       assistant_id: assistant._id,
       name: assistant.name,

@@ -9,7 +9,12 @@ import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { PromptRecord } from '../../domain/records/prompt.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { ScheduleAttachment, ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import {
+  type ScheduleAttachment,
+  type ScheduleRecord,
+  type ScheduleRunRecord,
+  personOf,
+} from '../../domain/records/schedule.ts'
 import type { SourceRecord } from '../../domain/records/source.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
@@ -191,6 +196,7 @@ export const archived = {
     note: schedule.note,
     mail_result: schedule.mail_result,
     made_by: schedule.made_by,
+    person: personOf(schedule),
     runs_made: schedule.runs_made,
     created_at: schedule.created_at,
     updated_at: schedule.updated_at,

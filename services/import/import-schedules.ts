@@ -1,7 +1,8 @@
+import { isPerson } from '../../domain/acting.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import type { Collections } from '../collections.ts'
 import { recordOf } from '../schedules/schedule-record.ts'
-import { checkTimes, timingOf } from '../schedules/schedule-request.ts'
+import { type ScheduleMaker, checkTimes, ownerMakes, timingOf } from '../schedules/schedule-request.ts'
 import { requireShort } from '../schedules/schedule-input.ts'
 import type { createScheduleWrites } from '../schedules/write-schedules.ts'
 import { type Import, importedThread } from './import.ts'
@@ -45,12 +46,18 @@ export function createScheduleImport(
         mail_result: false,
       }
       await schedules.insert({
-        ...recordOf(place, id, given, timing, { input_json: archived.input_json }),
+        ...recordOf(place, id, given, timing, { ...makerOf(archived), input_json: archived.input_json }),
         runs_made: archived.runs_made,
         pause_reason: archived.hadParts ? `${whyPaused} ${partsLeftOut}` : whyPaused,
       })
       return 'imported'
     })
+}
+
+/** Only assistants make schedules for others than the owner. */
+function makerOf({ person = 'owner' }: ReadRecords['schedules']): ScheduleMaker {
+  if (!isPerson(person)) throw refused('it names nobody for whom its runs could work')
+  return person === 'owner' ? ownerMakes : { madeBy: 'assistant', person }
 }
 
 function settingsOf({ jitter_seconds, max_runs, overlap, catchup_seconds, note }: ReadRecords['schedules']) {

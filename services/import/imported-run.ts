@@ -17,6 +17,7 @@ export function importedRun(
     project_id: thread.project_id,
     assistant_id: assistantId,
     public: thread.public,
+    acting: { person: 'owner', origin: thread.public ? 'public' : 'chat' },
     status: isOpen ? 'cancelled' : archived.status,
     input_json: archived.input_json,
     overrides: archived.overrides,

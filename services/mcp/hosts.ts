@@ -42,6 +42,8 @@ interface McpDeps {
 }
 
 const nameLength = 80
+const byOwner = { person: 'owner', origin: 'mcp' } as const
+const byAnybody = { person: 'nameless', origin: 'mcp' } as const
 const chunksOfOneRead = 50
 
 export type McpHosts = ReturnType<typeof createMcpHosts>
@@ -72,7 +74,7 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
         assistant,
         ask: async (question, threadId, runId) => {
           const thread = await (threadId === undefined ? newThread(question) : threads.readOwn(userId, threadId))
-          return runs.startFollowed({ thread, assistant, input: message(question), strategy: 'enqueue' }, runId)
+          return runs.startFollowed({ thread, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' }, runId)
         },
         find: (runId) => runs.get(userId, runId),
         follow: (run) => runs.follow(run),
@@ -97,7 +99,7 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
           const thread = isNew
             ? publicFamily.threads.draft(assistant)
             : await publicFamily.threads.find(assistant, threadId)
-          const asked = { thread, withThread: isNew, assistant, input: message(question) }
+          const asked = { thread, withThread: isNew, assistant, acting: byAnybody, input: message(question) }
           return publicFamily.start({ ...asked, strategy: 'enqueue' }, runId)
         },
         ...publicFamily.runsOf(assistant),

@@ -6,6 +6,7 @@ import { type ChangeFactDeps, type FactChange, createChangeFact, present } from 
 import { type EraseFact, tombstone } from './erase-fact.ts'
 import { shown } from './find-facts.ts'
 import { type NamedOwner, requestedScope } from './requested-scope.ts'
+import { personNamed } from '../person-named.ts'
 import { callerHash } from './same-text.ts'
 import type { NewFact, StoreFact } from './store-fact.ts'
 
@@ -46,7 +47,7 @@ export function createMemories(deps: MemoriesDeps) {
       if (user !== undefined && assistant_id === undefined)
         throw invalidInput(['query', 'user'], 'needs the assistant_id that this caller uses')
       const caller =
-        user === undefined || assistant_id === undefined ? { $exists: false } : callerHash(assistant_id, user)
+        user === undefined || assistant_id === undefined ? { $exists: false } : callerHash(assistant_id, personNamed(user))
       const own = {
         user_id: userId,
         ...(assistant_id === undefined ? {} : { assistant_id }),

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import type { Person } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { factsText, withinCharacters } from '../../domain/memory/facts-text.ts'
 import { type MemoryScope, scopeKey } from '../../domain/memory/memory-scope.ts'
@@ -12,6 +13,7 @@ import { derivedId } from '../derived-id.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tools/tool.ts'
 import { type EraseFact, tombstone } from './erase-fact.ts'
 import type { FindFacts } from './find-facts.ts'
+import { callerHash } from './same-text.ts'
 import type { StoreFact } from './store-fact.ts'
 
 export interface MemoryToolDeps {
@@ -70,8 +72,8 @@ interface Reach {
 export interface MemoryOptions {
   name: string
   config: MemoryConfig
-  /** Who uses the assistant, if a request named somebody else than its owner: this person's facts only. */
-  endUser: string | undefined
+  /** Who uses the assistant: this person's facts only. */
+  person: Person
 }
 
 /** The tool with which an assistant keeps facts, and which gives a run those that match its question. */
@@ -107,9 +109,9 @@ export function memoryTool(deps: MemoryToolDeps, assistant: AssistantRecord, opt
   }
 }
 
-function reachOf({ _id, user_id, project_id }: AssistantRecord, { config, endUser }: MemoryOptions): Reach {
-  if (endUser !== undefined) {
-    const caller = { kind: 'caller', id: _id, caller: endUser } as const
+function reachOf({ _id, user_id, project_id }: AssistantRecord, { config, person }: MemoryOptions): Reach {
+  if (person !== 'owner') {
+    const caller = { kind: 'caller', id: _id, caller: callerHash(_id, person) } as const
     return { userId: user_id, read: [caller], write: caller }
   }
   const [user, project, own] = [

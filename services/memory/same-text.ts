@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { Person } from '../../domain/acting.ts'
 import { invalidInput } from '../../domain/errors.ts'
 import { memoryLimits } from '../../domain/records/memory.ts'
 
-/** A caller in a record: a hash of the name that the request gives it, of use in this assistant only. */
-export function callerHash(assistantId: string, endUser: string): string {
-  return hashOf(['caller', assistantId, endUser])
-}
-
-/** Who uses an assistant, as its runs remember it; undefined: its owner, or somebody without memory. */
-export function endUserOf(assistantId: string, name: string | undefined): string | undefined {
-  return name === undefined || name === '' ? undefined : callerHash(assistantId, name)
+/** A person in a fact: of use in this assistant only. */
+export function callerHash(assistantId: string, person: Person): string {
+  return hashOf(['caller', assistantId, person])
 }
 
 /** The same for texts that differ only in case, spaces and forms of characters. */

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/acting.ts'
 import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../domain/client-tools.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
@@ -27,7 +28,6 @@ import {
 } from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
-import { endUserOf } from '../memory/same-text.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
@@ -46,8 +46,7 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
-  /** The name of the person who asks, if it is not the owner. Default: as the overrides say. */
-  endUser?: string | undefined
+  acting: Acting
   /** The schedule that starts it. */
   scheduleId?: string
   /** The call of another assistant that it answers. */
@@ -86,7 +85,7 @@ export interface PrepareRunDeps {
  * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
  */
 export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
-  return async (userId: string, request: RunRequest): Promise<NewRun> => {
+  return async (userId: string, request: RunRequest, acting: Acting): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
@@ -100,7 +99,7 @@ export function createPrepareRun({ threads, assistants, downloads }: PrepareRunD
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
     const received = await downloads.within(userId, (download) => inputMessages({ download }, request.input))
     const overrides = { ...overridesOf(request), ...searchOf(thread) }
-    return { thread, assistant, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
+    return { thread, assistant, acting, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
   }
 }
 
@@ -151,7 +150,7 @@ export async function admitRun(
     askedBy,
     budgets: inherited = [],
     public: isPublic = false,
-    endUser: endUserName = overrides.safety_identifier ?? overrides.user,
+    acting,
   }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
@@ -167,7 +166,6 @@ export async function admitRun(
   const question = { assistant, overrides, bytes }
   const budgets = await budgetCounting.admit(runId, isOfOwnPublic, question, inherited)
   const now = new Date()
-  const endUser = endUserOf(assistant._id, endUserName)
   const traceparent = tracing.currentTraceparent()
   return {
     _id: runId,
@@ -176,11 +174,11 @@ export async function admitRun(
     project_id: thread.project_id,
     assistant_id: assistant._id,
     public: isPublic,
+    acting,
     status: 'running',
     input_json: inputJson,
     overrides,
     ...(completion === undefined ? {} : { completion }),
-    ...(endUser === undefined ? {} : { end_user: endUser }),
     ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
     ...(askedBy === undefined ? {} : { asked_by: askedBy }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),

@@ -1,6 +1,6 @@
 import type { ScheduleRecord, ScheduleTiming } from '../../domain/records/schedule.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { NewSchedule, ScheduleChanges } from './schedule-request.ts'
+import type { NewSchedule, ScheduleChanges, ScheduleMaker } from './schedule-request.ts'
 
 type Input = Pick<ScheduleRecord, 'input_json' | 'attachments'>
 type Times = ScheduleTiming & { created_at: Date }
@@ -11,7 +11,7 @@ export function recordOf(
   scheduleId: string,
   given: Omit<NewSchedule, 'input'>,
   { created_at, ...timing }: Times,
-  input: Input,
+  { madeBy, person, ...input }: Input & ScheduleMaker,
 ): ScheduleRecord {
   const now = new Date()
   return {
@@ -29,7 +29,8 @@ export function recordOf(
     paused: given.paused ?? false,
     note: given.note ?? '',
     mail_result: given.mail_result ?? false,
-    ...(given.made_by === undefined ? {} : { made_by: given.made_by }),
+    ...(madeBy === 'user' ? {} : { made_by: madeBy }),
+    person,
     runs_made: 0,
     failures: 0,
     revision: 1,

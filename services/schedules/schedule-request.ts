@@ -1,3 +1,4 @@
+import type { Person } from '../../domain/acting.ts'
 import { invalidInput } from '../../domain/errors.ts'
 import type { OverlapPolicy, ScheduleTiming } from '../../domain/records/schedule.ts'
 import { isTimezone, lastYear, nextTimes, problemOfCron } from '../../domain/schedules/next-times.ts'
@@ -24,12 +25,18 @@ export interface NewSchedule extends TimingRequest {
   paused?: boolean
   note?: string
   mail_result?: boolean
-  /** Who made it, if an assistant did. */
-  made_by?: 'assistant'
 }
 
+/** Who makes a schedule, and for whom its runs then work. No request says it. */
+export interface ScheduleMaker {
+  madeBy: 'user' | 'assistant'
+  person: Person
+}
+
+export const ownerMakes = { madeBy: 'user', person: 'owner' } as const satisfies ScheduleMaker
+
 export type ScheduleChanges = Partial<
-  Omit<NewSchedule, 'made_by' | 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>
+  Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>
 > & {
   thread_id?: string | null
   start_at?: string | null

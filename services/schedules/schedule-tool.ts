@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import type { Person } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { requestLimits } from '../../domain/limits.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
@@ -62,11 +63,16 @@ const questionShown = 300
 const timesShown = 3
 
 /**
- * The tool with which an assistant makes schedules for its owner, within the owner's limits. The owner approves the first
- * of each assistant; the assistant can cancel only what it has made. Runs that a schedule started do not have it
- * (`services/runs/wanted-tools.ts`): a schedule that makes schedules would multiply.
+ * The tool with which an assistant makes schedules for the person of its run, within the owner's limits. The owner
+ * approves the first of each assistant; the assistant can cancel only what it has made, and each person sees only their
+ * own. Which runs have it: `domain/tool-rights.ts`.
  */
-export function scheduleTool(deps: ScheduleToolDeps, assistant: AssistantRecord, name: string): Tool {
+export function scheduleTool(
+  deps: ScheduleToolDeps,
+  assistant: AssistantRecord,
+  { name, person }: { name: string; person: Person },
+): Tool {
+  const planner: Planner = { assistant, person }
   return {
     type: 'schedule',
     name,
@@ -78,7 +84,7 @@ export function scheduleTool(deps: ScheduleToolDeps, assistant: AssistantRecord,
     needsApproval: ({ action }) => action === 'create' && !assistant.schedules_approved,
     async execute(args, context) {
       try {
-        return await act(deps, assistant, Value.Parse(ScheduleArguments, args), context)
+        return await act(deps, planner, Value.Parse(ScheduleArguments, args), context)
       } catch (error) {
         throw error instanceof AppError ? new Error(wordsOf(error), { cause: error }) : error
       }
@@ -88,20 +94,34 @@ export function scheduleTool(deps: ScheduleToolDeps, assistant: AssistantRecord,
 
 type Arguments = Type.Static<typeof ScheduleArguments>
 
-function act(deps: ScheduleToolDeps, assistant: AssistantRecord, args: Arguments, context: ToolContext) {
+/** Whose schedules the tool makes, lists and cancels. */
+interface Planner {
+  assistant: AssistantRecord
+  person: Person
+}
+
+function act(deps: ScheduleToolDeps, planner: Planner, args: Arguments, context: ToolContext) {
   switch (args.action) {
     case 'create':
-      return create(deps, assistant, args, context)
+      return create(deps, planner, args, context)
     case 'list':
-      return list(deps, assistant)
+      return list(deps, planner)
     case 'cancel':
-      return cancel(deps, assistant, args.schedule_id)
+      return cancel(deps, planner, args.schedule_id)
   }
 }
 
+/** Versions that did not store whose it is kept only those of owners. */
+const ownOf = ({ assistant, person }: Planner) => ({
+  user_id: assistant.user_id,
+  assistant_id: assistant._id,
+  person: person === 'owner' ? { $in: [person, null] } : person,
+  ...present,
+})
+
 async function create(
   { collections: { schedules, assistants }, schedules: { create: make } }: ScheduleToolDeps,
-  { _id: assistantId, user_id: userId, project_id: projectId }: AssistantRecord,
+  { assistant: { _id: assistantId, user_id: userId, project_id: projectId }, person }: Planner,
   { action: _action, question, in_this_conversation: here = false, schedule_id: _id, ...given }: Arguments,
   { call }: ToolContext,
 ): Promise<string> {
@@ -116,11 +136,10 @@ async function create(
     assistant_id: assistantId,
     input: [{ type: 'human' as const, content: question }],
     ...(here && call.threadId !== undefined ? { thread_id: call.threadId } : {}),
-    made_by: 'assistant' as const,
   }
   const schedule =
     (await find()) ??
-    (await make({ userId, projectId }, id, request).catch(async (error: unknown) => {
+    (await make({ userId, projectId }, id, request, { madeBy: 'assistant', person }).catch(async (error: unknown) => {
       const other = isDuplicateKey(error) && (await find())
       if (other) return other
       throw error
@@ -131,22 +150,22 @@ async function create(
   return JSON.stringify({ created: shown(schedule) })
 }
 
-async function list({ collections: { schedules } }: ScheduleToolDeps, assistant: AssistantRecord): Promise<string> {
-  const own = { user_id: assistant.user_id, assistant_id: assistant._id, ...present }
-  const found = await schedules.find(own).sort({ _id: -1 }).limit(listed).lean<ScheduleRecord[]>()
+async function list({ collections: { schedules } }: ScheduleToolDeps, planner: Planner): Promise<string> {
+  const found = await schedules
+    .find(ownOf(planner))
+    .sort({ _id: -1 }).limit(listed).lean<ScheduleRecord[]>()
   return JSON.stringify({ schedules: found.map(shown) })
 }
 
 async function cancel(
   { collections, schedules }: ScheduleToolDeps,
-  { _id: assistantId, user_id: userId }: AssistantRecord,
+  planner: Planner,
   scheduleId: string | undefined,
 ): Promise<string> {
   if (scheduleId === undefined) throw new Error('`schedule_id` is required')
-  const own = { _id: scheduleId, user_id: userId, assistant_id: assistantId, made_by: 'assistant' as const }
-  if ((await collections.schedules.exists({ ...own, ...present })) === null)
-    throw new Error('this assistant has made no such schedule')
-  await schedules.remove(userId, scheduleId)
+  const own = { _id: scheduleId, made_by: 'assistant' as const, ...ownOf(planner) }
+  if ((await collections.schedules.exists(own)) === null) throw new Error('this assistant has made no such schedule')
+  await schedules.remove(planner.assistant.user_id, scheduleId)
   return JSON.stringify({ cancelled: scheduleId })
 }
 

@@ -2,7 +2,7 @@ import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/s
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { type ScheduleRecord, type ScheduleRunRecord, scheduleRunKey } from '../../domain/records/schedule.ts'
+import { type ScheduleRecord, type ScheduleRunRecord, personOf, scheduleRunKey } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Runs } from '../runs/index.ts'
@@ -109,11 +109,9 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     }
     if (schedule.thread_id === undefined) await makeThread(deps, schedule, threadId)
     const received = runInputOf(schedule)
-    const prepared = await deps.runs.prepare(schedule.user_id, {
-      thread_id: threadId,
-      assistant_id: schedule.assistant_id,
-      input: received.input,
-    })
+    const asked = { thread_id: threadId, assistant_id: schedule.assistant_id, input: received.input }
+    const acting = { person: personOf(schedule), origin: 'scheduled' } as const
+    const prepared = await deps.runs.prepare(schedule.user_id, asked, acting)
     try {
       await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {

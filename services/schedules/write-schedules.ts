@@ -10,7 +10,7 @@ import { type ScheduleReads, missing, present } from './read-schedules.ts'
 import { storedInputOf } from './schedule-input.ts'
 import { takeActiveSlot, takeScheduleSlot } from './schedule-quota.ts'
 import { recordOf, undoOf, updateOf } from './schedule-record.ts'
-import { type NewSchedule, type ScheduleChanges, changedTiming, checkTiming, timingOf } from './schedule-request.ts'
+import { type NewSchedule, type ScheduleChanges, type ScheduleMaker, changedTiming, checkTiming, timingOf } from './schedule-request.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface ScheduleWritesDeps {
@@ -30,14 +30,19 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
   const ownerOf = (userId: string) => ({ userId, most: deps.settings.scheduleMaxDefault })
 
   return {
-    async create(caller: Caller, scheduleId: string, given: NewSchedule): Promise<ScheduleRecord> {
+    async create(
+      caller: Caller,
+      scheduleId: string,
+      given: NewSchedule,
+      maker: ScheduleMaker,
+    ): Promise<ScheduleRecord> {
       const now = new Date()
       const timing = { ...timingOf(given), created_at: now }
       checkTiming(timing, now)
       await deps.assistants.readOwn(caller.userId, given.assistant_id)
       if (given.thread_id !== undefined) await deps.threads.readOwn(caller.userId, given.thread_id)
       const input = await storedInputOf(deps.downloads, caller.userId, given.input)
-      const schedule = recordOf(caller, scheduleId, given, timing, input)
+      const schedule = recordOf(caller, scheduleId, given, timing, { ...maker, ...input })
       await insert(schedule)
       return schedule
     },

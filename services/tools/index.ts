@@ -1,3 +1,4 @@
+import type { Person } from '../../domain/acting.ts'
 import type { Tool } from './tool.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
@@ -20,7 +21,7 @@ export interface ToolsDeps {
   /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
   retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
   /** The tool with which the assistant makes schedules. */
-  schedule(assistant: AssistantRecord, name: string): Tool
+  schedule(assistant: AssistantRecord, name: string, person: Person): Tool
   /** The tool with which the assistant keeps facts. */
   memory(assistant: AssistantRecord, options: MemoryOptions): Tool
   /** Those of these assistants that the assistant can ask now. */
@@ -65,17 +66,17 @@ export function createTools({
 
     /**
      * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,
-     * with the reason. A run may want other tools than the assistant has.
+     * with the reason. A run may want other tools than the assistant has, and is offered what its rights allow.
      */
     resolve: (
       assistant: AssistantRecord,
       signal: AbortSignal,
-      wanted: WantedTools = {},
+      wanted: WantedTools,
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
         retrieval: (name) => retrieval(assistant, name, wanted.search),
-        schedule: (name) => schedule(assistant, name),
-        memory: (name, config) => memory(assistant, { name, config, endUser: wanted.endUser }),
+        schedule: (name) => schedule(assistant, name, wanted.acting.person),
+        memory: (name, config) => memory(assistant, { name, config, person: wanted.acting.person }),
         askable: (ids) => askable(assistant, ids),
         outbound,
         search,

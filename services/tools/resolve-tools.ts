@@ -1,5 +1,7 @@
 import { Value } from 'typebox/value'
 import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
+import type { Acting } from '../../domain/acting.ts'
+import { mayBringFunctions, mayUse } from '../../domain/tool-rights.ts'
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
@@ -42,8 +44,8 @@ export interface ToolWarning {
 
 /** What a run wants of an assistant's tools. */
 export interface WantedTools {
-  /** Who uses the assistant, if a request named somebody else than its owner: see `callerHash`. */
-  endUser?: string | undefined
+  /** Decides which tools there are, and for whom they act. */
+  acting: Acting
   /** What the search searches instead. */
   search?: SearchOverride | undefined
   /** The types of the assistant's own tools that may be used; default: all. */
@@ -57,24 +59,25 @@ export interface WantedTools {
 type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }
 
 /**
- * Creates the tools of a configuration. A tool that cannot be used is reported and left out. The client knows its
+ * Creates the tools of a configuration to which the run has a right. A tool that cannot be used is reported and left out. The client knows its
  * functions by their names, so they keep them; another tool of the same name gets a number.
  */
 export async function resolveTools(
   { tools: settings }: Pick<AssistantSettings, 'tools'>,
-  { types = [...toolTypes], added = [], functions = [] }: WantedTools,
+  { acting, types = [...toolTypes], added = [], functions = [] }: WantedTools,
   deps: ResolveDeps,
 ) {
   const all: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
     ? settings
     : [{ type: 'retrieval' }, ...settings]
-  const given = [...all.filter(({ type }) => types.includes(type)), ...added]
+  const given = [...all.filter(({ type }) => types.includes(type)), ...added].filter(({ type }) => mayUse(type, acting))
   const resolved = await Promise.all(
     given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
   )
   const problems: ToolProblem[] = []
   const warnings: ToolWarning[] = []
-  const clientTools = new Map(functions.map((given) => [given.name, clientTool(given)]))
+  const brought = mayBringFunctions(acting) ? functions : []
+  const clientTools = new Map(brought.map((given) => [given.name, clientTool(given)]))
   const tools: Tool[] = []
   for (const { setting, result } of resolved) {
     const about = { type: setting.type, name: shownName(setting) }

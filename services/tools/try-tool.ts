@@ -37,7 +37,7 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
     const limit = AbortSignal.timeout(maxTrialMs)
     const call = async () => {
       const signal = AbortSignal.any([gone, limit])
-      const resolved = await tools.resolve(assistant, signal)
+      const resolved = await tools.resolve(assistant, signal, { acting: { person: 'owner', origin: 'chat' } })
       const tool = resolved.tools.find((candidate) => candidate.name === name)
       if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
       const begun = performance.now()

@@ -42,6 +42,7 @@ export function createRewriteQueries({ gateway, chat, runs }: RewriteQueriesDeps
           thread: chat.draft(caller, answering, { isStored: false }),
           withThread: true,
           assistant,
+          acting: { person: 'owner', origin: 'chat' },
           input: [{ type: 'HumanMessage', data: { id: newId(), content: JSON.stringify(queries) } }],
           overrides: { instructions, temperature: 0, max_tokens: tokensOfQuery * queries.length },
           strategy: 'enqueue',

@@ -3,6 +3,7 @@ import { memorySpaces } from '../../domain/memory/memory-scope.ts'
 import { memoryLimits } from '../../domain/records/memory.ts'
 import { countVectors } from '../../services/knowledge/vector-spaces.ts'
 import { callerHash } from '../../services/memory/same-text.ts'
+import { personNamed } from '../../services/person-named.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { readRun } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
@@ -120,7 +121,7 @@ it('is of each caller who says a name, and of nobody else', async () => {
 
 it('has a limit for each caller, and is deleted when its time is over', async () => {
   const { id, userId, ask } = await publicMemory()
-  const caller = callerHash(id, 'ada')
+  const caller = callerHash(id, personNamed('ada'))
   const now = Date.now()
   const fact = (place: number, expires: number) => ({
     _id: `${id}-${place}`,

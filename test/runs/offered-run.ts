@@ -11,6 +11,7 @@ export function offeredRun(id: string): { run: RunRecord; assistant: AssistantRe
     run: {
       _id: id,
       ...common,
+      acting: { person: 'owner', origin: 'chat' },
       thread_id: 'thread',
       assistant_id: 'assistant',
       status: 'running',

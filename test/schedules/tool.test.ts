@@ -184,7 +184,9 @@ describe('the tool `schedule`', () => {
     const { schedules } = service.api.services
     const assistant = await service.collections.assistants.findById(talk.assistantId).lean()
     if (assistant === null) throw new Error('there is no assistant')
-    const { tools } = await service.api.services.tools.resolve(assistant, new AbortController().signal)
+    const { tools } = await service.api.services.tools.resolve(assistant, new AbortController().signal, {
+      acting: { person: 'owner', origin: 'chat' },
+    })
     const tool = tools.find(({ name }) => name === 'schedule')
     const facts = { key: `${newId()}/0/0`, threadId: talk.threadId, isApproved: true }
     const attempt = () => tool?.execute(daily, { signal: new AbortController().signal, call: facts })

@@ -203,6 +203,7 @@ describe('what a model is shown', () => {
         project_id: projectId,
         assistant_id: assistant._id,
         public: true,
+        acting: { person: 'nameless', origin: 'public' },
         status: 'running',
         input_json: messagesToJson([human(`question ${++counter}`)]),
         overrides: {},

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Person, type PersonKind, personKinds, runOrigins } from '../../domain/acting.ts'
 import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { toolRights } from '../../domain/tool-rights.ts'
+import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
+import { personNamed } from '../../services/person-named.ts'
 import { createTools } from '../../services/tools/index.ts'
+import type { WantedTools } from '../../services/tools/resolve-tools.ts'
 import { toolName } from '../../services/tools/tool-name.ts'
 import type { Tool } from '../../services/tools/tool.ts'
+import type { WebSearchSettings } from '../../services/tools/web-search.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
+
+const byOwner = { person: 'owner', origin: 'chat' } as const
 
 describe('the tools of an assistant', () => {
   let server: Awaited<ReturnType<typeof startMcpServer>>
@@ -18,8 +26,8 @@ describe('the tools of an assistant', () => {
     await outbound.close()
   })
 
-  const retrieval = (name: string): Tool => ({
-    type: 'retrieval',
+  const retrieval = (name: string, type = 'retrieval'): Tool => ({
+    type,
     name,
     description: '',
     parameters: {},
@@ -27,16 +35,89 @@ describe('the tools of an assistant', () => {
     timeoutMs: 1,
     execute: async () => '',
   })
-  const resolve = (tools: ToolSetting[], { files = false, search = {} } = {}) =>
+  /** For whom the tools act that act for somebody. */
+  let persons: Person[] = []
+  const actingFor = (type: string, name: string, person: Person) => {
+    persons.push(person)
+    return retrieval(name, type)
+  }
+  const resolve = (
+    tools: ToolSetting[],
+    {
+      files = false,
+      search = {},
+      ...wanted
+    }: { files?: boolean; search?: WebSearchSettings } & Partial<Omit<WantedTools, 'search'>> = {},
+  ) =>
     createTools({
       assistantConfigs: { settingsOf: ({ config_json: text = '{}' }) => readAssistantConfig(text) },
       outbound,
       search,
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
-      schedule: (_assistant, name) => retrieval(name),
-      memory: (_assistant, { name }) => retrieval(name),
-      askable: async () => [],
-    }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal)
+      schedule: (_assistant, name, person) => actingFor('schedule', name, person),
+      memory: (_assistant, { name, person }) => actingFor('memory', name, person),
+      askable: async (_assistant, ids) => ids.map((id) => ({ id, name: id, description: '' })),
+    }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal, {
+      acting: byOwner,
+      ...wanted,
+    })
+
+  const personOf: Record<PersonKind, Person> = {
+    owner: 'owner',
+    person: personNamed('ada'),
+    nameless: 'nameless',
+  }
+  const everyTool = (): Record<ToolType, ToolSetting> => ({
+    retrieval: { type: 'retrieval' },
+    http_request: { type: 'http_request' },
+    mcp: { type: 'mcp', config: { name: 'x', url: server.url } },
+    web_search: { type: 'web_search' },
+    schedule: { type: 'schedule' },
+    memory: { type: 'memory' },
+    assistant: { type: 'assistant', config: { assistant_ids: ['other'] } },
+    client: { type: 'client', name: 'of_client' },
+  })
+
+  it.each(runOrigins.flatMap((origin) => personKinds.map((kind) => ({ origin, kind }))))(
+    'are what a run of the origin $origin may use for $kind, configured or brought, and act for nobody else',
+    async ({ origin, kind }) => {
+      const person = personOf[kind]
+      const settings = everyTool()
+      persons = []
+      const { tools, problems } = await resolve(Object.values(settings), {
+        files: true,
+        search: { searchProvider: 'searxng', searchUrl: 'http://search' },
+        acting: { person, origin },
+        functions: [{ name: 'brought' }],
+      })
+      expect(problems).toEqual([])
+      const allowed = toolTypes.filter((type) => toolRights[type][origin].includes(kind))
+      const ofAssistant = tools.filter(({ name }) => name !== 'brought')
+      expect(ofAssistant.map(({ type }) => type).toSorted()).toEqual(allowed.toSorted())
+      expect(tools.some(({ name }) => name === 'brought')).toBe(origin === 'chat' || origin === 'public')
+      expect(new Set(persons)).toEqual(allowed.includes('memory') ? new Set([person]) : new Set())
+      // A request that adds tools has no more rights.
+      const added = await resolve([], { acting: { person, origin }, added: [settings.schedule, settings.memory] })
+      expect(added.tools.map(({ type }) => type)).toEqual(
+        (['schedule', 'memory'] as const).filter((type) => allowed.includes(type)),
+      )
+    },
+  )
+
+  it('give nobody rights that the pages about them do not name', () => {
+    const limited = toolTypes.filter((type) => runOrigins.some((origin) => toolRights[type][origin].length < 3))
+    expect(Object.fromEntries(limited.map((type) => [type, toolRights[type]]))).toEqual({
+      memory: {
+        chat: ['owner', 'person'],
+        public: ['person'],
+        asked: ['owner', 'person'],
+        scheduled: ['owner', 'person'],
+        mcp: ['owner', 'person'],
+      },
+      schedule: { chat: ['owner', 'person'], public: [], asked: [], scheduled: [], mcp: ['owner'] },
+      client: { chat: ['owner', 'person', 'nameless'], public: [], asked: [], scheduled: [], mcp: [] },
+    })
+  })
 
   it('are those of its configuration, and retrieval if there are files', async () => {
     expect(await resolve([])).toEqual({ tools: [], problems: [], warnings: [] })

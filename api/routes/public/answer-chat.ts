@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Acting } from '../../../domain/acting.ts'
 import { newId } from '../../../domain/ids.ts'
 import type { RunMessageInput } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
@@ -33,8 +34,7 @@ export interface AskedChat {
   model: string
   messages: RunMessageInput[]
   overrides: RunOverrides
-  /** The name of the person who asks, if the overrides do not say it. */
-  endUser?: string | undefined
+  acting: Acting
   choices: number
   /** False: nothing is kept after the answer. */
   isStored: boolean
@@ -88,7 +88,7 @@ export async function answerChat(
 async function startChoices(
   request: FastifyRequest,
   host: ChatHost,
-  { model, messages, overrides, endUser, choices, isStored, completion, metadata }: AskedChat,
+  { model, messages, overrides, acting, choices, isStored, completion, metadata }: AskedChat,
 ): Promise<[FollowedRun, ...FollowedRun[]]> {
   let received: Promise<Received> | undefined
   const inputFor = async () => copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
@@ -97,7 +97,7 @@ async function startChoices(
     assistant: host.assistant,
     inputLoc: ['body', 'messages'],
     overrides,
-    ...(endUser === undefined ? {} : { endUser }),
+    acting,
     strategy: 'enqueue' as const,
   }
   const first = await followOnce(request, {

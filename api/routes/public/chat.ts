@@ -7,7 +7,7 @@ import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
 import { toolOverridesOf } from './client-tools.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
-import { endUserOf, overridesOf } from './model-parameters.ts'
+import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
 /** `chat/completions`: each request is a run on a new public thread. */
@@ -49,7 +49,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         model: body.model,
         messages: messagesOfChat(body.messages),
         overrides: { ...overridesOf(body), ...toolOverridesOf(body) },
-        endUser: endUserOf(body),
+        acting: publicCallerOf(body),
         choices: body.n ?? 1,
         isStored,
         clientTools: new Set((body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])),

@@ -1,10 +1,12 @@
 import Type from 'typebox'
+import type { Acting, Person } from '../../../domain/acting.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
+import { personNamed } from '../../../services/person-named.ts'
 import { nullable } from '../schemas.ts'
 
 const maxFormatBytes = 64 * 1024
@@ -57,9 +59,24 @@ export const endUser = Type.Optional(
 )
 export const endUserMembers = { user: endUser, safety_identifier: endUser }
 
-/** The name that a request gives the person who asks. */
-export function endUserOf(asked: { user?: string | null; safety_identifier?: string | null }): string | undefined {
-  return asked.safety_identifier || asked.user || undefined
+interface NamesPerson {
+  user?: string | null
+  safety_identifier?: string | null
+}
+
+/** Who asks by a request without an account. */
+export function publicCallerOf(asked: NamesPerson): Acting {
+  return { person: personIn(asked) ?? 'nameless', origin: 'public' }
+}
+
+/** Who asks by a request of an account, whose application may name its own users. */
+export function accountCallerOf(asked: NamesPerson): Acting {
+  return { person: personIn(asked) ?? 'owner', origin: 'chat' }
+}
+
+function personIn({ user, safety_identifier: identifier }: NamesPerson): Person | undefined {
+  const name = identifier || user
+  return name ? personNamed(name) : undefined
 }
 
 export const runParameters = {

@@ -17,7 +17,7 @@ import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
-import { endUser } from './model-parameters.ts'
+import { endUser, publicCallerOf } from './model-parameters.ts'
 
 interface Deps {
   publicFamily: PublicFamily
@@ -90,7 +90,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
       const strategy = body.multitask_strategy ?? 'enqueue'
-      const asked = { thread, withThread: isNew, assistant, strategy, endUser: body.user ?? undefined }
+      const asked = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
       const { run, feed } = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
         start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(assistant, body.input)) }, id),

@@ -8,7 +8,7 @@ import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { followOnce } from '../runs/follow-once.ts'
 import type { CompatDeps } from './compat-route.ts'
-import { endUserOf, overridesOf } from './model-parameters.ts'
+import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { streamThreadRun } from './stream-thread-run.ts'
 import type { CompatRun, CompatRunCreateRequest } from './thread-schemas.ts'
 import { runShape, threadShape } from './thread-shapes.ts'
@@ -40,7 +40,7 @@ export function createStartRun({ publicFamily, openStreams }: Pick<CompatDeps, '
         ...messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
       ],
       overrides: { ...overridesOf(body), ...instructionsOf(body) },
-      endUser: endUserOf(body),
+      acting: publicCallerOf(body),
       strategy: 'enqueue' as const,
       ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
     }

@@ -46,7 +46,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
 
 const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, openStreams }) => {
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
-    const newRun = await runs.prepare(userId, request.body)
+    const newRun = await runs.prepare(userId, request.body, { person: 'owner', origin: 'chat' })
     await confirm()
     return newRun
   }

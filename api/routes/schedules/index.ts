@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { ownerMakes } from '../../../services/schedules/schedule-request.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
@@ -29,7 +30,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
       const { user, projectId } = sessionOf(request)
       const caller = { userId: user._id, projectId }
       const schedule = await once(request, {
-        create: (id) => schedules.create(caller, id, request.body),
+        create: (id) => schedules.create(caller, id, request.body, ownerMakes),
         find: (id) => orNull(schedules.get(user._id, id)),
       })
       belongsTo(request, schedule.assistant_id)

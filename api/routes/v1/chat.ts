@@ -7,7 +7,7 @@ import { type AskedChat, type ChatHost, answerChat } from '../public/answer-chat
 import { ChatCompletion } from '../public/chat-schemas.ts'
 import { messagesOfChat } from '../public/client-messages.ts'
 import { toolOverridesOf } from '../public/client-tools.ts'
-import { overridesOf } from '../public/model-parameters.ts'
+import { accountCallerOf, overridesOf } from '../public/model-parameters.ts'
 import { refuseUnmetChat } from '../public/unmet-demands.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
@@ -45,7 +45,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
       const caller = callerOf(request)
       refuseUnmetChat(body)
       const messages = messagesOfChat(body.messages)
-      const overrides = { ...overridesOf(body), ...toolOverridesOf(body), ...endUserOf(body) }
+      const overrides = { ...overridesOf(body), ...toolOverridesOf(body), ...namesForModelOf(body) }
       const answering = await chat.answering(caller, body.model)
       const isStored = body.store ?? false
       const ownTools = chat.clientToolsOf(answering.assistant)
@@ -63,6 +63,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         model: body.model,
         messages,
         overrides: { ...overrides, ...(answering.model === undefined ? {} : { model: answering.model }) },
+        acting: accountCallerOf(body),
         choices: body.n ?? 1,
         isStored,
         ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),
@@ -85,7 +86,7 @@ function factsOf(model: string, metadata: Record<string, string> = {}, clientToo
   }
 }
 
-function endUserOf({ user, safety_identifier: identifier, prompt_cache_key: key }: V1ChatRequest) {
+function namesForModelOf({ user, safety_identifier: identifier, prompt_cache_key: key }: V1ChatRequest) {
   return {
     ...(user ? { user } : {}),
     ...(identifier ? { safety_identifier: identifier } : {}),

@@ -77,6 +77,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     const overrides = v1OverridesOf(body, runs.expireSeconds)
     const newRun = {
       assistant: record,
+      acting: { person: 'owner', origin: 'chat' } as const,
       input: received.messages,
       attachments: received.attachments,
       inputLoc: ['body', 'additional_messages'],

@@ -255,7 +255,7 @@ const run = new Schema<RunRecord>(
     input_json: text,
     overrides: { type: Schema.Types.Mixed, default: {} },
     completion: Schema.Types.Mixed,
-    end_user: String,
+    acting: new Schema({ person: text, origin: text }, { _id: false }),
     schedule_id: String,
     asked_by: Schema.Types.Mixed,
     asking_calls: { type: [String], default: undefined },

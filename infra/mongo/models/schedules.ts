@@ -45,6 +45,7 @@ const schedule = new Schema<ScheduleRecord>(
     mail_result: flag,
     mail_stops: Number,
     made_by: String,
+    person: String,
     runs_made: count,
     failures: count,
     revision: count,

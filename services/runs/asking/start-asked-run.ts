@@ -1,3 +1,4 @@
+import { actingOf } from '../../../domain/acting.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { type AssistantRecord, isAssistant } from '../../../domain/records/assistant.ts'
@@ -114,6 +115,7 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
         input: [{ type: 'HumanMessage', data: { id: newId(), content: question } }],
         strategy: 'enqueue',
         public: run.public,
+        acting: { person: actingOf(run).person, origin: 'asked' },
         budgets: run.budgets ?? [],
         askedBy: {
           run_id: run._id,

@@ -1,3 +1,4 @@
+import type { Acting } from '../../../domain/acting.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
@@ -51,6 +52,7 @@ export interface RequestedTools {
 
 export interface NewResponse {
   model: string
+  acting: Acting
   input: InputEntry[]
   instructions: string | undefined
   previousId: string | undefined
@@ -174,6 +176,7 @@ export function createResponses(deps: ResponsesDeps) {
       thread: thread ?? ownThread(caller, asked.isStored),
       withThread: thread === undefined,
       assistant,
+      acting: asked.acting,
       input: foldMessages(context, given),
       attachments: [...earlier.attachments, ...found.attachments],
       overrides: {

@@ -4,7 +4,7 @@ import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
-import { overridesOf } from '../../public/model-parameters.ts'
+import { accountCallerOf, overridesOf } from '../../public/model-parameters.ts'
 import { readInput } from './read-input.ts'
 import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
 import { readToolChoice } from './read-tool-choice.ts'
@@ -52,6 +52,7 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
     throw invalidInput(['body', 'input'], 'is required', 'missing')
   return {
     model,
+    acting: accountCallerOf(body),
     input: entries,
     instructions: instructions ?? undefined,
     previousId: previousId ?? undefined,

@@ -1,0 +1,43 @@
+import type { RunRecord } from './records/run.ts'
+
+/**
+ * Who uses an assistant: the owner of its account; somebody else whom the request names, as `personNamed` keeps the name;
+ * or somebody whom nobody names.
+ */
+export type Person = 'owner' | 'nameless' | `person/${string}`
+
+export const personKinds = ['owner', 'person', 'nameless'] as const
+export type PersonKind = (typeof personKinds)[number]
+
+/**
+ * What starts a run: a request of the account, a caller without an account, a call of another assistant, a schedule, or a
+ * program by the Model Context Protocol.
+ */
+export const runOrigins = ['chat', 'public', 'asked', 'scheduled', 'mcp'] as const
+export type RunOrigin = (typeof runOrigins)[number]
+
+/** For whom a run works, and what started it. Whatever the run makes takes its rights from both. */
+export interface Acting {
+  person: Person
+  origin: RunOrigin
+}
+
+const personPattern = /^(?:owner|nameless|person\/[\w-]{43})$/
+
+export function isPerson(text: string): text is Person {
+  return personPattern.test(text)
+}
+
+export function kindOf(person: Person): PersonKind {
+  return person === 'owner' || person === 'nameless' ? person : 'person'
+}
+
+type StoredActing = Partial<Pick<RunRecord, 'acting'>> & Pick<RunRecord, 'public' | 'schedule_id' | 'asked_by'>
+
+/** A run that a version without this member has stored is that of its owner only where nobody else can have asked. */
+export function actingOf({ acting, public: isPublic, schedule_id: scheduleId, asked_by: askedBy }: StoredActing): Acting {
+  if (acting !== undefined) return acting
+  if (askedBy !== undefined) return { person: 'nameless', origin: 'asked' }
+  if (isPublic) return { person: 'nameless', origin: 'public' }
+  return { person: 'owner', origin: scheduleId === undefined ? 'chat' : 'scheduled' }
+}
