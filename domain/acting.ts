@@ -1,5 +1,3 @@
-import type { RunRecord } from './records/run.ts'
-
 /**
  * Who uses an assistant: the owner of its account; somebody else whom the request names, as `personNamed` keeps the name;
  * or somebody whom nobody names.
@@ -30,14 +28,4 @@ export function isPerson(text: string): text is Person {
 
 export function kindOf(person: Person): PersonKind {
   return person === 'owner' || person === 'nameless' ? person : 'person'
-}
-
-type StoredActing = Partial<Pick<RunRecord, 'acting'>> & Pick<RunRecord, 'public' | 'schedule_id' | 'asked_by'>
-
-/** A run that a version without this member has stored is that of its owner only where nobody else can have asked. */
-export function actingOf({ acting, public: isPublic, schedule_id: scheduleId, asked_by: askedBy }: StoredActing): Acting {
-  if (acting !== undefined) return acting
-  if (askedBy !== undefined) return { person: 'nameless', origin: 'asked' }
-  if (isPublic) return { person: 'nameless', origin: 'public' }
-  return { person: 'owner', origin: scheduleId === undefined ? 'chat' : 'scheduled' }
 }

@@ -236,3 +236,18 @@ export interface RunRecord {
   started_at?: Date
   finished_at?: Date
 }
+
+type StoredActing = Partial<Pick<RunRecord, 'acting'>> & Pick<RunRecord, 'public' | 'schedule_id' | 'asked_by'>
+
+/** A run that a version without this member has stored is that of its owner only where nobody else can have asked. */
+export function actingOf({
+  acting,
+  public: isPublic,
+  schedule_id: scheduleId,
+  asked_by: askedBy,
+}: StoredActing): Acting {
+  if (acting !== undefined) return acting
+  if (askedBy !== undefined) return { person: 'nameless', origin: 'asked' }
+  if (isPublic) return { person: 'nameless', origin: 'public' }
+  return { person: 'owner', origin: scheduleId === undefined ? 'chat' : 'scheduled' }
+}

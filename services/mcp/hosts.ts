@@ -74,7 +74,10 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
         assistant,
         ask: async (question, threadId, runId) => {
           const thread = await (threadId === undefined ? newThread(question) : threads.readOwn(userId, threadId))
-          return runs.startFollowed({ thread, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' }, runId)
+          return runs.startFollowed(
+            { thread, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' },
+            runId,
+          )
         },
         find: (runId) => runs.get(userId, runId),
         follow: (run) => runs.follow(run),

@@ -47,7 +47,9 @@ export function createMemories(deps: MemoriesDeps) {
       if (user !== undefined && assistant_id === undefined)
         throw invalidInput(['query', 'user'], 'needs the assistant_id that this caller uses')
       const caller =
-        user === undefined || assistant_id === undefined ? { $exists: false } : callerHash(assistant_id, personNamed(user))
+        user === undefined || assistant_id === undefined
+          ? { $exists: false }
+          : callerHash(assistant_id, personNamed(user))
       const own = {
         user_id: userId,
         ...(assistant_id === undefined ? {} : { assistant_id }),

@@ -1,7 +1,6 @@
-import { actingOf } from '../../domain/acting.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import { readClientFunctions } from '../../domain/client-tools.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, actingOf } from '../../domain/records/run.ts'
 import { readSearchOverride } from '../../domain/search-override.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { SecretBox } from '../secrets.ts'

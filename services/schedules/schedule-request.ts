@@ -35,9 +35,7 @@ export interface ScheduleMaker {
 
 export const ownerMakes = { madeBy: 'user', person: 'owner' } as const satisfies ScheduleMaker
 
-export type ScheduleChanges = Partial<
-  Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>
-> & {
+export type ScheduleChanges = Partial<Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>> & {
   thread_id?: string | null
   start_at?: string | null
   end_at?: string | null

@@ -151,9 +151,7 @@ async function create(
 }
 
 async function list({ collections: { schedules } }: ScheduleToolDeps, planner: Planner): Promise<string> {
-  const found = await schedules
-    .find(ownOf(planner))
-    .sort({ _id: -1 }).limit(listed).lean<ScheduleRecord[]>()
+  const found = await schedules.find(ownOf(planner)).sort({ _id: -1 }).limit(listed).lean<ScheduleRecord[]>()
   return JSON.stringify({ schedules: found.map(shown) })
 }
 

@@ -10,7 +10,14 @@ import { type ScheduleReads, missing, present } from './read-schedules.ts'
 import { storedInputOf } from './schedule-input.ts'
 import { takeActiveSlot, takeScheduleSlot } from './schedule-quota.ts'
 import { recordOf, undoOf, updateOf } from './schedule-record.ts'
-import { type NewSchedule, type ScheduleChanges, type ScheduleMaker, changedTiming, checkTiming, timingOf } from './schedule-request.ts'
+import {
+  type NewSchedule,
+  type ScheduleChanges,
+  type ScheduleMaker,
+  changedTiming,
+  checkTiming,
+  timingOf,
+} from './schedule-request.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface ScheduleWritesDeps {

@@ -80,14 +80,22 @@ type Ask = (question: string) => Promise<void>
 const ways: [string, Acting, (world: Household) => Ask][] = [
   ['the native API', { person: 'owner', origin: 'chat' }, ({ native }) => native],
   ['a completion of /v1', { person: 'owner', origin: 'chat' }, ({ completion }) => completion({})],
-  ['a completion of /v1 for a person', { person: ada, origin: 'chat' }, ({ completion }) => completion({ user: 'ada' })],
+  [
+    'a completion of /v1 for a person',
+    { person: ada, origin: 'chat' },
+    ({ completion }) => completion({ user: 'ada' }),
+  ],
   [
     'a completion of /v1 with two names',
     { person: ada, origin: 'chat' },
     ({ completion }) => completion({ user: 'bob', safety_identifier: 'ada' }),
   ],
   ['a response', { person: 'owner', origin: 'chat' }, ({ response }) => response({})],
-  ['a response for a person', { person: ada, origin: 'chat' }, ({ response }) => response({ safety_identifier: 'ada' })],
+  [
+    'a response for a person',
+    { person: ada, origin: 'chat' },
+    ({ response }) => response({ safety_identifier: 'ada' }),
+  ],
   ['the public API', { person: 'nameless', origin: 'public' }, ({ publicRun }) => publicRun({})],
   ['the public API for a person', { person: ada, origin: 'public' }, ({ publicRun }) => publicRun({ user: 'ada' })],
   [
