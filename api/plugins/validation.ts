@@ -15,9 +15,12 @@ const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array', useDef
 /**
  * Bodies are validated without changes: a default in a schema only documents what applies if a member is missing,
  * and a free-form `config` is returned without it. Path, query and header values arrive as text and are converted.
- * The first problem is reported as `{loc, msg, type}`.
+ * The first problem is reported as `{loc, msg, type}`. `prepare` may change a body before its check, or find a problem.
  */
-export function installValidation(app: FastifyInstance): void {
+export function installValidation(
+  app: FastifyInstance,
+  prepare: (schema: unknown, body: unknown) => FieldProblem | undefined = () => undefined,
+): void {
   app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
     // Compiled with the first request, because compiling two hundred schemas at the start takes a third of a
     // second.
@@ -26,6 +29,8 @@ export function installValidation(app: FastifyInstance): void {
       if (httpPart === 'body' && (value === undefined || value === null)) {
         return { error: new AppError('invalid_input', 'A body is required.', { fields: [missingBody] }) }
       }
+      const problem = httpPart === 'body' ? prepare(schema, value) : undefined
+      if (problem !== undefined) return { error: refusalOf([problem]) }
       const validate = (compiled ??= (httpPart === 'body' ? strict : converting).compile(schema))
       if (validate(value)) return { value }
       return { error: problemsOf(validate.errors ?? [], httpPart ?? 'body') }
@@ -45,9 +50,13 @@ const partNames: Record<string, string> = { body: 'body', params: 'path', querys
 function problemsOf(errors: ErrorObject[], httpPart: string): AppError {
   const fields = errors.slice(0, maxProblems).map((error) => ({
     loc: [partNames[httpPart] ?? httpPart, ...pathOf(error)],
-    msg: error.message ?? 'is not valid',
+    msg: error.keyword === 'additionalProperties' ? 'is not known here' : (error.message ?? 'is not valid'),
     type: error.keyword,
   }))
+  return refusalOf(fields)
+}
+
+function refusalOf(fields: FieldProblem[]): AppError {
   const first = fields[0]
   return new AppError('invalid_input', first ? `${first.loc.join('.')}: ${first.msg}` : 'The request is not valid.', {
     fields,

@@ -7461,8 +7461,6 @@ export interface components {
             user?: string | null;
             safety_identifier?: string | null;
             prompt_cache_key?: string | null;
-            /** @description Has no effect. */
-            prompt_cache_retention?: unknown;
             /** @description Only `["text"]`. */
             modalities?: unknown;
             /** @description Refused: answers are text. */
@@ -8820,6 +8818,10 @@ export interface components {
                 [key: string]: unknown;
             }[] | null;
         };
+        /** V1ResponseStreamOptions */
+        V1ResponseStreamOptions: {
+            include_obfuscation?: boolean;
+        };
         /**
          * V1SearchContextSize
          * @description Has no effect.
@@ -8849,10 +8851,9 @@ export interface components {
             filters?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Has no effect: results have one size. */
             search_context_size?: components["schemas"]["V1SearchContextSize"];
-            user_location?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description Has no effect: results come from the index of the search service, no page is opened. */
             external_web_access?: boolean;
             server_label?: string;
             server_url?: string;
@@ -8926,6 +8927,12 @@ export interface components {
          * @enum {unknown}
          */
         V1Verbosity: "low" | "medium" | "high";
+        /** V1ResponseReasoning */
+        V1ResponseReasoning: {
+            effort?: string | null;
+            summary?: string | null;
+            generate_summary?: string | null;
+        };
         /**
          * V1Truncation
          * @description `disabled` is refused.
@@ -8951,9 +8958,7 @@ export interface components {
                 id: string;
             }) | null;
             stream?: boolean | null;
-            stream_options?: {
-                include_obfuscation?: boolean;
-            } | null;
+            stream_options?: components["schemas"]["V1ResponseStreamOptions"] | null;
             background?: boolean | null;
             store?: boolean | null;
             include?: string[] | null;
@@ -8969,11 +8974,7 @@ export interface components {
                 format?: components["schemas"]["V1TextFormat"];
                 verbosity?: components["schemas"]["V1Verbosity"] | null;
             } | null;
-            reasoning?: {
-                effort?: string | null;
-                summary?: string | null;
-                generate_summary?: string | null;
-            } | null;
+            reasoning?: components["schemas"]["V1ResponseReasoning"] | null;
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -8981,7 +8982,6 @@ export interface components {
             user?: string | null;
             safety_identifier?: string | null;
             prompt_cache_key?: string | null;
-            prompt_cache_retention?: string | null;
             service_tier?: string | null;
             /** @description Refused. */
             prompt?: unknown;
@@ -8989,12 +8989,6 @@ export interface components {
             context_management?: unknown;
             /** @description Refused. */
             moderation?: unknown;
-            /** @description Refused. */
-            image?: unknown;
-            /** @description Refused. */
-            prompt_cache_options?: unknown;
-            /** @description Refused. */
-            access_programs?: unknown;
         };
         /**
          * V1ResponseStatus

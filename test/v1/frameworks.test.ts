@@ -116,6 +116,7 @@ describe('frameworks on /v1, with address and key only', () => {
         text,
         streamedCall: call,
         streamed: text,
+        stores: { name: 'Papers', found: 0 },
         structured,
         retried: 'You said: cut before litellm',
         streamCut: 'error',

@@ -53,7 +53,7 @@ function partsOf(content: string | ContentPart[], loc: Loc): string | ContentPar
     const isKnown = ['text', 'image_url', 'input_audio', 'file'].includes(part.type)
     throw invalidInput(
       [...loc, index, ...(isKnown ? [part.type] : [])],
-      isKnown ? `is missing, wrong or too long` : `parts of type ${part.type} are not supported`,
+      isKnown ? `is missing, wrong or too long` : `${part.type} is not available here`,
       isKnown ? 'type' : 'unsupported',
     )
   })

@@ -20,8 +20,7 @@ export function toolOverridesOf({
 }: AskedTools): RunOverrides {
   const functions = (tools ?? []).map(({ type, function: given }, index) => {
     const loc = ['body', 'tools', index]
-    if (type !== 'function')
-      throw invalidInput([...loc, 'type'], `tools of type ${type} are not supported`, 'unsupported')
+    if (type !== 'function') throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
     if (given === undefined) throw invalidInput([...loc, 'function'], 'is required of the type function', 'missing')
     return given
   })

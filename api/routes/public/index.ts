@@ -1,4 +1,6 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
+import { prepareGiven } from '../../plugins/given-members.ts'
+import { installValidation } from '../../plugins/validation.ts'
 import { compatErrors } from '../../plugins/compat-errors.ts'
 import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
 import { type PublicCors, createPublicCors } from '../../plugins/cors.ts'
@@ -30,6 +32,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
         const deps = { publicFamily, openStreams, family }
         installCaller(compat, { publicFamily, cors })
         installErrors(compat, errors, compatErrors)
+        installValidation(compat, (schema, body) => prepareGiven(schema, body, {}))
         answerPreflights(compat, cors, family)
         await compat.register(chatRoutes, deps)
         await compat.register(publicAssistantRoutes, deps)

@@ -26,7 +26,6 @@ export const V1ChatRequest = strict(
     user: endUser('Passed to the model.'),
     safety_identifier: endUser('Passed to the model.'),
     prompt_cache_key: endUser('Passed to the model.'),
-    prompt_cache_retention: Type.Optional(Type.Unknown({ description: 'Has no effect.' })),
     modalities: Type.Optional(Type.Unknown({ description: 'Only `["text"]`.' })),
     audio: unsupported('answers are text'),
     prediction: unsupported('models are not told what to expect'),

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { v1Errors } from '../../plugins/compat-errors.ts'
 import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
+import { prepareGiven } from '../../plugins/given-members.ts'
+import { installValidation } from '../../plugins/validation.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
 import { v1ChatRoutes } from './chat.ts'
@@ -17,6 +19,7 @@ import { v1StoredCompletionRoutes } from './stored-completions.ts'
 import type { V1Deps } from './v1-route.ts'
 import { v1UploadRoutes } from './uploads.ts'
 import { v1VectorStoreRoutes } from './vector-stores.ts'
+import { withoutEffect } from './without-effect.ts'
 
 /** `/v1`: a project, for applications that were written for OpenAI's interface. */
 export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStreams: OpenStreams }> = async (
@@ -26,6 +29,7 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
   await app.register(
     async (v1) => {
       installErrors(v1, errors, v1Errors)
+      installValidation(v1, (schema, body) => prepareGiven(schema, body, withoutEffect))
       await v1.register(v1ModelRoutes, deps)
       await v1.register(v1EmbeddingRoutes, deps)
       await v1.register(v1ChatRoutes, { ...deps, openStreams })

@@ -46,6 +46,12 @@ seen["streamedCall"] = {"name": call.function.name, "arguments": json.loads(call
 chunks = list(litellm.completion(messages=messages, tools=[weather], stream=True, **server))
 seen["streamed"] = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
 
+# It sends what its caller leaves out as null.
+account = {"custom_llm_provider": "openai", "api_base": server["api_base"], "api_key": server["api_key"]}
+store = litellm.vector_stores.create(name="Papers", **account)
+found = litellm.vector_stores.search(vector_store_id=store["id"], query="hours", **account)
+seen["stores"] = {"name": store["name"], "found": len(found["data"])}
+
 question = [{"role": "user", "content": "How warm is Paris?"}]
 parsed = litellm.completion(messages=question, response_format=Answer, **server)
 seen["structured"] = Answer.model_validate_json(parsed.choices[0].message.content).model_dump()

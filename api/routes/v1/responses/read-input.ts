@@ -52,8 +52,7 @@ function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
       return
     }
     default:
-      if (!emptyTypes.has(type))
-        throw invalidInput([...loc, 'type'], `items of type ${type} are not supported`, 'unsupported')
+      if (!emptyTypes.has(type)) throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
   }
 }
 
@@ -106,7 +105,7 @@ function partText({ type, text, refusal }: Part, loc: Loc): string {
   const found = textParts.has(type) ? text : type === 'refusal' ? refusal : undefined
   if (found !== undefined) return found
   if (textParts.has(type)) throw invalidInput([...loc, 'text'], 'is required', 'missing')
-  throw invalidInput([...loc, 'type'], `parts of type ${type} are not supported here`, 'unsupported')
+  throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
 }
 
 function required<T>(value: T | undefined, loc: Loc): T {

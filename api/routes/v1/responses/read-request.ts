@@ -26,9 +26,6 @@ const refused: Record<string, string> = {
   prompt: 'prompt templates are not stored here: send instructions, or name an assistant as the model',
   context_management: 'conversations are cut to the window of the model, and not otherwise',
   moderation: 'answers are not moderated here',
-  image: 'images are not made here',
-  prompt_cache_options: 'the cache of the model server cannot be controlled',
-  access_programs: 'there are no such programs here',
 }
 
 /**

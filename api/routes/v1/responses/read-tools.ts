@@ -12,7 +12,7 @@ type Loc = (string | number)[]
 const kinds = {
   function: ['name', 'description', 'parameters', 'strict'],
   file_search: ['vector_store_ids', 'max_num_results', 'ranking_options', 'filters'],
-  web_search: ['search_context_size', 'user_location', 'external_web_access', 'filters'],
+  web_search: ['search_context_size', 'external_web_access', 'filters'],
   mcp: [
     'server_label',
     'server_url',
@@ -67,12 +67,22 @@ export function readTools(tools: RequestTool[]): RequestedTools {
 
 function kindOf(tool: RequestTool, loc: Loc): Kind {
   const type = plainType(tool.type)
-  if (!isKind(type)) throw invalidInput([...loc, 'type'], `tools of type ${tool.type} are not supported`, 'unsupported')
+  if (!isKind(type)) throw invalidInput([...loc, 'type'], `${tool.type} is not available here`, 'unsupported')
   const known: readonly string[] = kinds[type]
-  for (const [member, value] of Object.entries(tool))
-    if (member !== 'type' && value !== undefined && !known.includes(member))
-      throw invalidInput([...loc, member], `is no member of a tool of type ${tool.type}`, 'additionalProperties')
+  for (const [member, value] of Object.entries(tool)) {
+    if (member === 'type' || value === undefined || value === null || known.includes(member)) continue
+    const why = refused[member]
+    if (why !== undefined) throw invalidInput([...loc, member], why, 'unsupported')
+    throw invalidInput([...loc, member], `is no member of a tool of type ${tool.type}`, 'additionalProperties')
+  }
   return type
+}
+
+/** Members of the interface's tools that would change the answer. */
+const refused: Record<string, string> = {
+  async: 'calls that are answered later are not available here',
+  connector_id: 'connectors are not available here: name a server_url',
+  tunnel_id: 'tunnels are not available here: name a server_url',
 }
 
 /** The type without the version of a web search. */
@@ -120,12 +130,8 @@ function filterOf(filter: unknown, loc: Loc): AttributeFilter {
 }
 
 function refuseSearchOptions(tool: RequestTool, loc: Loc): void {
-  const why = 'searches cannot be narrowed here'
-  for (const member of ['user_location', 'filters'] as const)
-    if (tool[member] && Object.values(tool[member]).some((value) => value !== null && value !== undefined))
-      throw invalidInput([...loc, member], why, 'unsupported')
-  if (tool.external_web_access === false)
-    throw invalidInput([...loc, 'external_web_access'], 'a search asks the web', 'unsupported')
+  if (tool.filters && Object.values(tool.filters).some((value) => value !== null && value !== undefined))
+    throw invalidInput([...loc, 'filters'], 'searches cannot be narrowed here', 'unsupported')
 }
 
 function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number] {

@@ -15,8 +15,8 @@ const label = Type.String({ minLength: 1, maxLength: 64 })
 const itemId = Type.String({ minLength: 1, maxLength: 200 })
 const anyObject = Type.Record(AnyKey, Type.Unknown())
 
-/** All kinds of tools in one, so that a wrong member is named; `tools.ts` knows which belong to which kind. */
-export const RequestTool = strict(
+/** All kinds of tools in one: `read-tools.ts` knows which members belong to which kind, and refuses others. */
+export const RequestTool = Type.Object(
   {
     type: Type.String({
       maxLength: 64,
@@ -37,9 +37,17 @@ export const RequestTool = strict(
       }),
     ),
     filters: maybe(anyObject),
-    search_context_size: Type.Optional(Type.Enum(['low', 'medium', 'high'], { title: 'V1SearchContextSize' })),
-    user_location: maybe(anyObject),
-    external_web_access: Type.Optional(Type.Boolean()),
+    search_context_size: Type.Optional(
+      Type.Enum(['low', 'medium', 'high'], {
+        title: 'V1SearchContextSize',
+        description: 'Has no effect: results have one size.',
+      }),
+    ),
+    external_web_access: Type.Optional(
+      Type.Boolean({
+        description: 'Has no effect: results come from the index of the search service, no page is opened.',
+      }),
+    ),
     server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$', maxLength: 40 })),
     server_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
     server_description: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
@@ -112,7 +120,9 @@ export const ResponseCreateRequest = strict(
     previous_response_id: maybe(itemId),
     conversation: maybe(Type.Union([itemId, strict({ id: itemId })])),
     stream: maybe(Type.Boolean()),
-    stream_options: maybe(strict({ include_obfuscation: Type.Optional(Type.Boolean()) })),
+    stream_options: maybe(
+      strict({ include_obfuscation: Type.Optional(Type.Boolean()) }, { title: 'V1ResponseStreamOptions' }),
+    ),
     background: maybe(Type.Boolean()),
     store: maybe(Type.Boolean({ description: 'False: the response is deleted when it has been answered.' })),
     include: maybe(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
@@ -131,25 +141,24 @@ export const ResponseCreateRequest = strict(
       }),
     ),
     reasoning: maybe(
-      strict({
-        effort: maybe(Type.String({ maxLength: 16 })),
-        summary: maybe(Type.String({ maxLength: 16 })),
-        generate_summary: maybe(Type.String({ maxLength: 16 })),
-      }),
+      strict(
+        {
+          effort: maybe(Type.String({ maxLength: 16 })),
+          summary: maybe(Type.String({ maxLength: 16 })),
+          generate_summary: maybe(Type.String({ maxLength: 16 })),
+        },
+        { title: 'V1ResponseReasoning' },
+      ),
     ),
     metadata: maybe(Metadata),
     truncation: maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' })),
     user: maybe(Type.String({ maxLength: 512 })),
     safety_identifier: maybe(Type.String({ maxLength: 512 })),
     prompt_cache_key: maybe(Type.String({ maxLength: 512 })),
-    prompt_cache_retention: maybe(Type.String({ maxLength: 64 })),
     service_tier: maybe(Type.String({ maxLength: 64 })),
     prompt: Type.Optional(Type.Unknown({ description: 'Refused.' })),
     context_management: Type.Optional(Type.Unknown({ description: 'Refused.' })),
     moderation: Type.Optional(Type.Unknown({ description: 'Refused.' })),
-    image: Type.Optional(Type.Unknown({ description: 'Refused.' })),
-    prompt_cache_options: Type.Optional(Type.Unknown({ description: 'Refused.' })),
-    access_programs: Type.Optional(Type.Unknown({ description: 'Refused.' })),
   },
   { title: 'V1ResponseCreateRequest' },
 )
