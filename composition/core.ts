@@ -22,6 +22,7 @@ import { createSyncSchedule } from '../services/schedules/sync.ts'
 import { createSyncSource } from '../services/sources/sync-sources.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
+import { createEraseWhatWasSaid } from '../services/threads/erase-what-was-said.ts'
 import { createThreadLog } from '../services/threads/log.ts'
 import { createArchivedThreads } from '../services/threads/archived/open.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
@@ -53,6 +54,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     logger.warn({ err: error }, 'an archived thread was not read or not brought back, or its object stays')
   const archivedThreads = createArchivedThreads({ ...stored, onMeasured: infra.onMeasured, onError })
   const log = createThreadLog({ collections, transaction })
+  const stream = createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 })
   const pendingInput = createPendingInput(collections)
   const reading = { collections, pendingInput, archivedThreads, onError }
   const scanLog = createLogScan(reading)
@@ -89,7 +91,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     assistantConfigs,
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),
-    stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
+    stream,
     workflows,
     models,
     contextWindowOf,
@@ -111,6 +113,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     scanLog,
     conversations: createConversations({ collections, archivedThreads }),
     pendingInput,
+    erase: createEraseWhatWasSaid({ collections, log, pendingInput, stream, archivedThreads, workflows }),
     states,
     createThread,
     threads,

@@ -178,6 +178,8 @@ export interface RunRecord {
   metadata_json?: string
   /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
   response_json?: string
+  /** It was such a response, which was removed while later ones go on from what it says. */
+  response_removed?: boolean
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.

@@ -48,6 +48,11 @@ export interface ThreadRecord {
    * versions.
    */
   has_system?: boolean
+  /**
+   * Messages that were deleted from the log while the thread stayed, by their ids: the log takes none of them again. Read
+   * only where it is asked for.
+   */
+  erased_ids?: string[]
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   /** When the retention deletes the thread: one of a completion that is not to be stored, or a temporary one. */

@@ -127,13 +127,17 @@ export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptS
         { isOfSlot: true },
       ),
 
-    remove: (runIds) => sumOf(runIds, (client, keys) => client.del(keys)),
-    count: (runIds) => sumOf(runIds, (client, keys) => client.exists(keys)),
+    async erase(runIds) {
+      await sumOf(runIds.flatMap(textKeysOf), (client, keys) => client.del(keys))
+    },
+
+    remove: (runIds) => sumOf(runIds.flatMap(keysOf), (client, keys) => client.del(keys)),
+    count: (runIds) => sumOf(runIds.flatMap(keysOf), (client, keys) => client.exists(keys)),
   }
 
-  /** The sum of what the servers say of the runs' keys. */
-  async function sumOf(runIds: string[], ask: (client: RedisClient, keys: string[]) => Promise<number>) {
-    const commands = redis.perCommand(runIds.flatMap(keysOf))
+  /** The sum of what the servers say of keys. */
+  async function sumOf(all: string[], ask: (client: RedisClient, keys: string[]) => Promise<number>) {
+    const commands = redis.perCommand(all)
     const counts = await Promise.all(commands.map((keys) => redis.at(keys[0] ?? '', (client) => ask(client, keys))))
     return counts.reduce((sum, count) => sum + count, 0)
   }
@@ -158,5 +162,6 @@ function batchOf(id: EntryId, text: string | undefined): StreamBatch[] {
 const streamKey = (runId: string) => `run:{${runId}}:stream`
 const fenceKey = (runId: string) => `run:{${runId}}:fence`
 const turnsKey = (runId: string) => `run:{${runId}}:turns`
-const keysOf = (runId: string) => [streamKey(runId), fenceKey(runId), turnsKey(runId)]
+const textKeysOf = (runId: string) => [streamKey(runId), turnsKey(runId)]
+const keysOf = (runId: string) => [...textKeysOf(runId), fenceKey(runId)]
 const channelOf = (runId: string) => `run:{${runId}}`

@@ -8,6 +8,7 @@ import { messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type MemoryRecord, memoryLimits } from '../../domain/records/memory.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { derivedId } from '../derived-id.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tools/tool.ts'
@@ -17,7 +18,7 @@ import { callerHash } from './same-text.ts'
 import type { StoreFact } from './store-fact.ts'
 
 export interface MemoryToolDeps {
-  collections: Pick<Collections, 'memories' | 'runs'>
+  collections: Pick<Collections, 'memories' | 'runs' | 'threads'>
   findFacts: FindFacts
   storeFact: Pick<StoreFact, 'store'>
   eraseFact: EraseFact
@@ -134,12 +135,14 @@ function act(deps: MemoryToolDeps, reach: Reach, args: Arguments, context: ToolC
 }
 
 async function save(
-  { collections: { runs }, storeFact }: MemoryToolDeps,
+  { collections: { runs, threads }, storeFact }: MemoryToolDeps,
   { userId, write }: Reach,
   text: string | undefined,
   { call }: ToolContext,
 ): Promise<string> {
   if (text === undefined) throw new Error('`text` is required')
+  if (!(await isKept(threads, call.threadId)))
+    throw new Error('nothing was saved: this conversation is not kept, and so nothing that was said in it')
   const runId = call.key.split('/')[0] ?? ''
   const run = await runs
     .findOne({ _id: runId, thread_id: call.threadId, user_id: userId }, { input_json: 1 })
@@ -156,6 +159,16 @@ async function save(
     madeBy: 'assistant',
   })
   return JSON.stringify({ saved: fact._id })
+}
+
+/** False for a thread that is deleted after its answer or by itself, and for what is asked in one. */
+async function isKept(threads: Collections['threads'], threadId: string | undefined): Promise<boolean> {
+  if (threadId === undefined) return true
+  const thread = await threads
+    .findOne({ _id: threadId }, { expires_at: 1, asked_from: 1 })
+    .lean<Pick<ThreadRecord, 'expires_at' | 'asked_from'>>()
+  const above = { _id: { $in: thread?.asked_from ?? [] }, expires_at: { $exists: true } }
+  return thread?.expires_at === undefined && (above._id.$in.length === 0 || (await threads.exists(above)) === null)
 }
 
 async function find(

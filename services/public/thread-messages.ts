@@ -56,7 +56,8 @@ export function createThreadMessages(deps: ThreadMessagesDeps) {
         return found === null ? [] : [found]
       })
       const [message] = entry === undefined ? [] : messagesFromJson(entry.messages_json)
-      if (entry === undefined || message === undefined) return null
+      const isDeleted = message !== undefined && 'deleted' in message.data && message.data.deleted
+      if (entry === undefined || message === undefined || isDeleted) return null
       return { message, createdAt: entry.created_at, runId: undefined }
     },
 

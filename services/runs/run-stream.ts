@@ -48,6 +48,8 @@ export interface RunStream {
   read(runId: string, afterId?: EntryId): Promise<StreamBatch[]>
   /** Receives every batch published from now on, until the returned function is called. */
   subscribe(runId: string, listener: StreamListener): Promise<() => Promise<void>>
+  /** Removes what the streams of runs say. Their fences stay, so that no attempt writes it again. */
+  erase(runIds: string[]): Promise<void>
   /** Removes the streams of runs; returns the number of keys. */
   remove(runIds: string[]): Promise<number>
   count(runIds: string[]): Promise<number>

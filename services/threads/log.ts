@@ -25,6 +25,11 @@ export interface LogEntry {
   input?: InputEntry | undefined
   /** What else changes in the thread's own record. */
   thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>
+  /**
+   * Messages that are deleted with this entry, by their ids: from now on the log takes no other message under them. The
+   * newest thousand are remembered, so that nothing that is under way beside a deletion restores what it deletes.
+   */
+  erases?: readonly string[]
   /** Written even if the thread is full, because a run could not continue or end without it. */
   pastLimit?: boolean
   /**
@@ -33,6 +38,8 @@ export interface LogEntry {
    */
   guard?: (session: ClientSession) => Promise<void>
 }
+
+const rememberedErasures = 1000
 
 /** An entry that was appended. */
 export interface Appended {
@@ -73,10 +80,11 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       guard,
       thread: changes,
       pastLimit = false,
+      erases = [],
     } = entry
-    const messagesJson = messagesToJson(messages)
-    const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
-    const hasSystem = [messagesJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
+    const givenJson = messagesToJson(messages)
+    const bytes = Buffer.byteLength(givenJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
+    const hasSystem = [givenJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
     const systemFlag = hasSystem ? { has_system: true } : {}
     return transaction(async (session) => {
       const now = new Date()
@@ -86,6 +94,9 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
           {
             $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes },
             $set: { ...changes, ...systemFlag, last_entry_id: id, updated_at: now },
+            ...(erases.length === 0
+              ? {}
+              : { $push: { erased_ids: { $each: [...erases], $slice: -rememberedErasures } } }),
           },
           {
             session,
@@ -98,6 +109,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
               counted: 1,
               asked_from: 1,
               expires_at: 1,
+              erased_ids: 1,
             },
           },
         )
@@ -106,19 +118,20 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       if (!pastLimit && (thread.log_bytes ?? 0) > threadMaxBytes) throw threadFull()
       await guard?.(session)
       const seq = thread.last_seq ?? 1
+      const left = erases.length > 0 ? messages : withoutErased(messages, thread)
       const record: CheckpointRecord = {
         _id: id,
         thread_id: threadId,
         seq,
-        messages_json: messagesJson,
+        messages_json: left === messages ? givenJson : messagesToJson(left),
         source,
         ...(runId === undefined ? {} : { run_id: runId, step }),
         ...(model === undefined ? {} : { model }),
         created_at: now,
       }
-      const records = input === undefined ? [record] : [{ ...input, seq: seq - 1 }, record]
+      const records = input === undefined ? [record] : [{ ...inputWithoutErased(input, thread), seq: seq - 1 }, record]
       const stored = records.map((each) => {
-        const search = messageWords(thread, each, each === record ? messages : messagesFromJson(each.messages_json))
+        const search = messageWords(thread, each, each === record ? left : messagesFromJson(each.messages_json))
         return search === undefined ? each : { ...each, search }
       })
       await checkpoints.insertMany(stored, { session, lean: true })
@@ -148,4 +161,21 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     find: (threadId: string, id: string) =>
       checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
   }
+}
+
+type Erased = Pick<ThreadRecord, 'erased_ids'>
+
+/** Messages of which none was deleted from the thread before. */
+function withoutErased(messages: Message[], { erased_ids: ids = [] }: Erased): Message[] {
+  if (ids.length === 0) return messages
+  const erased = new Set(ids)
+  const left = messages.filter(({ data }) => !erased.has(data.id))
+  return left.length === messages.length ? messages : left
+}
+
+function inputWithoutErased(input: InputEntry, thread: Erased): InputEntry {
+  if (thread.erased_ids === undefined) return input
+  const messages = messagesFromJson(input.messages_json)
+  const left = withoutErased(messages, thread)
+  return left === messages ? input : { ...input, messages_json: messagesToJson(left) }
 }

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { clientMessageId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
+import { clientMessageId, conversationId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { withAttachments } from '../attachments/store-attachments.ts'
@@ -12,6 +12,7 @@ import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
 import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
+import type { ThreadLog } from '../threads/log.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { createReadItems } from './read-items.ts'
 import { type RemoveItemDeps, createRemoveItem } from './remove-item.ts'
@@ -21,6 +22,7 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']
   archivedThreads: Pick<ArchivedThreads, 'keepOpen' | 'noteOpened' | 'whole'>
   createThread: CreateThread
+  log: Pick<ThreadLog, 'append' | 'find'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
@@ -28,6 +30,12 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
 interface Included {
   /** Results of searches are shown. */
   results: boolean
+}
+
+/** Where items come from, and the entry that they become. */
+interface Place {
+  loc: string[]
+  entryId?: string
 }
 
 /** Conversations of a project: threads, whose messages are shown as items. Those of another project are `not_found`. */
@@ -51,8 +59,7 @@ export function createConversations(deps: ConversationsDeps) {
   }
 
   /** Adds messages under an id that is new. Returns their items. */
-  async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], loc: string[]) {
-    const entryId = newId()
+  async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], { loc, entryId = newId() }: Place) {
     const found = await findItems(caller, entries, [])
     const messages = found.input.map((message, index) => withId(message, entryId, { index, loc }))
     if (messages.length === 0) return []
@@ -79,7 +86,15 @@ export function createConversations(deps: ConversationsDeps) {
         public: false,
         kind: 'conversation',
       })
-      await add(caller, thread, entries, ['body', 'items'])
+      await add(caller, thread, entries, { loc: ['body', 'items'], entryId: id })
+      return thread
+    },
+
+    /** The conversation that an earlier attempt of the same request has created; missing items are added. */
+    async finishCreation(caller: Caller, entries: InputEntry[], threadId: string): Promise<ThreadRecord> {
+      const thread = await find(caller, conversationId(threadId))
+      if (entries.length > 0 && (await deps.log.find(threadId, threadId)) === null)
+        await add(caller, thread, entries, { loc: ['body', 'items'], entryId: threadId })
       return thread
     },
 
@@ -100,7 +115,7 @@ export function createConversations(deps: ConversationsDeps) {
     },
 
     addItems: async (caller: Caller, id: string, entries: InputEntry[]): Promise<ResponseItem[]> =>
-      add(caller, await find(caller, id), entries, ['body', 'items']),
+      add(caller, await find(caller, id), entries, { loc: ['body', 'items'] }),
 
     async items(caller: Caller, id: string, page: PageQuery, included: Included): Promise<Page<ResponseItem>> {
       return read.page(await find(caller, id), page, included)

@@ -12,6 +12,7 @@ import { createSetMetadata } from '../public/threads.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
@@ -20,13 +21,14 @@ import type { ReceiveMessages, ReceivedMessages, V1MessageInput } from './receiv
 import type { ThreadResources, ThreadStores } from './thread-stores.ts'
 
 interface V1ThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'attachments'>
+  collections: Pick<Collections, 'threads' | 'attachments'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole' | 'keepOpen'>
+  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  erase: EraseWhatWasSaid
   receive: ReceiveMessages
   stores: ThreadStores
   settings: { baseUrl: string }
@@ -48,7 +50,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
   const { collections, createThread, log, deletions, receive, stores, settings } = deps
   const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
-  const eraseMessage = createEraseMessage(collections, { replaceMessage, keepOpen: deps.archivedThreads.keepOpen })
+  const eraseMessage = createEraseMessage(deps.erase)
 
   async function messageOf(caller: Caller, threadId: string, messageId: string) {
     const all = await messagesOf(caller, threadId)
@@ -132,7 +134,9 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       return changed
     },
 
-    eraseMessage,
+    async eraseMessage(caller: Caller, threadId: string, message: Message): Promise<void> {
+      await eraseMessage(await find(caller, threadId), message)
+    },
 
     remove: async (caller: Caller, threadId: string): Promise<DeletionResult> => {
       await find(caller, threadId)

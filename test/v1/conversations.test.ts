@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
@@ -27,6 +28,24 @@ describe('conversations of /v1', () => {
     const { receipt_id: receiptId } = deleted as unknown as { receipt_id: string }
     expect(await owner.get(`/receipts/${receiptId}`)).toMatchObject({ status: 'complete' })
     expect((await refusalOf(client.conversations.retrieve(created.id))).status).toBe(404)
+  })
+
+  it('have their items when the request is repeated after an attempt that died between', async () => {
+    const { client } = await v1Client(service)
+    const body = { items: [{ role: 'user' as const, content: 'Hello' }] }
+    const key = { headers: { 'idempotency-key': newId() } }
+    const { id } = await client.conversations.create(body, key)
+    const threadId = id.slice('conv_'.length)
+    await service.collections.checkpoints.deleteMany({ thread_id: threadId })
+    await service.collections.threads.updateOne({ _id: threadId }, { $unset: { last_seq: 1, last_entry_id: 1 } })
+    await service.collections.idempotencyKeys.updateOne(
+      { subjects: threadId },
+      { $set: { leased_until: new Date(0) }, $unset: { outcome: 1, answer: 1 } },
+    )
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect((await client.conversations.create(body, key)).id).toBe(id)
+      expect((await client.conversations.items.list(id)).data).toMatchObject([{ content: [{ text: 'Hello' }] }])
+    }
   })
 
   it('hold the items of the responses that name them', async () => {

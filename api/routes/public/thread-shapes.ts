@@ -38,10 +38,13 @@ export function threadShape(thread: ThreadRecord): CompatThread {
 
 /** The messages of people and the assistant. Clients are not shown system messages and tools. */
 export function isShown({ message }: LoggedMessage): boolean {
-  if ('deleted' in message.data && message.data.deleted) return false
+  if (isDeleted({ message })) return false
   if (message.type === 'HumanMessage') return true
   return message.type === 'AIMessage' && (message.data.content !== '' || message.data.refusal !== undefined)
 }
+
+export const isDeleted = ({ message: { data } }: Pick<LoggedMessage, 'message'>): boolean =>
+  'deleted' in data && data.deleted === true
 
 export function messageShape(
   { message, createdAt, runId }: LoggedMessage,

@@ -57,7 +57,7 @@ export const v1ConversationRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>>
       return show(
         await once(request, {
           create: (threadId) => conversations.create(caller, { entries, metadataJson }, threadId),
-          find: (threadId) => orNull(conversations.find(caller, conversationId(threadId))),
+          find: (threadId) => orNull(conversations.finishCreation(caller, entries, threadId)),
         }),
       )
     },

@@ -6,7 +6,7 @@ import { pageOf } from '../../../services/cursor-page.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { MessageListQuery, ThreadMessageParams, ThreadParams, listOf } from '../public/thread-schemas.ts'
-import { isShown, listPage } from '../public/thread-shapes.ts'
+import { isDeleted, isShown, listPage } from '../public/thread-shapes.ts'
 import { citedWithin } from '../public/threads.ts'
 import { messageInputOf } from './message-input.ts'
 import { v1MessageShape } from './message-shapes.ts'
@@ -36,7 +36,7 @@ const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => 
   async function found(request: FastifyRequest<{ Params: { thread_id: string; message_id: string } }>) {
     const { thread_id: threadId, message_id: messageId } = request.params
     const { all, found: entry } = await threads.messageOf(callerOf(request), threadId, messageId)
-    if (entry === undefined || !isShown(entry)) throw new AppError('not_found', 'There is no such message.')
+    if (entry === undefined || !isShown(entry)) throw noMessage()
     return { threadId, all, entry }
   }
 
@@ -138,16 +138,23 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
       schema: {
         ...operation('threads.messages.delete', 'Delete what a message says, wherever it is stored'),
         params: ThreadMessageParams,
-        response: { 200: deletedShape('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404) },
+        response: { 200: deletedShape('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404, 409) },
       },
     },
     async (request) => {
-      const { threadId, entry } = await found(request)
-      await threads.eraseMessage(threadId, entry.message)
+      const caller = callerOf(request)
+      const { thread_id: threadId, message_id: messageId } = request.params
+      const { found: entry } = await threads.messageOf(caller, threadId, messageId)
+      if (entry === undefined || !(isShown(entry) || isDeleted(entry))) throw noMessage()
+      // Again if it is deleted already, because the first deletion may have been cut off.
+      await threads.eraseMessage(caller, threadId, entry.message)
+      if (isDeleted(entry)) throw noMessage()
       return { id: entry.message.data.id, object: 'thread.message.deleted' as const, deleted: true }
     },
   )
 }
+
+const noMessage = () => new AppError('not_found', 'There is no such message.')
 
 function first<T>([entry]: T[]): T {
   if (entry === undefined) throw new Error('one message was shaped')

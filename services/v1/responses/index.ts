@@ -31,6 +31,7 @@ import { type PartSourcesDeps } from '../part-sources.ts'
 import { createReadContext } from './context.ts'
 import { createContinuedThread } from './continued-thread.ts'
 import { type InputEntry, createFindItems } from './find-items.ts'
+import { type RemoveResponseDeps, createRemoveResponse } from './remove-response.ts'
 import type { ResponseRun } from './response-run.ts'
 
 export type { InputEntry } from './find-items.ts'
@@ -66,8 +67,8 @@ export interface NewResponse {
   shown: ResponseFacts['shown']
 }
 
-interface ResponsesDeps extends PartSourcesDeps {
-  collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
+interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
+  collections: Pick<Collections, 'attachments' | 'threads'> & RemoveResponseDeps['collections']
   configs: Pick<AssistantConfigs, 'settingsOf'>
   /** Finds what the request names as its model. */
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
@@ -79,7 +80,6 @@ interface ResponsesDeps extends PartSourcesDeps {
   scanLog: ScanLog
   archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'whole'>
   workflows: Pick<WorkflowClient, 'start'>
-  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
 
 /**
@@ -91,6 +91,7 @@ export function createResponses(deps: ResponsesDeps) {
   const readContext = createReadContext(deps.collections, deps.scanLog)
   const findItems = createFindItems(deps)
   const continuedThread = createContinuedThread(deps.collections)
+  const removeResponse = createRemoveResponse(deps)
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
@@ -242,22 +243,8 @@ export function createResponses(deps: ResponsesDeps) {
       return { run: isOpenRun(run) ? await deps.runs.cancel(run) : run, facts }
     },
 
-    /**
-     * Deletes a response with its thread. Of a conversation, and of a thread in which later responses go on, the items
-     * stay: it forgets only that they were a response. The last response of a thread takes the thread along.
-     */
-    async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
-      const { run, facts } = await findStored(caller, id)
-      const others = { thread_id: run.thread_id, _id: { $ne: run._id }, response_json: { $exists: true } }
-      const isShared = async () => facts.conversation_id !== undefined || (await runs.exists(others)) !== null
-      if (await isShared()) {
-        if (isOpenRun(run)) await deps.runs.cancel(run)
-        await runs.updateOne({ ...runKey(run), user_id: caller.userId }, { $unset: { response_json: 1 } })
-        // The others may have been deleted at the same time.
-        if (await isShared()) return undefined
-      }
-      return deps.deletions.deleteThread(caller.userId, run.thread_id)
-    },
+    remove: async (caller: Caller, id: string): Promise<DeletionResult | undefined> =>
+      removeResponse(caller, await findStored(caller, id)),
 
     /** Begins to delete a response that is not to be stored: its caller has the answer. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),

@@ -22,7 +22,10 @@ const readAsStored: Record<string, string[]> = {
     'services/runs/decisions.ts',
     'services/runs/earlier-attempt.ts',
   ],
-  'has brought the thread back, and changed it': ['services/v1/erase-message.ts'],
+  'has brought the thread back, and changes it': [
+    'services/threads/erase-what-was-said.ts',
+    'services/threads/erase-what-was-said.ts',
+  ],
   'reads system messages, which are not archived': ['services/threads/conversations.ts'],
   'reads an entry that was stored a moment ago': ['services/threads/log.ts', 'services/threads/log.ts'],
   'leaves archived entries out': ['services/threads/missing-words.ts'],
@@ -55,8 +58,7 @@ test('each read of the log brings archived threads back, or says why it need not
 const namesInputs: Record<string, string[]> = {
   'moves or restores texts itself': ['services/threads/archived/text-records.ts'],
   'reads by `whole`, or after `keepOpen`': [
-    'services/v1/erase-message.ts',
-    'services/v1/remove-item.ts',
+    'services/threads/erase-what-was-said.ts',
     'services/v1/responses/index.ts',
     'services/v1/stored-completions.ts',
   ],
