@@ -141,6 +141,57 @@ describe('/mcp/{aid}', () => {
     expect(service.model.requests).toHaveLength(before + 1)
   })
 
+  it('answers every request, however odd, and starts no run for one that it refuses', async () => {
+    const { id, token } = await newPublicAssistant(service)
+    const send = async (message: object) => {
+      const response = await fetch(`${service.url}/mcp/${id}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 7, ...message }),
+        signal: AbortSignal.timeout(30_000),
+      })
+      const text = await response.text()
+      const [, event] = /^data: (.+)$/m.exec(text) ?? []
+      return { status: response.status, isStream: event !== undefined, answer: JSON.parse(event ?? text) }
+    }
+    const ask = { method: 'tools/call', params: { name: 'ask', arguments: { question: 'What?' } } }
+    for (const message of [
+      { ...ask, extra: true },
+      { ...ask, result: {} },
+      { ...ask, error: { code: 1, message: 'no' } },
+      { ...ask, params: { ...ask.params, _meta: 'no object' } },
+      { ...ask, params: { ...ask.params, _meta: { progressToken: { deep: true } } } },
+      { ...ask, params: { ...ask.params, _meta: { progressToken: 1.5 } } },
+      { method: 'ping', extra: 1 },
+      { method: 'tools/list', params: { _meta: [] } },
+    ])
+      expect(await send(message), JSON.stringify(message)).toMatchObject({
+        status: 200,
+        isStream: false,
+        answer: { jsonrpc: '2.0', id: 7, error: { code: -32600 } },
+      })
+    for (const message of [
+      { method: '' },
+      { method: 'notifications/cancelled', params: { requestId: 7 } },
+      { method: 'tools/list', params: { cursor: 5 } },
+      { method: 'initialize' },
+      { method: 'tools/call' },
+      { ...ask, params: { ...ask.params, task: {} } },
+      { ...ask, params: { ...ask.params, task: 'later' } },
+      { ...ask, params: { name: 'ask', arguments: ['What?'] } },
+    ])
+      expect(await send(message), JSON.stringify(message)).toMatchObject({
+        status: 200,
+        answer: { id: 7, error: { code: expect.any(Number) } },
+      })
+    expect(await send({ method: 'ping' })).toMatchObject({ answer: { id: 7, result: {} } })
+    expect(await service.collections.runs.countDocuments({ assistant_id: id })).toBe(0)
+  })
+
   it('cancels the run of a request that is cancelled', async () => {
     const { id, token } = await newPublicAssistant(service)
     const { ask } = await connect(id, token)

@@ -12,7 +12,7 @@ import { openEventStream } from '../../sse/event-stream.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { followOnce } from '../runs/follow-once.ts'
 import { refusals } from '../schemas.ts'
-import { answerOfServer } from './answer-server.ts'
+import { answerOfServer, isToolCall, refusalOf } from './answer-server.ts'
 import { answerOf } from './ask.ts'
 import { createMcpEvents } from './events.ts'
 import {
@@ -88,9 +88,11 @@ export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
         await cancelNamed(request, deps, message)
         return reply.code(202).send(null)
       }
+      const refusal = await refusalOf(message)
+      if (refusal !== undefined) return reply.type('application/json').send(refusal)
       if (isCall(message)) return answerCall(request, reply, { ...deps, message, about: about(request) })
       if (message.method === 'initialize') reply.header(sessionHeader, randomUUID())
-      const server = { host: hostOf(request), about: about(request), ask: noRun }
+      const server = { host: hostOf(request), about: about(request), ask: noRun, waitsForRun: false }
       return reply.type('application/json').send(await answerOfServer(server, message))
     },
   )
@@ -104,7 +106,7 @@ async function answerCall(
 ): Promise<FastifyReply> {
   const host = hostOf(request)
   // Before the answer begins, so that a refusal still has its status.
-  const followed = asks(message) ? await startAsked(request, message) : undefined
+  const followed = asks(message) && (await isToolCall(message)) ? await startAsked(request, message) : undefined
   if (followed !== undefined) {
     await answerIsFollowed(request)
     logRun(reply, followed.run)
@@ -119,7 +121,7 @@ async function answerCall(
   const ask =
     followed === undefined ? noRun : () => answerOf(followed, { reply, openStreams, onProgress: events.progress })
   try {
-    const answer = await answerOfServer({ host, about, ask }, message)
+    const answer = await answerOfServer({ host, about, ask, waitsForRun: followed !== undefined }, message)
     // Without an answer the client comes back for it.
     if (!openStreams.isOver) events.send(answer)
   } finally {
