@@ -72,7 +72,7 @@ export function createCallProgress(names: ReadonlySet<string>) {
 function isSame(sent: string, text: string): boolean {
   try {
     // The model's call was bounded when it was read.
-    return JSON.stringify(parseForeignJson(sent, { bytes: Infinity })) === text
+    return JSON.stringify(parseForeignJson(sent, { bytes: Infinity }) ?? {}) === text
   } catch {
     return false
   }

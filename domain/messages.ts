@@ -16,6 +16,11 @@ export const ToolCall = Type.Object(
     name: Type.String(),
     args: Type.Record(AnyKey, Type.Unknown()),
     type: Type.Literal('tool_call'),
+    model_id: Type.Optional(
+      Type.String({
+        description: 'The id that the model gave the call, if it gave another call of the answer the same.',
+      }),
+    ),
     ...askedMembers,
   },
   { title: 'ToolCall' },
@@ -237,6 +242,9 @@ export function messagesToJson(messages: readonly Message[]): string {
 
 /** Found in the output of `messagesToJson` if a system message is in it; a tool's arguments can look like one. */
 export const systemMessageInJson = /"type":"SystemMessage"/
+
+/** Found in the output of `messagesToJson` if a person's message is in it; a tool's arguments can look like one. */
+export const personsMessageInJson = '"type":"HumanMessage"'
 
 /** Reads the output of `messagesToJson`. It is our own text, so it is not validated again. */
 export function messagesFromJson(json: string): Message[] {

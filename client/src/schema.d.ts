@@ -5009,6 +5009,8 @@ export interface components {
             };
             /** @enum {string} */
             type: "tool_call";
+            /** @description The id that the model gave the call, if it gave another call of the answer the same. */
+            model_id?: string;
             run_id?: string;
             thread_id?: string;
         };

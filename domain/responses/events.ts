@@ -1,17 +1,9 @@
+import { type CallResults, resultsOfCalls } from '../call-results.ts'
 import type { AIMessage, ToolCall } from '../messages.ts'
 import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
 import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { messageItemId } from './ids.ts'
-import {
-  type ItemContext,
-  type Results,
-  functionCall,
-  isFunction,
-  messageItem,
-  resultsOf,
-  serverCall,
-  textPart,
-} from './items-of.ts'
+import { type ItemContext, functionCall, isFunction, messageItem, serverCall, textPart } from './items-of.ts'
 import type { FunctionCall, OutputItem } from './items.ts'
 import { pieceEnd } from './text-pieces.ts'
 
@@ -27,7 +19,7 @@ type Progress = Generator<ResponseEvent, void, void>
 /** The messages of a run as they are now. */
 interface Shown {
   messages: FoldedMessage[]
-  results: Results
+  results: CallResults
   /** The run has ended: nothing more comes. */
   isOver: boolean
 }
@@ -46,7 +38,7 @@ export function createOutputEvents(context: ItemContext) {
   return {
     /** The new events. `contradicted`: the state contradicts what was sent. */
     advance(folded: FoldedMessage[], isOver: boolean): { events: ResponseEvent[]; contradicted: boolean } {
-      shown = { messages: folded, results: resultsOf(folded.map(shownMessage)), isOver }
+      shown = { messages: folded, results: resultsOfCalls(folded.map(shownMessage)), isOver }
       const events: ResponseEvent[] = []
       for (let next = all.next(); !next.done && next.value !== undefined; next = all.next()) events.push(next.value)
       return { events, contradicted }
@@ -211,7 +203,7 @@ export function createOutputEvents(context: ItemContext) {
     { data: { id: messageId } }: AIMessage,
     { index, call }: { index: number; call: ToolCall },
   ): Generator<ResponseEvent | undefined, void, void> {
-    const result = () => shown.results.get(call.id)
+    const result = () => shown.results.get(messageId)?.[index]
     if (isFunction(call, result(), context)) {
       const item = functionCall(messageId, index, call)
       const place = yield* callBegun(item)

@@ -1,3 +1,4 @@
+import { type CallResults, type ToolMessage, resultsOfCalls } from '../call-results.ts'
 import { foreignJson, parseForeignJson } from '../foreign-json.ts'
 import { isJsonObject } from '../is-json-object.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
@@ -30,13 +31,11 @@ export interface ItemContext {
   isOpen: boolean
 }
 
-type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
-export type Results = ReadonlyMap<string, ToolMessage>
 export type ServerCall = FileSearchCall | WebSearchCall | McpCall
 
 /** The items of messages, in their order. Results of the service's own tools are part of their calls. */
 export function itemsOf(messages: readonly Message[], context: ItemContext): ResponseItem[] {
-  const results = resultsOf(messages)
+  const results = resultsOfCalls(messages)
   const calls = callsByResult(messages, results)
   return messages.flatMap((message): ResponseItem[] => {
     switch (message.type) {
@@ -64,11 +63,11 @@ export function itemsOf(messages: readonly Message[], context: ItemContext): Res
 
 /** The output items of a run's messages. */
 export function outputOf(messages: readonly Message[], context: ItemContext): OutputItem[] {
-  const results = resultsOf(messages)
+  const results = resultsOfCalls(messages)
   return messages.flatMap((message) => (message.type === 'AIMessage' ? outputItemsOf(message, results, context) : []))
 }
 
-function outputItemsOf(message: AIMessage, results: Results, context: ItemContext): OutputItem[] {
+function outputItemsOf(message: AIMessage, results: CallResults, context: ItemContext): OutputItem[] {
   const { content, refusal, tool_calls: calls = [] } = message.data
   return [
     ...(content === '' && refusal === undefined && calls.length > 0 ? [] : [messageItem(message, context)]),
@@ -76,23 +75,13 @@ function outputItemsOf(message: AIMessage, results: Results, context: ItemContex
   ]
 }
 
-/** The results of calls by the calls' ids. */
-export function resultsOf(messages: readonly Message[]): Results {
-  return new Map(
-    messages.flatMap((message) =>
-      message.type === 'ToolMessage' ? [[message.data.tool_call_id, message] as const] : [],
-    ),
+function callsByResult(messages: readonly Message[], results: CallResults): Map<ToolMessage, ToolCall> {
+  const calls = messages.flatMap((message) =>
+    message.type === 'AIMessage'
+      ? (message.data.tool_calls ?? []).map((call, index) => [results.get(message.data.id)?.[index], call] as const)
+      : [],
   )
-}
-
-function callsByResult(messages: readonly Message[], results: Results): Map<ToolMessage, ToolCall> {
-  const calls = messages.flatMap((message) => (message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []))
-  return new Map(
-    calls.flatMap((call) => {
-      const result = results.get(call.id)
-      return result === undefined ? [] : [[result, call] as const]
-    }),
-  )
+  return new Map(calls.flatMap(([result, call]) => (result === undefined ? [] : [[result, call] as const])))
 }
 
 function inputMessage(message: Extract<Message, { type: 'HumanMessage' | 'SystemMessage' }>): ResponseItem {
@@ -152,10 +141,10 @@ export function isFunction(call: ToolCall, result: ToolMessage | undefined, { fu
   return result === undefined || isOfClient(result.data.id)
 }
 
-function callItem(message: AIMessage, index: number, results: Results, context: ItemContext): OutputItem {
+function callItem(message: AIMessage, index: number, results: CallResults, context: ItemContext): OutputItem {
   const call = message.data.tool_calls?.[index]
   if (call === undefined) throw new Error('there is no such call')
-  const result = results.get(call.id)
+  const result = results.get(message.data.id)?.[index]
   if (isFunction(call, result, context)) return functionCall(message.data.id, index, call)
   return serverCall({ messageId: message.data.id, index, call, result }, context)
 }

@@ -93,7 +93,7 @@ export function createAnswer(id: string) {
     const call = known ?? { id: `call_${id}_${delta.index}`, name: '', args: '' }
     const before = known && { ...known }
     calls.set(delta.index, call)
-    if (delta.id) call.id = delta.id
+    if (delta.id) nameCall(call, delta.id)
     if (delta.name) call.name = delta.name
     call.args += delta.args ?? ''
     return {
@@ -104,6 +104,13 @@ export function createAnswer(id: string) {
     }
   }
 
+  /** The id that the model gives, unless another call of the answer has it: then results could not be told apart. */
+  function nameCall(call: CallSoFar, id: string): void {
+    const isTaken = [...calls.values()].some((other) => other !== call && other.id === id)
+    if (isTaken) call.modelId = id
+    else call.id = id
+  }
+
   function named(): CallSoFar[] {
     return inOrder(calls).filter((call) => call.name !== '')
   }
@@ -112,19 +119,25 @@ export function createAnswer(id: string) {
 type CallDelta = Extract<AnswerDelta, { type: 'call' }>
 
 interface CallSoFar {
+  /** Distinct within the answer. */
   id: string
+  /** The id that the model gave, if another call has it. */
+  modelId?: string
   name: string
   args: string
 }
 
-/** A call without arguments. */
-function argumentsText(call: CallSoFar): string {
-  return call.args === '' ? '{}' : call.args
+/** Servers write nothing or `null` for a call without arguments. */
+function argumentsText({ args }: CallSoFar): string {
+  const text = args.trim()
+  return text === '' || text === 'null' ? '{}' : args
 }
 
 /** If arguments are not a JSON object, what can be parsed is kept; such a call is not executed. */
 function toolCallOf(call: CallSoFar): ToolCall {
-  return { id: call.id, name: call.name, args: readPartialObject(argumentsText(call)), type: 'tool_call' }
+  const { id, modelId, name } = call
+  const args = readPartialObject(argumentsText(call))
+  return { id, name, args, type: 'tool_call', ...(modelId === undefined ? {} : { model_id: modelId }) }
 }
 
 export type RunWriter = ReturnType<typeof createRunWriter>

@@ -4,6 +4,7 @@ import {
   type Message,
   foldMessages,
   messagesFromJson,
+  personsMessageInJson,
   systemMessageInJson,
 } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
@@ -29,6 +30,14 @@ interface StepOnThread {
   message: AIMessage
   /** Stored together with the input, or with the results of tools, that it answers. */
   answer: Pick<Appended, 'isNew' | 'firstSeq'> & { record: Pick<CheckpointRecord, '_id' | 'seq'> }
+}
+
+interface ReadOptions {
+  thread?: Known | undefined
+  runId?: string | undefined
+  last?: string | undefined
+  /** The newest message of a person is read, too, however far from the end it is. */
+  needsQuestion?: boolean | undefined
 }
 
 export type Conversations = ReturnType<typeof createConversations>
@@ -86,17 +95,14 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
     async read(
       threadId: string,
       maxBytes: number,
-      {
-        thread,
-        runId,
-        last,
-      }: { thread?: Known | undefined; runId?: string | undefined; last?: string | undefined } = {},
+      { thread, runId, last, needsQuestion }: ReadOptions = {},
     ): Promise<Conversation> {
-      if (last !== undefined) return readEnd(deps, threadId, maxBytes, last)
+      const readAnew = () => readEnd(deps, threadId, maxBytes, { last, needsQuestion })
+      if (last !== undefined) return readAnew()
       const found = thread && keptOf(thread, maxBytes)
-      if (found === undefined) return readEnd(deps, threadId, maxBytes)
+      if (found === undefined) return readAnew()
       if (runId === undefined || thread?.last_seq === undefined) return found
-      return (await withEntriesOfOthers(deps, threadId, found, runId)) ?? readEnd(deps, threadId, maxBytes)
+      return (await withEntriesOfOthers(deps, threadId, found, runId)) ?? readAnew()
     },
 
     /**
@@ -120,19 +126,27 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
   }
 }
 
-/** Reads the log from its end until there are enough bytes. */
+/**
+ * Reads the log from its end until there are enough bytes. With `needsQuestion`, until the message of a person is among
+ * them: the model must be shown what it is asked, however long the results of tools behind it are. With `last`, the id of
+ * a message, what is behind that message does not count.
+ */
 async function readEnd(
   deps: ConversationsDeps,
   threadId: string,
   maxBytes: number,
-  last?: string,
+  { last, needsQuestion = false }: Pick<ReadOptions, 'last' | 'needsQuestion'> = {},
 ): Promise<Conversation> {
   const { collections, archivedThreads } = deps
   const archived = archivedThreads.reader()
-  const newestFirst: CheckpointRecord[] = []
+  const newestFirst: { seq: number; messages: Message[] }[] = []
+  let newestSeq: number | undefined
+  let before: number | undefined
   let bytes = 0
-  for (;;) {
-    const before = newestFirst.at(-1)?.seq
+  let isBegun = last === undefined
+  let hasQuestion = !needsQuestion
+  const isEnough = () => bytes >= maxBytes && hasQuestion
+  while (!isEnough()) {
     const batch = await archived.whole(() =>
       collections.checkpoints
         .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
@@ -140,19 +154,29 @@ async function readEnd(
         .limit(entriesAtOnce)
         .lean<CheckpointRecord[]>(),
     )
-    for (const entry of batch) {
-      newestFirst.push(entry)
-      bytes += Buffer.byteLength(entry.messages_json)
-      if (bytes >= maxBytes) break
+    for (const { seq, source, messages_json: json } of batch) {
+      newestSeq ??= seq
+      before = seq
+      const isKept = bytes < maxBytes || json.includes(personsMessageInJson) || systemMessageInJson.test(json)
+      const isOfLast = !isBegun && json.includes(JSON.stringify(last))
+      // A change of an older message may stand behind `last`.
+      if (isBegun ? !isKept : !isOfLast && source !== 'update' && !systemMessageInJson.test(json)) continue
+      const messages = messagesFromJson(json)
+      newestFirst.push({ seq, messages })
+      isBegun ||= messages.some(({ data: { id } }) => id === last)
+      if (!isBegun) continue
+      bytes += Buffer.byteLength(json)
+      hasQuestion ||= messages.some(({ type }) => type === 'HumanMessage')
+      if (isEnough()) break
     }
-    if (bytes >= maxBytes || batch.length < entriesAtOnce) break
+    if (batch.length < entriesAtOnce) break
   }
   const oldest = newestFirst.at(-1)?.seq ?? 1
   const older = oldest > 1 ? await systemMessagesBefore(collections, threadId, oldest) : []
-  const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
+  const messages = newestFirst.toReversed().flatMap((entry) => entry.messages)
   return {
     messages: foldMessages([], [...older, ...messages], last),
-    lastSeq: newestFirst[0]?.seq ?? 0,
+    lastSeq: newestSeq ?? 0,
     reach: bytes >= maxBytes ? maxBytes : Infinity,
   }
 }

@@ -35,6 +35,37 @@ describe('functions of the client', () => {
     tool_outputs: given.map(([tool_call_id, output]) => ({ tool_call_id, output })),
   })
 
+  it('are answered each, though their ids come again', async () => {
+    const talk = await conversation(service)
+    const sameIds = (...cities: string[]) => ({
+      toolCalls: cities.map((city) => ({ id: 'call_0', name: 'get_weather', arguments: { city } })),
+    })
+    service.model.reply(sameIds('Paris', 'Rome'))
+    const run = await talk.stream('Weather?', { tools: [weather] })
+    const waitingCalls = async () => (await talk.client.get(`/runs/${run.runId}`)).waiting_calls
+    const [paris, rome] = await waitingCalls()
+    service.model.reply(sameIds('Oslo'))
+    const given = outputs([paris.tool_call_id, 'Rain'], [rome.tool_call_id, 'Sun'])
+    await talk.client.post(`/runs/${run.runId}/resume`, given)
+    await talk.join(run.runId, run.events.at(-1)?.id)
+    const [oslo] = await waitingCalls()
+    const answered = service.model.reply({ text: 'All.' })
+    await talk.client.post(`/runs/${run.runId}/resume`, outputs([oslo.tool_call_id, 'Snow']))
+    const { messages } = (await answered.arrived).body
+    const said = messages.map(({ role, content, tool_calls: made }) =>
+      role === 'assistant' ? made?.map(({ function: called }) => called.arguments) : content,
+    )
+    expect(said).toEqual([
+      'Weather?',
+      ['{"city":"Paris"}', '{"city":"Rome"}'],
+      'Rain',
+      'Sun',
+      ['{"city":"Oslo"}'],
+      'Snow',
+    ])
+    await talk.join(run.runId)
+  })
+
   it('are offered to the model, and a run waits for the results of their calls', async () => {
     const talk = await conversation(service)
     const asked = service.model.reply(calls('Paris', 'Rome'))

@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { contextWindowOf } from '../../infra/model/context-window.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
-import { fitConversation, newestMessages } from '../../services/runs/chat-request.ts'
+import { promptOf } from '../../services/runs/prompt.ts'
+import { fitConversation, newestMessages } from '../../services/runs/fit-conversation.ts'
 
 let counter = 0
 const human = (content: string): Message => ({ type: 'HumanMessage', data: { id: `h${counter++}`, content } })
@@ -32,9 +34,20 @@ const count = async (texts: string[], limit: number) => {
   }
   return counts
 }
-const fit = (messages: Message[], budgetTokens: number, fixed: string[] = []) => {
+const fitting = (messages: Message[], budgetTokens: number, fixed: string[] = []) => {
   counted.length = 0
   return fitConversation(messages, { budgetTokens, fixed, count })
+}
+const fit = async (...args: Parameters<typeof fitting>) => (await fitting(...args)).messages
+
+/** As the messages are counted: texts, calls, and four for each message. */
+function tokensIn(messages: Message[]): number {
+  const calls = (message: Message) => (message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : [])
+  return messages.reduce(
+    (sum, message) =>
+      sum + 4 + countTokens(message.data.content + (calls(message).length > 0 ? JSON.stringify(calls(message)) : '')),
+    0,
+  )
 }
 
 describe('fitting a conversation to a window', () => {
@@ -68,6 +81,73 @@ describe('fitting a conversation to a window', () => {
     const messages = Array.from({ length: 10 }, () => human(long))
     expect(await fit(messages, 50_000)).toEqual(messages.slice(-2))
     expect(counted).toHaveLength(3)
+  })
+
+  it('keeps the question, whatever the tools say', async () => {
+    const long = 'found a word '.repeat(2000)
+    const messages = [
+      human('before'),
+      human('What is said of water?'),
+      asks('a'),
+      result('a', `first ${long}`),
+      asks('b'),
+      result('b', `second ${long}`),
+    ]
+    const { messages: kept, fits } = await fitting(messages, 6000)
+    expect(fits).toBe(true)
+    const ids = kept.map(({ data: { id } }) => id)
+    expect(ids).toEqual(messages.map(({ data: { id } }) => id))
+    const [first, second] = kept.flatMap((message) => (message.type === 'ToolMessage' ? message.data.content : []))
+    expect(first).toMatch(/^first found .*\n\[Cut here: .* only the first 400 of 26006 characters of this result/s)
+    expect(second).toMatch(/^second found .*\n\[Cut here: /s)
+    expect(second?.length).toBeGreaterThan(8000)
+    expect(tokensIn(kept)).toBeLessThanOrEqual(6000)
+  })
+
+  it('says that it does not fit if even the question is too long', async () => {
+    const messages = [human('word '.repeat(500)), asks('a'), result('a', 'word '.repeat(500))]
+    const { messages: kept, fits } = await fitting(messages, 100)
+    expect(fits).toBe(false)
+    expect(kept[0]).toBe(messages[0])
+  })
+
+  it('holds the question in every prompt, within the budget if that is possible', async () => {
+    const words = fc
+      .tuple(fc.constantFrom('word ', '漢字', '😀', '{"a":1},'), fc.nat(120))
+      .map(([text, times]) => text.repeat(times))
+    const said = fc.oneof(
+      words.map(human),
+      words.map((content): Message => ({ type: 'AIMessage', data: { id: `a${counter++}`, content } })),
+      words.map(system),
+    )
+    const step = fc
+      .array(fc.tuple(fc.constantFrom('a', 'b', 'c'), words), { minLength: 1, maxLength: 3 })
+      .map((calls) => [asks(...calls.map(([id]) => id)), ...calls.map(([id, content]) => result(id, content))])
+    const conversation = fc
+      .tuple(fc.array(said, { maxLength: 5 }), words.map(human), fc.array(step, { maxLength: 5 }))
+      .map(([before, question, steps]) => ({ question, messages: [...before, question, ...steps.flat()] }))
+    let cuts = 0
+    await fc.assert(
+      fc.asyncProperty(conversation, fc.integer({ min: 50, max: 1000 }), async ({ question, messages }, budget) => {
+        const { messages: kept, fits } = await fitting(messages, budget)
+        const prompt = promptOf(kept, [])
+        expect(prompt.filter(({ role }) => role === 'user').at(-1)?.content).toBe(question.data.content)
+        expect(kept.map(({ data: { id } }) => id)).toEqual(
+          messages.map(({ data: { id } }) => id).filter((id) => kept.some((message) => message.data.id === id)),
+        )
+        expect(JSON.stringify(prompt)).not.toMatch(/\\ud[89a-f]/)
+        const steps = messages.slice(messages.indexOf(question))
+        const newest = steps.findLast(({ type }) => type === 'AIMessage') ?? question
+        expect(kept).toContain(newest)
+        const noResults = prompt.filter(({ content }) => content === 'There is no result of this call.')
+        expect(noResults).toEqual([])
+        // The texts of a step are counted together, which merges tokens where they meet.
+        expect(fits ? tokensIn(kept) : 0).toBeLessThanOrEqual(budget + 2 * kept.length)
+        if (kept.length < messages.length) cuts += 1
+      }),
+      { numRuns: 150 },
+    )
+    expect(cuts).toBeGreaterThan(30)
   })
 
   it('leaves room for instructions and tools', async () => {

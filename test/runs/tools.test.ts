@@ -16,7 +16,8 @@ describe('tools in a run', () => {
       await beforeAnswer()
       beforeAnswer = async () => {}
       asked.push(`${request.method} ${request.url}`)
-      response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer to ${request.url}`)
+      const long = request.url?.startsWith('/long') ? ' and more of it'.repeat(2000) : ''
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer to ${request.url}${long}`)
     })
   })
   afterAll(() => target.close())
@@ -64,6 +65,23 @@ describe('tools in a run', () => {
     ])
     const { usage } = await talk.client.get(`/runs/${run.runId}`)
     expect(usage).toEqual({ prompt_tokens: 40, completion_tokens: 9, total_tokens: 49 })
+  })
+
+  it('shows the model its question in each step, however long the results are', async () => {
+    const talk = await conversation(service, { ...withHttp, 'type==agent/model': 'gpt-4' })
+    for (const path of ['/long-1', '/long-2'])
+      service.model.reply({
+        toolCalls: [{ id: 'c', name: 'http_request', arguments: { method: 'GET', url: `${target.url}${path}` } }],
+      })
+    const last = service.model.reply({ text: 'Seen.' })
+    expect((await talk.stream('What do they say?')).end).toBe('end')
+    const { messages } = (await last.arrived).body
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool'])
+    expect(messages[0]?.content).toBe('What do they say?')
+    expect(messages[2]?.content).toMatch(/answer to \/long-1.*\[Cut here: the conversation is long/s)
+    expect(messages[4]?.content).toMatch(/answer to \/long-2/)
+    // The thread keeps all of it.
+    expect((await talk.messages())[2].data.content.length).toBeGreaterThan(20_000)
   })
 
   it('shows the model what others add to the thread while a tool is called', async () => {

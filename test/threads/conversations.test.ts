@@ -44,6 +44,25 @@ describe('the conversation of a thread', () => {
     expect(contents(await conversations.read(thread._id, 60))).toEqual(['Be brief.', 'text 5'])
   })
 
+  it('reaches back to the question of a person, however much stands behind it', async () => {
+    const { thread, log, conversations } = await newThread(3)
+    const system: Message = { type: 'SystemMessage', data: { id: 's', content: 'Be brief.' } }
+    const said = (id: string): Message => ({ type: 'AIMessage', data: { id, content: id.repeat(500) } })
+    for (const message of [said('a'), said('b'), system, said('c')])
+      await log.append(thread._id, { messages: [message], source: 'update' })
+    const ids = async (needsQuestion: boolean) =>
+      (await conversations.read(thread._id, 600, { needsQuestion })).messages.map(({ data: { id } }) => id)
+    expect(await ids(false)).toEqual(['s', 'c'])
+    expect(await ids(true)).toEqual(['m3', 's', 'c'])
+  })
+
+  it('of an earlier version ends where that ends, however long ago', async () => {
+    const { thread, conversations } = await newThread(70)
+    const read = await conversations.read(thread._id, 130, { last: 'm20' })
+    expect(contents(read)).toEqual(['text 19', 'text 20'])
+    expect(read.lastSeq).toBe(70)
+  })
+
   it('is taken from memory only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
     let now = 1

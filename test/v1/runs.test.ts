@@ -432,6 +432,9 @@ describe('runs of /v1', () => {
       { pollIntervalMs },
     )
     expect(ended).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_completion_tokens' } })
+    const long = [{ role: 'user' as const, content: 'word '.repeat(400) }]
+    const unasked = await run({ max_prompt_tokens: 256, additional_messages: long })
+    expect(unasked).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_prompt_tokens' } })
     await service.collections.runs.updateOne(
       { _id: ended.id },
       { $set: { error: { type: 'expired', status_code: 504, message: 'late', details: '' } } },

@@ -8,12 +8,14 @@ import { type Versions, readVersions } from './versions.ts'
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>
 export type HumanMessage = Extract<Message, { type: 'HumanMessage' }>
 export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
+type ToolCall = NonNullable<AIMessage['data']['tool_calls']>[number]
 
 /** A question with everything that followed it until the next one. */
 export interface Turn {
   human: HumanMessage | undefined
   answers: AIMessage[]
-  results: Map<string, ToolMessage>
+  /** By the call itself: models use the same id for calls of several answers. */
+  results: Map<ToolCall, ToolMessage>
   run: Run | undefined
   /** Whether the question was sent and its run waits for its turn. */
   isWaiting: boolean
@@ -90,7 +92,7 @@ function grouped(
         ;(turns.at(-1) ?? newTurn()).answers.push(message)
         break
       case 'ToolMessage':
-        ;(turns.at(-1) ?? newTurn()).results.set(message.data.tool_call_id, message)
+        addResult(turns.at(-1) ?? newTurn(), message)
         break
       case 'SystemMessage':
         break
@@ -102,6 +104,14 @@ function grouped(
     turn.run = runs.find(({ run_id: id }) => said?.startsWith(`${id}-`) || id === sentAs)
   }
   return turns
+}
+
+/** A result belongs to the nearest answer before it that has a call with its id and without a result. */
+function addResult({ answers, results }: Turn, message: ToolMessage): void {
+  const isIts = (call: ToolCall) => call.id === message.data.tool_call_id && !results.has(call)
+  const answer = answers.findLast(({ data }) => data.tool_calls?.some(isIts))
+  const call = answer?.data.tool_calls?.find(isIts)
+  if (call !== undefined) results.set(call, message)
 }
 
 /** What an answer says: its text, or why the model does not answer. */

@@ -63,7 +63,7 @@ export default function AskedRun({ runId, threadId, name, question, result, rend
       {turn?.answers.map((answer) => (
         <div key={answer.data.id} className="stack-small">
           {answer.data.tool_calls?.map((call) =>
-            renderCall(call, turn.results.get(call.id), run.data?.status === 'interrupted'),
+            renderCall(call, turn.results.get(call), run.data?.status === 'interrupted'),
           )}
           {textOfAnswer(answer) !== '' && (
             <>

@@ -87,11 +87,11 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
               <Markdown text={cited[index] ?? written[index]} />
             </div>
           )}
-          {data.tool_calls?.map((call) => (
+          {data.tool_calls?.map((call, place) => (
             <ToolCall
-              key={call.id}
+              key={place}
               call={call}
-              result={results.get(call.id)}
+              result={results.get(call)}
               isWaiting={run?.status === 'interrupted'}
               isRunning={isActive}
             />
@@ -133,7 +133,7 @@ function Connection({ run, followed }: { run: Run | undefined; followed: Followe
 
 function WaitingCalls({ run, turn: { answers, results } }: { run: Run; turn: TurnData }) {
   if (run.status !== 'interrupted') return undefined
-  const calls = answers.flatMap(({ data }) => data.tool_calls ?? []).filter(({ id }) => !results.has(id))
+  const calls = answers.flatMap(({ data }) => data.tool_calls ?? []).filter((call) => !results.has(call))
   return calls.length > 0 ? <Approval run={run} calls={calls} /> : undefined
 }
 
@@ -147,7 +147,7 @@ function needsThinking({ answers, results }: TurnData): boolean {
   const last = answers.at(-1)
   if (!last) return true
   const calls = last.data.tool_calls ?? []
-  return calls.length > 0 ? calls.every(({ id }) => results.has(id)) : textOfAnswer(last) === ''
+  return calls.length > 0 ? calls.every((call) => results.has(call)) : textOfAnswer(last) === ''
 }
 
 function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() => void) | undefined }) {

@@ -168,7 +168,7 @@ async function picturesIn(threadId: string, { human }: Turn): Promise<string[]> 
 function messagesOf({ human, answers, results }: Turn): Message[] {
   const said = answers.flatMap((answer): Message[] => [
     answer,
-    ...(answer.data.tool_calls ?? []).flatMap(({ id }) => results.get(id) ?? []),
+    ...(answer.data.tool_calls ?? []).flatMap((call) => results.get(call) ?? []),
   ])
   if (human === undefined) return said
   const { after: _, ...data } = human.data

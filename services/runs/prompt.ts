@@ -1,0 +1,67 @@
+import { type CallResults, resultsOfCalls } from '../../domain/call-results.ts'
+import type { Message } from '../../domain/messages.ts'
+import { promptPartsOf } from '../attachments/prompt-parts.ts'
+import type { PromptMessage } from './chat-model.ts'
+
+const noResult = 'There is no result of this call.'
+
+/**
+ * The conversation in the form that the model is sent. OpenAI-compatible servers refuse a tool call without a
+ * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
+ * that says so, a stray one is left out.
+ */
+export function promptOf(
+  messages: Message[],
+  systemMessages: string[],
+  attachments = new Map<string, Buffer>(),
+): PromptMessage[] {
+  const results = resultsOfCalls(messages)
+  const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
+  return [...system, ...messages.flatMap((message) => promptParts(message, results, attachments))]
+}
+
+function promptParts(message: Message, results: CallResults, attachments: Map<string, Buffer>): PromptMessage[] {
+  switch (message.type) {
+    case 'HumanMessage':
+      if (message.data.deleted) return []
+      return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
+    case 'SystemMessage':
+      return [{ role: 'system', content: message.data.content }]
+    case 'AIMessage': {
+      const { refusal = '', tool_calls: calls = [] } = message.data
+      const content = message.data.content || refusal
+      if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }]
+      const ids = distinctIds(calls.map(({ id }) => id))
+      return [
+        {
+          role: 'assistant',
+          content: content === '' ? null : content,
+          tool_calls: calls.map((call, index) => ({
+            id: ids[index] ?? call.id,
+            type: 'function',
+            function: { name: call.name, arguments: JSON.stringify(call.args) },
+          })),
+        },
+        ...calls.map((call, index) => ({
+          role: 'tool' as const,
+          tool_call_id: ids[index] ?? call.id,
+          content: results.get(message.data.id)?.[index]?.data.content ?? noResult,
+        })),
+      ]
+    }
+    case 'ToolMessage':
+      // Was added after its call, above.
+      return []
+  }
+}
+
+/** Callers may send an answer whose calls have the same id. */
+function distinctIds(ids: string[]): string[] {
+  const taken = new Set<string>()
+  return ids.map((id, index) => {
+    let distinct = id
+    while (taken.has(distinct)) distinct = `${distinct}_${index}`
+    taken.add(distinct)
+    return distinct
+  })
+}
