@@ -5,7 +5,6 @@ import type { Settings } from '../infra/config.ts'
 import { createMetrics } from '../infra/metrics/create-metrics.ts'
 import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
 import { isAway } from '../infra/is-away.ts'
-import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
@@ -35,14 +34,13 @@ export async function startApi(settings: Settings & { noteProblem?: NoteProblem 
     ],
     version,
   )
-  const rateCounter = createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs)
   const app = await buildApp({
     settings,
     logger,
     services,
     health,
     tracing: infra.tracing,
-    rateCounter,
+    rateCounter: platform.core.rateCounter,
     isAway,
     metrics,
   })

@@ -2,6 +2,7 @@ import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
+import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createRefreshTimetable, createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
@@ -13,6 +14,7 @@ import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
+import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
@@ -68,10 +70,9 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   }
   const threads = createThreads({ ...reading, transaction, createThread, log, states })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
+  const storageQuota = createStorageQuota(collections, settings)
   /** Of the images and files that messages and answers name by address. */
-  const downloads = createDownloads({
-    fetchWithin: (maxBytes) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }),
-  })
+  const downloads = createDownloads(infra.outbound)
   const scheduleSync = {
     sync: createSyncSchedule({ collections, timetable }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a schedule could not be passed on; a worker tries again'),
@@ -119,6 +120,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads,
     assistants,
     accountOf: createAccountOf(models, secretBox),
+    storageQuota,
+    rateCounter: createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs),
     downloads,
     tools: createTools({
       assistantConfigs,

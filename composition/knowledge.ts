@@ -7,13 +7,13 @@ import { createPassages } from '../services/knowledge/passages.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createStartIngestion } from '../services/knowledge/start-ingestion.ts'
-import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createUploads } from '../services/knowledge/uploads.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
 /** Files of assistants and their search. `ingestion` starts no process before a file is read. */
-export function composeKnowledge({ settings, infra, collections, assistantConfigs, workflows, logger }: Core) {
+export function composeKnowledge(core: Core) {
+  const { settings, infra, collections, assistantConfigs, workflows, logger, storageQuota } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const startIngestion = createStartIngestion({ workflows })
   const uploads = createUploads({
@@ -23,7 +23,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     vectors,
     startIngestion,
     canEmbed: embedder !== undefined,
-    storageQuota: createStorageQuota(collections, settings),
+    storageQuota,
   })
   return {
     startIngestion,

@@ -169,6 +169,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'archived threads',
     run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
   },
+  {
+    number: 24,
+    name: 'images and files of messages by owner',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['attachments']),
+  },
 ]
 
 /**

@@ -13,6 +13,7 @@ import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models/list-models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
+import { createStoredKilobytes } from '../services/public/stored-kilobytes.ts'
 import { createDescribeAssistant } from '../services/assistants/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
 import { createLiveRuns } from '../services/runs/live-runs.ts'
@@ -45,7 +46,11 @@ export function composeRuns(core: Core) {
       outbound: infra.outbound,
       secretBox: core.secretBox,
     }),
-    publicFamily: createPublicFamily({ ...core, runs }),
+    publicFamily: createPublicFamily({
+      ...core,
+      runs,
+      storeKilobytes: createStoredKilobytes(core.rateCounter, settings),
+    }),
     feedback: createFeedback({
       collections,
       transaction,

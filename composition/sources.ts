@@ -1,6 +1,5 @@
 import { crawlSlots } from '../domain/knowledge/slots.ts'
 import { createWeb } from '../infra/web/web.ts'
-import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import { createSources } from '../services/sources/index.ts'
 import { createSourceSweep } from '../services/sources/sync-sources.ts'
@@ -29,7 +28,7 @@ export function composeSources(core: Core, knowledge: ReturnType<typeof composeK
       refreshes,
       blobs: infra.knowledge.blobs,
       vectors: infra.knowledge.vectors,
-      storageQuota: createStorageQuota(collections, settings),
+      storageQuota: core.storageQuota,
       startIngestion: knowledge.startIngestion,
       pages: knowledge.ingestion.extraction,
       crawlSlots: createSemaphore(crawlSlots),

@@ -3,7 +3,6 @@ import { createPartUploads } from '../services/knowledge/part-uploads.ts'
 import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
 import { createProjectFiles } from '../services/knowledge/project-files.ts'
 import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
-import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createServedList } from '../services/models/served-list.ts'
@@ -42,12 +41,12 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     assistants,
     assistantConfigs: configs,
     downloads,
+    storageQuota,
     workflows,
     models,
   } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
-  const storageQuota = createStorageQuota(collections, settings)
   const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({

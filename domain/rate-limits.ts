@@ -57,6 +57,10 @@ export const rateLimits = {
   public_runs_client: { rates: '60/1m', counts: 'runs of public callers' },
   public_runs_token: { rates: '120/1m', counts: 'the same' },
   public_runs_assistant: { rates: '300/1m', counts: 'the same' },
+  public_kilobytes_assistant: {
+    rates: '500000/1d',
+    counts: 'kilobytes that public callers of an assistant have stored: messages, images, files. Always on',
+  },
   imports_user: { rates: '20/1h', counts: 'imports of archives' },
   runs_user: {
     rates: '120/1m',

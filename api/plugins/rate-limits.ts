@@ -15,8 +15,11 @@ const early = (keyOf: KeyOf) => ({ hook: 'onRequest', keyOf }) as const
 /** Counted after the caller is known and the body is validated. */
 const late = (keyOf: KeyOf) => ({ hook: 'preHandler', keyOf }) as const
 
+/** Not counted by request: `services/public/stored-kilobytes.ts`. */
+const elsewhere = { hook: undefined, keyOf: () => undefined } as const
+
 /** How each limit counts. No route names `admin_guesses`: the authentication takes it. */
-const limits: Record<RateLimitName, ReturnType<typeof early | typeof late>> = {
+const limits: Record<RateLimitName, ReturnType<typeof early | typeof late> | typeof elsewhere> = {
   accounts_client: early(clientOf),
   signup_client: early(clientOf),
   login_client: early(clientOf),
@@ -40,6 +43,7 @@ const limits: Record<RateLimitName, ReturnType<typeof early | typeof late>> = {
   public_runs_client: late(clientOf),
   public_runs_token: late(publicTokenOf),
   public_runs_assistant: late((request) => request.publicAssistant?._id),
+  public_kilobytes_assistant: elsewhere,
   imports_user: late(userOf),
   runs_user: late(userOf),
   shared_client: early(clientOf),

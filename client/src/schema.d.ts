@@ -3944,7 +3944,7 @@ export interface components {
             projects: number;
             assistants: number;
             files: number;
-            /** @description Of the original files. */
+            /** @description Of files, images of messages, and answers that are kept without a place of the thread quota. */
             storage_bytes: number;
             storage_max_mb: number | null;
             runs: number;

@@ -10,10 +10,10 @@ interface Count {
 
 /**
  * Begins a window with the first hit, and counts within it. KEYS: the counter. ARGV: length of a window in
- * milliseconds.
+ * milliseconds, and how much is counted.
  */
 const hitScript = `
-local current = redis.call('INCR', KEYS[1])
+local current = redis.call('INCRBY', KEYS[1], ARGV[2])
 local ttl = redis.call('PTTL', KEYS[1])
 if ttl < 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[1])
@@ -44,8 +44,8 @@ export function createRateCounter(redis: Pick<RedisConnection, 'at'>, prefix: st
     return { current, ttl: Math.max(0, ttl) }
   }
   return {
-    hit: (key: string, windowMs: number): Promise<Count> =>
-      ask(hitScript, key, [String(windowMs)]).catch(() => local.hit(key, windowMs)),
+    hit: (key: string, windowMs: number, by = 1): Promise<Count> =>
+      ask(hitScript, key, [String(windowMs), String(by)]).catch(() => local.hit(key, windowMs, by)),
     read: (key: string): Promise<Count> => ask(readScript, key, []).catch(() => local.read(key)),
   }
 }
@@ -58,9 +58,9 @@ function createLocalCounter() {
   }
   const show = ({ current, endsAt }: { current: number; endsAt: number }) => ({ current, ttl: endsAt - Date.now() })
   return {
-    hit(key: string, windowMs: number): Count {
+    hit(key: string, windowMs: number, by: number): Count {
       const counter = open(key) ?? { current: 0, endsAt: Date.now() + windowMs }
-      counter.current += 1
+      counter.current += by
       counters.set(key, counter)
       return show(counter)
     },

@@ -63,7 +63,7 @@ export const retentionSettings = {
       'RETAIN_PUBLIC_THREADS_DAYS',
       [1, 36_500],
       'Public threads, after their last use.',
-      { defaultText: 'kept' },
+      { default: 90 },
     ),
     retainPendingAccountsDays: integer('RETAIN_PENDING_ACCOUNTS_DAYS', [1, 36_500], 'Unverified accounts.', {
       defaultText: 'kept',

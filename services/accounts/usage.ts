@@ -6,6 +6,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
+import { type StoredBytesCollections, createStoredBytes } from '../knowledge/stored-bytes.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 
 export interface UserUsage extends Usage {
@@ -14,6 +15,7 @@ export interface UserUsage extends Usage {
   projects: number
   assistants: number
   files: number
+  /** As the storage quota counts them. */
   storage_bytes: number
   /** What the files may take together; null without a limit. */
   storage_max_mb: number | null
@@ -61,14 +63,14 @@ const sums = {
   total_tokens: { $sum: '$usage.total_tokens' },
 }
 
-type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
+type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'> &
+  StoredBytesCollections
 
 /** What a user has now, and the tokens that models counted for runs that still exist. */
-export function createUsage(
-  { users, projects, assistants, files, runs }: UsedCollections,
-  { storageMaxMb }: UsageSettings,
-  models: ModelsNow,
-) {
+export function createUsage(collections: UsedCollections, { storageMaxMb }: UsageSettings, models: ModelsNow) {
+  const { users, projects, assistants, files, runs } = collections
+  const storedBytes = createStoredBytes(collections)
+
   /** With `days`, only the runs of the last days count, today included. */
   return async function usageOf(userId: string, days?: number): Promise<UserUsage> {
     const { prices } = models.current()
@@ -77,21 +79,21 @@ export function createUsage(
     const since = (count: number) => ({ created_at: { $gte: startOfDays(count) } })
     const ownRuns = { ...own, imported: { $ne: true }, ...(days === undefined ? {} : since(days)) }
     const day = { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }
-    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, byOne, bySeveral, costs] =
+    const [user, projectCount, assistantCount, [stored], bytes, [totals], byThread, byDay, byOne, bySeveral, costs] =
       await Promise.all([
         users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
         projects.countDocuments(own),
         assistants.countDocuments({ ...own, ...isAssistant }),
-        files.aggregate<{ files: number; bytes: number }>([
+        files.aggregate<{ files: number }>([
           { $match: { ...own, ...hasOwnBytes } },
           {
             $group: {
               _id: null,
               files: { $sum: { $cond: [{ $eq: ['$status', 'uploading'] }, 0, 1] } },
-              bytes: { $sum: '$size' },
             },
           },
         ]),
+        storedBytes.of(userId),
         runs.aggregate<Usage & { runs: number }>([{ $match: ownRuns }, { $group: { _id: null, ...sums } }]),
         runs.aggregate<ThreadUsage & { _id: string }>([
           { $match: ownRuns },
@@ -145,7 +147,7 @@ export function createUsage(
       projects: projectCount,
       assistants: assistantCount,
       files: stored?.files ?? 0,
-      storage_bytes: stored?.bytes ?? 0,
+      storage_bytes: bytes,
       storage_max_mb: storageMaxMbOf(user, storageMaxMb) ?? null,
       runs: totals?.runs ?? 0,
       prompt_tokens: totals?.prompt_tokens ?? 0,

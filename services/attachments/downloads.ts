@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import type { Fetch } from '../outbound.ts'
+import type { Fetch, Outbound } from '../outbound.ts'
 import { createSemaphore } from '../semaphore.ts'
 
 type Loc = (string | number)[]
@@ -36,7 +36,7 @@ export const downloadLimits = {
   leastBytes: 80_000,
 } as const
 
-export function createDownloads({ fetchWithin }: { fetchWithin(maxBytes: number): Fetch }): Downloads {
+export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Downloads {
   const slots = createSemaphore(downloadLimits)
   const memory = createMemory(downloadLimits.bytesAtOnce)
 
@@ -84,7 +84,10 @@ export function createDownloads({ fetchWithin }: { fetchWithin(maxBytes: number)
       const requestLimit = await (admitted ??= admit(maxBytes))
       try {
         const signal = AbortSignal.any([requestLimit, AbortSignal.timeout(downloadLimits.oneMs)])
-        const bytes = await readAll(fetchWithin(maxBytes), url, { signal, headers: { accept } })
+        const bytes = await readAll(outbound.fetchWith({ maxRedirects: 3, maxBytes }), url, {
+          signal,
+          headers: { accept },
+        })
         kept = bytes.length
         return bytes
       } catch (error) {

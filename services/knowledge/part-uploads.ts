@@ -10,6 +10,7 @@ import type { BlobStore } from './blob-store.ts'
 import { type ProjectFileRecords, touching } from './project-file-records.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { StorageQuota } from './storage-quota.ts'
+import { partsOf } from './stored-bytes.ts'
 
 interface PartUploadsDeps {
   collections: Pick<Collections, 'files'>
@@ -36,7 +37,6 @@ export const uploadLimits = { bytes: 8 * 1024 ** 3, partBytes: 64 * 1024 ** 2, p
 
 /** A completion renews its claim once a minute. */
 const staleClaimMs = 5 * 60_000
-const partsOf = (uploadId: string) => ({ ingestion_id: `upload:${uploadId}` })
 
 /**
  * Files of a project that arrive in parts. An upload and each of its parts are hidden files with a time at which they
@@ -147,6 +147,8 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
       const expires_at = new Date(now.getTime() + uploadLimits.openMs)
       const record = await records.open(caller, { ...file, _id: id, upload, expires_at })
       try {
+        // The announced bytes count from here on: uploads that begin at the same time cannot exceed the quota together.
+        await storageQuota.requireRoom(caller.userId, 0)
         await records.requireProject(caller)
       } catch (error) {
         await records.discard(record)
@@ -160,21 +162,29 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
       await findPending(caller, id)
     },
 
-    /** Stores a part. Throws `payload_too_large` for one beyond 64 MB. */
+    /**
+     * Stores a part. Throws `payload_too_large` for one beyond 64 MB, and `bad_request` if the parts are more than twice
+     * what was announced: one that is sent again because its answer was lost has another id.
+     */
     async addPart(caller: Caller, uploadId: string, content: Readable): Promise<FileRecord> {
       const upload = await findPending(caller, uploadId)
-      const stored = await files.find(partsOf(uploadId), { size: 1 }).lean<{ size: number }[]>()
-      const bytes = stored.reduce((sum, { size }) => sum + size, 0)
-      // A part that is sent again because its answer was lost has another id.
-      if (stored.length >= uploadLimits.parts || bytes > 2 * upload.upload.bytes)
-        throw new AppError('bad_request', 'The upload has too many parts. Cancel it, and begin anew with larger ones.')
+      const room = async (): Promise<number> => {
+        const stored = await files.find(partsOf(uploadId), { size: 1 }).lean<{ size: number }[]>()
+        if (stored.length > uploadLimits.parts) return -1
+        return stored.reduce((left, { size }) => left - size, 2 * upload.upload.bytes)
+      }
+      const left = await room()
+      if (left <= 0) throw tooManyParts()
       const { expires_at } = upload
       const facts = { name: upload.name, contentType: 'application/octet-stream', ...partsOf(uploadId) }
       const part = await records.open(caller, { ...facts, ...(expires_at === undefined ? {} : { expires_at }) })
-      const limited = upTo(uploadLimits.partBytes, content)
+      const limited = upTo(Math.min(uploadLimits.partBytes, left), content)
       try {
-        const refusal = await records.store(part, limited.content)
-        if (limited.isTooLong()) throw new AppError('payload_too_large', 'A part has at most 64 MB.')
+        const refusal = await records.store(part, limited.content, uploadId)
+        if (limited.isTooLong(uploadLimits.partBytes))
+          throw new AppError('payload_too_large', 'A part has at most 64 MB.')
+        // Parts that arrive at the same time may exceed it together.
+        if (limited.isTooLong(left) || (await room()) < 0) throw tooManyParts()
         if (refusal !== undefined) throw refusal
         await findPending(caller, uploadId)
         await files.updateOne({ _id: part._id }, { $set: { extracted: true } })
@@ -228,6 +238,13 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
   }
 }
 
+function tooManyParts(): AppError {
+  return new AppError(
+    'bad_request',
+    'The upload has more or larger parts than it announced. Cancel it, and begin anew with its real size and larger parts.',
+  )
+}
+
 const isOver = ({ expires_at: end }: FileRecord) => end !== undefined && end.getTime() <= Date.now()
 
 function bytesOf(piece: unknown): Buffer {
@@ -245,5 +262,5 @@ function upTo(maxBytes: number, content: Readable) {
       if (size <= maxBytes) yield bytes
     }
   }
-  return { content: Readable.from(beginning(), { objectMode: false }), isTooLong: () => size > maxBytes }
+  return { content: Readable.from(beginning(), { objectMode: false }), isTooLong: (most: number) => size > most }
 }

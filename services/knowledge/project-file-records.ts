@@ -55,9 +55,9 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
       return record
     },
 
-    /** Stores the bytes; answers why they cannot stay, if they cannot. */
-    async store(record: FileRecord, content: Readable): Promise<AppError | undefined> {
-      const limited = await storageQuota.limit(record.user_id, content)
+    /** Stores the bytes; answers why they cannot stay, if they cannot. `uploadId`: they are a part of that upload. */
+    async store(record: FileRecord, content: Readable, uploadId?: string): Promise<AppError | undefined> {
+      const limited = await storageQuota.limit(record.user_id, content, uploadId)
       const { size, sha256 } = await blobs
         .write(record.blob_id, record.assistant_id, limited.content)
         .catch((error: unknown) => {

@@ -13,7 +13,7 @@ interface ReceiveDeps {
   fileRecords: UploadRecords
   blobs: Pick<BlobStore, 'write' | 'delete'>
   startIngestion: StartIngestion
-  storageQuota: StorageQuota
+  storageQuota: Pick<StorageQuota, 'limit'>
 }
 
 const touchEveryMs = 60_000

@@ -1,47 +1,55 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
-import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
+import { type StoredBytesCollections, createStoredBytes } from './stored-bytes.ts'
 
 export type StorageQuota = ReturnType<typeof createStorageQuota>
 
 const megabyte = 1024 * 1024
 
-/** Limits the total size of a user's files: by the limit set for the user, otherwise by the setting. */
+/** Limits what a user stores: by the limit set for the user, otherwise by the setting. */
 export function createStorageQuota(
-  { files, users }: Pick<Collections, 'files' | 'users'>,
+  collections: StoredBytesCollections & Pick<Collections, 'users'>,
   { storageMaxMb }: { storageMaxMb: number | undefined },
 ) {
+  const { users } = collections
+  const storedBytes = createStoredBytes(collections)
+
   /** Undefined: no limit. */
   async function maxMbOf(userId: string): Promise<number | undefined> {
     const user = await users.findById(userId, { storage_max_mb: 1 }).lean<{ storage_max_mb?: number }>()
     return storageMaxMbOf(user ?? {}, storageMaxMb)
   }
 
-  async function storedBytes(userId: string): Promise<number> {
-    const [sum] = await files.aggregate<{ bytes: number }>([
-      { $match: { user_id: userId, ...hasOwnBytes } },
-      { $group: { _id: null, bytes: { $sum: '$size' } } },
-    ])
-    return sum?.bytes ?? 0
-  }
-
   return {
     /** Throws `payload_too_large` if the user may not store so many bytes more. */
     async requireRoom(userId: string, bytes: number): Promise<void> {
       const maxMb = await maxMbOf(userId)
-      if (maxMb !== undefined && (await storedBytes(userId)) + bytes > maxMb * megabyte) throw usedUp(maxMb)
+      if (maxMb !== undefined && (await storedBytes.of(userId)) + bytes > maxMb * megabyte) throw usedUp(maxMb)
+    },
+
+    /**
+     * The same for a run on a thread that takes no place of the thread quota. Public callers are told nothing about the
+     * account.
+     */
+    async requireRoomForRun(userId: string, bytes: number, isPublic: boolean): Promise<void> {
+      const maxMb = await maxMbOf(userId)
+      if (maxMb === undefined) return
+      const stored = (await storedBytes.of(userId)) + bytes
+      if (stored > maxMb * megabyte) throw isPublic ? fullForPublic() : usedUp(maxMb)
+      storedBytes.add(userId, bytes)
     },
 
     /**
      * The same bytes, up to what the user may still store. The rest is read and thrown away, because a client hears an
-     * answer only when its whole request was read; `refusal` then says why.
+     * answer only when its whole request was read; `refusal` then says why. Bytes of an upload in parts may take what
+     * was announced for it.
      */
-    async limit(userId: string, content: Readable): Promise<LimitedContent> {
+    async limit(userId: string, content: Readable, uploadId?: string): Promise<LimitedContent> {
       const maxMb = await maxMbOf(userId)
       if (maxMb === undefined) return { content, refusal: async () => undefined }
-      const room = maxMb * megabyte - (await storedBytes(userId))
+      const room = maxMb * megabyte - (await storedBytes.of(userId, uploadId))
       let size = 0
       async function* atMost(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
         for await (const bytes of pieces) {
@@ -52,7 +60,7 @@ export function createStorageQuota(
       return {
         content: Readable.from(atMost(content), { objectMode: false }),
         refusal: async () =>
-          size > room || (await storedBytes(userId)) > maxMb * megabyte ? usedUp(maxMb) : undefined,
+          size > room || (await storedBytes.of(userId)) > maxMb * megabyte ? usedUp(maxMb) : undefined,
       }
     },
   }
@@ -70,6 +78,10 @@ interface LimitedContent {
 function usedUp(maxMb: number): AppError {
   return new AppError(
     'payload_too_large',
-    `The files of this account may take ${maxMb} MB together, and these would take more. Delete files first.`,
+    `The files and kept answers of this account may take ${maxMb} MB together, and these would take more. Delete some first.`,
   )
+}
+
+function fullForPublic(): AppError {
+  return new AppError('payload_too_large', 'This assistant can store nothing more at the moment.')
 }

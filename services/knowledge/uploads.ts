@@ -23,7 +23,7 @@ interface UploadsDeps {
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
   startIngestion: StartIngestion
-  storageQuota: StorageQuota
+  storageQuota: Pick<StorageQuota, 'limit'>
   /** Whether an embedding model is configured. */
   canEmbed: boolean
 }

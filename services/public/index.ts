@@ -3,6 +3,7 @@ import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
+import { messagesToJson } from '../../domain/messages.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
 import type { Received } from '../attachments/receive-content.ts'
 import type { Downloads } from '../attachments/downloads.ts'
@@ -26,11 +27,13 @@ import type { PendingInput } from '../threads/pending-input.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 import { createPublicAccess } from './access.ts'
 import { type OriginSettings, createPublicOrigins } from './origins.ts'
+import type { StoreKilobytes } from './stored-kilobytes.ts'
 import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
   downloads: Downloads
+  storeKilobytes: StoreKilobytes
   assistantConfigs: AssistantConfigs
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
@@ -101,8 +104,12 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     },
 
     /** Starts a run and follows it from its first event. */
-    start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>
-      runs.startFollowed({ ...newRun, public: true }, runId),
+    start: async (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> => {
+      const { assistant, input, attachments = [], metadataJson = '' } = newRun
+      const attached = attachments.reduce((sum, { size }) => sum + size, 0)
+      await deps.storeKilobytes(assistant._id, Buffer.byteLength(messagesToJson(input) + metadataJson) + attached)
+      return runs.startFollowed({ ...newRun, public: true }, runId)
+    },
 
     /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),

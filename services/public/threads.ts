@@ -1,6 +1,6 @@
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
-import type { Message } from '../../domain/messages.ts'
+import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -10,12 +10,14 @@ import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { type ThreadOwner, findThread, missing, ownOf } from './find-thread.ts'
+import type { StoreKilobytes } from './stored-kilobytes.ts'
 import { createRunsOfThreads } from './runs-of-threads.ts'
 import { createThreadMessages } from './thread-messages.ts'
 
 interface PublicThreadsDeps {
   collections: Pick<Collections, 'threads' | 'runs'>
   createThread: CreateThread
+  storeKilobytes: StoreKilobytes
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
@@ -35,13 +37,15 @@ export const unstoredMs = 10 * 60_000
 
 /** Threads of public callers. Each belongs to one assistant; for any other assistant it is `not_found`. */
 export function createPublicThreads(deps: PublicThreadsDeps) {
-  const { collections, createThread, log } = deps
+  const { collections, createThread, log, storeKilobytes } = deps
+  const { addMessage, ...messages } = createThreadMessages(deps)
   const find = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
 
   return {
     /** Creates a thread that does not count against the owner's quota. */
     async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread, id: string) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
+      await storeKilobytes(assistant._id, Buffer.byteLength(metadataJson + messagesToJson(messages)))
       const thread = await createThread({ ...newThreadOf(assistant, metadataJson), id })
       if (messages.length > 0) await log.append(id, { id, messages, source: 'update' })
       return thread
@@ -68,7 +72,12 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
 
     setMetadata: createSetMetadata(collections),
 
-    ...createThreadMessages(deps),
+    ...messages,
+    async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
+      await find(assistant, threadId)
+      await storeKilobytes(assistant._id, Buffer.byteLength(messagesToJson([message])))
+      return addMessage(assistant, threadId, message, entryId)
+    },
     ...createRunsOfThreads(collections),
   }
 }

@@ -13,7 +13,7 @@ import { createExpiry } from './expired-knowledge.ts'
 
 /** Undefined: kept for as long as the owner keeps it. */
 export interface RetentionSettings {
-  retainPublicThreadsDays: number | undefined
+  retainPublicThreadsDays: number
   retainPendingAccountsDays: number | undefined
   retainWaitingRunsDays: number | undefined
   archiveAfterDays: number | undefined
@@ -56,10 +56,10 @@ export function createRetention({
     const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays, archiveAfterDays } = settings
     const parts: Promise<unknown>[] = [
       deleteUnstoredThreads(now),
+      deletePublicThreads(before(retainPublicThreadsDays)),
       expiry.vectorStores(new Date(now), perRound),
       expiry.files(new Date(now), perRound),
     ]
-    if (retainPublicThreadsDays !== undefined) parts.push(deletePublicThreads(before(retainPublicThreadsDays)))
     if (retainPendingAccountsDays !== undefined)
       parts.push(deletePendingAccounts(before(retainPendingAccountsDays), now))
     if (retainWaitingRunsDays !== undefined) parts.push(cancelWaitingRuns(before(retainWaitingRunsDays)))

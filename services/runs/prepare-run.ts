@@ -19,6 +19,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { searchOf } from '../../domain/search-override.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import {
   type LocOf,
   type GivenMessage,
@@ -28,6 +29,7 @@ import {
 } from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
+import { takesPlace } from '../threads/quota.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
@@ -117,6 +119,7 @@ function overridesOf(request: RunRequest): RunOverrides {
 }
 
 export interface AdmitRunDeps {
+  storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
   budgetCounting: Pick<BudgetCounting, 'admit'>
   conversations: Pick<Conversations, 'read'>
   tracing: Pick<Tracing, 'currentTraceparent'>
@@ -135,12 +138,13 @@ const firstCheckAfterMs = 15_000
  * configured, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
-  { budgetCounting, conversations, tracing, accountOf }: AdmitRunDeps,
+  { budgetCounting, conversations, tracing, accountOf, storageQuota }: AdmitRunDeps,
   {
     thread,
     withThread = false,
     assistant,
     input,
+    attachments = [],
     inputLoc,
     overrides = {},
     metadataJson,
@@ -160,6 +164,9 @@ export async function admitRun(
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
+  const attachedBytes = attachments.reduce((sum, { size }) => sum + size, 0)
+  if (attachedBytes > 0 || keepsWithoutPlace(thread))
+    await storageQuota.requireRoomForRun(thread.user_id, inputBytes + attachedBytes, isPublic)
   const bytes = (thread.log_bytes ?? 0) + inputBytes
   // What its own public callers may cost is another matter than what those of the asking assistant may.
   const isOfOwnPublic = isPublic && askedBy === undefined
@@ -190,6 +197,11 @@ export async function admitRun(
     check_at: new Date(now.getTime() + firstCheckAfterMs),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
+}
+
+/** Whether what is said on the thread is kept, and no thread quota limits how much. */
+function keepsWithoutPlace(thread: ThreadRecord): boolean {
+  return !takesPlace(thread) && thread.expires_at === undefined
 }
 
 /**

@@ -39,7 +39,7 @@ describe('rate limits', () => {
       TRUST_PROXY: '127.0.0.1',
       RATE_LIMIT_TABLE: `login_client=3/1h, login_address=5/1h, signup_client=2/1h, verify_address=2/1h,
         mails_address=2/1h,3/1d, public_client=5/1h, public_runs_token=3/1h, public_runs_assistant=2/1h,
-        runs_user=2/1h, admin_client=4/1h`,
+        runs_user=2/1h, admin_client=4/1h, public_kilobytes_assistant=300/1h`,
     },
     settings: patient,
   })
@@ -122,6 +122,27 @@ describe('rate limits', () => {
     expect((await from(service, '192.0.2.30').call('OPTIONS', '/public/v1/models')).status).toBe(200)
     expect((await guess()).status).toBe(429)
     expect((await from(service, '192.0.2.30').call('GET', '/ok')).status).toBe(200)
+  })
+
+  it('limit what public callers of an assistant have stored, without counting what is refused', async () => {
+    const [one, other] = [await newPublicAssistant(service), await newPublicAssistant(service)]
+    const long = 'x'.repeat(200_000)
+    const post = ({ token }: { token: string }, path: string, body: unknown, address: string) =>
+      from(service, address, token).call('POST', `/public/v1${path}`, body)
+    const begin = (assistant: { token: string }, address: string) =>
+      post(assistant, '/threads', { messages: [{ role: 'user', content: long }] }, address)
+    const begun = await begin(one, '192.0.2.40')
+    expect(begun.status).toBe(200)
+    const refused = await begin(one, '192.0.2.40')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+    const messages = `/threads/${begun.body.id}/messages`
+    const say = (content: string) => post(one, messages, { role: 'user', content }, '192.0.2.41')
+    expect((await say(long)).status).toBe(429)
+    expect((await say('x'.repeat(90_000))).status).toBe(200)
+    const asked = { ...chat, messages: [{ role: 'user', content: 'x'.repeat(20_000) }] }
+    expect((await post(one, '/chat/completions', asked, '192.0.2.42')).status).toBe(429)
+    expect((await begin(other, '192.0.2.43')).status).toBe(200)
   })
 
   it("limit a user's runs before they are started, and nobody else's", async () => {

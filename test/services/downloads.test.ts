@@ -20,7 +20,7 @@ function scriptedServer() {
     })
     return new Response(body.readable)
   }
-  return { open, downloads: createDownloads({ fetchWithin: () => fetch }) }
+  return { open, downloads: createDownloads({ fetchWith: () => fetch }) }
 }
 
 async function settled(): Promise<void> {

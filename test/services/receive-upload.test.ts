@@ -23,7 +23,6 @@ it('refuses an upload of too many files, and removes what it has stored of it', 
     },
     startIngestion: async () => void (started += 1),
     storageQuota: {
-      requireRoom: async () => undefined,
       limit: async (_user, content) => ({ content, refusal: async () => undefined }),
     },
   }

@@ -117,13 +117,40 @@ describe('uploads in parts of /v1', () => {
     expect((await refused(partOf(second, id, 0, 10)))[0]).toBe(404)
     expect((await refused(second.uploads.cancel(id)))[0]).toBe(404)
     // Twice the announced size is for parts that are sent again.
-    await partOf(client, id, 0, 30)
+    expect((await refused(partOf(client, id, 0, 21)))[0]).toBe(400)
+    await partOf(client, id, 0, 15)
+    const last = await Promise.allSettled([
+      partOf(client, id, 0, 5),
+      partOf(client, id, 0, 5),
+      partOf(client, id, 0, 5),
+    ])
+    expect(last.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1)
     expect((await refused(partOf(client, id, 0, 10)))[0]).toBe(400)
     await service.collections.users.updateOne({ _id: owner.userId }, { $set: { storage_max_mb: 1 } })
     expect((await refused(begin(client, { bytes: 2 * 1024 ** 2 })))[0]).toBe(413)
     const { id: third } = await begin(client, { bytes: 600_000 })
     await partOf(client, third, 0, 600_000)
     expect((await refused(partOf(client, third, 0, 600_000)))[0]).toBe(413)
-    expect(await blobsOf(owner.projectId)).toBe(2)
+    const there = (await service.collections.files.find({ user_id: owner.userId }).lean()).filter(
+      ({ size }) => size > 0,
+    )
+    expect(await blobsOf(owner.projectId)).toBe(there.length)
+  })
+
+  it('take the announced bytes of the storage quota from their beginning', async () => {
+    const { client, owner } = await v1Client(service)
+    await service.collections.users.updateOne({ _id: owner.userId }, { $set: { storage_max_mb: 1 } })
+    const first = await begin(client, { bytes: 600_000 })
+    expect(await refused(begin(client, { bytes: 600_000 }))).toEqual([413, null])
+    expect((await owner.get('/user/usage')).storage_bytes).toBe(600_000)
+    const bystander = await v1Client(service)
+    await service.collections.users.updateOne({ _id: bystander.owner.userId }, { $set: { storage_max_mb: 1 } })
+    const begun = await Promise.allSettled(Array.from({ length: 5 }, () => begin(bystander.client, { bytes: 400_000 })))
+    expect(begun.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(2)
+    // Its own parts may take what was announced.
+    const part = await partOf(client, first.id, 0, 600_000)
+    expect((await client.uploads.complete(first.id, { part_ids: [part] })).status).toBe('completed')
+    await client.uploads.cancel((await begin(client, { bytes: 400_000 })).id)
+    expect((await owner.get('/user/usage')).storage_bytes).toBe(600_000)
   })
 })

@@ -139,7 +139,9 @@ export const Usage = Type.Object(
     projects: Type.Integer(),
     assistants: Type.Integer(),
     files: Type.Integer(),
-    storage_bytes: Type.Integer({ description: 'Of the original files.' }),
+    storage_bytes: Type.Integer({
+      description: 'Of files, images of messages, and answers that are kept without a place of the thread quota.',
+    }),
     storage_max_mb: nullable(Type.Integer({ description: 'What the files may take together.' })),
     ...counted,
     threads: Type.Array(Type.Object({ thread_id: Type.String(), ...counted }), {

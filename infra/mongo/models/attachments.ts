@@ -19,6 +19,8 @@ const attachment = new Schema<AttachmentRecord>(
   schemaOptions('attachments'),
 )
 attachment.index({ thread_id: 1, _id: 1 })
+// With the size, the sum for the storage quota is made from the index alone.
+attachment.index({ user_id: 1, size: 1 })
 
 export function attachmentModels(connection: Connection) {
   return { attachments: connection.model<AttachmentRecord>('Attachment', attachment) }
