@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY web/package.json ./web/
 COPY local/package.json ./local/
-# No install scripts: the native packages are prebuilt, and the "node" package would download a second Node.
+# No install scripts: the native packages are prebuilt.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 # The console is static files: its build tools are not part of the image.
 COPY client ./client

@@ -15,6 +15,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
@@ -26,6 +27,11 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const modules = path.join(root, 'node_modules')
 const stampFile = path.join(modules, '.install-stamp')
 const nodeVersion = '24.21.0'
+/** The checksums of its packages, for each system that has one of that version. */
+const nodePackages = {
+  'linux-x64': 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  'linux-arm64': 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+}
 /** It can tell the processor time of a thread, which the guard of the workflow thread asks for. */
 const oldestVersion = '24.6'
 /** What starts the servers as soon as it runs. */
@@ -52,11 +58,9 @@ function neededBy(script) {
   return /^(?:local|examples|scripts)\//.test(script || '') ? toRun : everything
 }
 
-/** The Node that called us when it is new enough, else the one among our packages, else one of our own. */
+/** The Node that called us when it is new enough, else one of our own. */
 function nodeToRun() {
-  if (isNewEnough(process.versions.node)) return process.execPath
-  const ours = path.join(modules, 'node', 'bin', 'node')
-  return works(ours) ? ours : cachedNode()
+  return isNewEnough(process.versions.node) ? process.execPath : cachedNode()
 }
 
 function isNewEnough(version) {
@@ -81,23 +85,43 @@ function nodeToInstall() {
 }
 
 function cachedNode() {
-  const folder = path.join(cacheDir(), `node-${nodeVersion}`)
-  const node = path.join(folder, 'node_modules', 'node', 'bin', 'node')
+  const folder = path.join(cacheDir(), `node-${nodeVersion}-checked`)
+  const node = path.join(folder, 'bin', 'node')
   if (works(node)) return node
   say(`fetching Node ${nodeVersion} (this one is ${process.versions.node})`)
   mkdirSync(cacheDir(), { recursive: true })
   const fresh = mkdtempSync(`${folder}-`)
-  const options = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
-  const install = [npmCli(), 'install', '--prefix', fresh, ...options, `node@${nodeVersion}`]
-  const { status } = spawnSync(process.execPath, install, { cwd: fresh, stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0)
-    fail(`Node ${nodeVersion} could not be installed. Install Node ${oldestVersion} or newer and try again.`)
+  fetchNode(fresh)
   if (!works(node)) rmSync(folder, { recursive: true, force: true })
   // Another process may have been faster; then its copy stays.
   if (existsSync(folder)) rmSync(fresh, { recursive: true, force: true })
   else renameSync(fresh, folder)
   if (!works(node)) fail(`Node ${nodeVersion} was installed in ${folder} but does not run.`)
   return node
+}
+
+/**
+ * Puts the package of this system into the folder, if it has the checksum above. The package "node" would fetch it
+ * without one, by a script.
+ */
+function fetchNode(folder) {
+  const refuse = (reason) => {
+    rmSync(folder, { recursive: true, force: true })
+    fail(`Node ${nodeVersion} was not installed: ${reason}. Install Node ${oldestVersion} or newer and try again.`)
+  }
+  const system = `${process.platform}-${process.arch}`
+  const wanted = nodePackages[system]
+  if (!wanted) refuse(`no checksum of it is known for ${system}`)
+  const options = ['--pack-destination', folder, '--no-audit', '--no-fund', '--loglevel=error']
+  const pack = [npmCli(), 'pack', `node-${system}@${nodeVersion}`, ...options]
+  const { status } = spawnSync(process.execPath, pack, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) refuse('npm could not fetch it')
+  const archive = path.join(folder, `node-${system}-${nodeVersion}.tgz`)
+  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
+  if (found !== wanted) refuse(`its checksum is ${found} instead of ${wanted}`)
+  const unpacked = spawnSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], { stdio: 'inherit' })
+  if (unpacked.status !== 0) refuse('tar could not unpack it')
+  rmSync(archive)
 }
 
 /** The same folder as in services/cache.ts. */
@@ -146,8 +170,7 @@ function installedMatchesLock() {
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages
   const native = Object.values(installed).flatMap((entry) => Object.keys(entry.optionalDependencies || {}))
   const counts = (name, entry) => {
-    // Our own folders, and the links to them.
-    if (!name.includes('node_modules/') || entry.link) return false
+    if (!isFetched(name, entry)) return false
     if (!entry.optional) return true
     return Boolean(entry.os) && isForThisMachine(entry) && native.includes(name.split('node_modules/').pop())
   }
@@ -178,6 +201,7 @@ function installTemporal(node) {
 
 /** `npm ci` refuses a lock file that lacks a package for some other system; `npm install` takes it as far as it goes. */
 async function installPackages(node, wanted) {
+  refuseUnknown()
   const omitted = wanted === everything ? [] : ['--omit=dev']
   say('installing packages with npm ci (a minute or two the first time)')
   if (!(await npm(node, 'ci', ...omitted))) {
@@ -186,7 +210,27 @@ async function installPackages(node, wanted) {
       fail('The packages could not be installed; the message of npm is above.')
   }
   if (wanted === toRun) prunePackages(node)
+  else linkNode(node)
   writeFileSync(stampFile, lockStamp(wanted))
+}
+
+/** npm runs what it fetches: nothing of which package-lock.json has no checksum. */
+function refuseUnknown() {
+  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+  const unknown = Object.keys(packages).filter(
+    (name) => isFetched(name, packages[name]) && !packages[name].integrity && isForThisMachine(packages[name]),
+  )
+  if (unknown.length > 0)
+    fail(`package-lock.json has no checksum of ${unknown.join(', ')}: run node scripts/complete-lockfile.ts`)
+}
+
+/** The scripts of package.json find the same Node, where the one that calls npm is too old for them. */
+function linkNode(node) {
+  const link = path.join(modules, '.bin', 'node')
+  if (isNewEnough(process.versions.node)) return
+  mkdirSync(path.dirname(link), { recursive: true })
+  rmSync(link, { force: true })
+  symlinkSync(node, link)
 }
 
 /** Halves what is installed. A failure costs space only. */
@@ -219,8 +263,14 @@ function npm(node, ...args) {
 
 function packagesForThisMachine(omitsDev) {
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  const isFetched = (name, entry) => name.includes('node_modules/') && !entry.link && isForThisMachine(entry)
-  return Object.entries(packages).filter(([name, entry]) => isFetched(name, entry) && !(omitsDev && entry.dev)).length
+  return Object.entries(packages).filter(
+    ([name, entry]) => isFetched(name, entry) && isForThisMachine(entry) && !(omitsDev && entry.dev),
+  ).length
+}
+
+/** Our own folders, and the links to them, are there. */
+function isFetched(name, entry) {
+  return name.includes('node_modules/') && !entry.link
 }
 
 /** npm's own script, to be run by a Node of our choice. */

@@ -1,5 +1,7 @@
 type LockEntry = {
   version?: string
+  integrity?: string
+  link?: boolean
   os?: string[]
   cpu?: string[]
   libc?: string[]
@@ -30,6 +32,13 @@ export function missingPackages(packages: LockPackages): LockPackages {
     }
   }
   return missing
+}
+
+/** The packages that npm would fetch and take as they come. */
+export function packagesWithoutChecksum(packages: LockPackages): { folder: string; spec: string }[] {
+  return Object.entries(packages)
+    .filter(([folder, entry]) => folder.includes('node_modules/') && !entry.link && entry.integrity === undefined)
+    .map(([folder, { version }]) => ({ folder, spec: `${folder.split('node_modules/').pop()}@${version}` }))
 }
 
 /** The folders in which Node looks for a package's dependencies, as prefixes, innermost first. */

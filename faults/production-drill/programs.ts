@@ -1,10 +1,9 @@
 import { cp, readdir, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import { cached, installInCache } from '../../local/services/cache.ts'
 import { findOnPath, run } from '../../local/services/command.ts'
 import { libraryPathIn, unpackDebian } from '../../local/services/debian.ts'
-import { goInstall } from '../../local/services/go-install.ts'
+import { goInstall, goModule } from '../../local/services/go-install.ts'
 import { type Log, firstThatWorks } from '../../local/services/ways.ts'
 
 /** A folder of programs, and where they find their libraries. */
@@ -12,6 +11,9 @@ export interface Programs {
   folder: string
   env: NodeJS.ProcessEnv
 }
+
+/** The checksums of the versions that are built. */
+const serverSums: Record<string, string> = { '1.31.0': 'h1:FKLodreaMXUxYc3zr6xxwxtpGz1WH/t7O0IWxV1d1x0=' }
 
 /** Temporal's server and its tool for SQL databases, and the schema, as in the images of that version. */
 export async function prepareTemporalServer(version: string, log: Log): Promise<Programs & { schema: string }> {
@@ -21,13 +23,14 @@ export async function prepareTemporalServer(version: string, log: Log): Promise<
 }
 
 async function installTemporalServer(version: string, folder: string, log: Log): Promise<void> {
-  const module = 'go.temporal.io/server'
-  await goInstall(`${module}/cmd/server@v${version}`, folder, log)
-  await goInstall(`${module}/cmd/tools/sql@v${version}`, folder, log)
+  const sum = serverSums[version]
+  if (sum === undefined) throw new Error(`no checksum is known of Temporal's server ${version}`)
+  const module = { module: 'go.temporal.io/server', version, sum }
+  await goInstall({ ...module, folder: './cmd/server' }, folder, log)
+  await goInstall({ ...module, folder: './cmd/tools/sql' }, folder, log)
   await symlink('server', path.join(folder, 'temporal-server'))
   await symlink('sql', path.join(folder, 'temporal-sql-tool'))
-  const { Dir }: { Dir: string } = parseOwnJson(await run('go', ['mod', 'download', '-json', `${module}@v${version}`]))
-  await cp(path.join(Dir, 'schema'), path.join(folder, 'schema'), { recursive: true })
+  await cp(path.join(await goModule(module), 'schema'), path.join(folder, 'schema'), { recursive: true })
 }
 
 /** PostgreSQL's server programs: those on `PATH`, of Debian's package, or of that package unpacked. */

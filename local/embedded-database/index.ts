@@ -1,7 +1,6 @@
 // Before a change: README.md in this folder, and docs/traps.md, The embedded database.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { cached, installInCache } from '../services/cache.ts'
 import { findOnPath, run, withTicks } from '../services/command.ts'
 import type { Log } from '../services/ways.ts'
 
@@ -19,14 +18,8 @@ export async function supportedVersions(): Promise<string[]> {
 }
 
 const versionToInstall = async () => String((await supportedVersions()).at(-1))
-const cacheName = (version: string) => `secantusdb-${version}`
 
-export const embeddedInCache = async () => inFolder(cached(cacheName(await versionToInstall())))
-
-export async function embeddedFromPyPi(log: Log) {
-  const version = await versionToInstall()
-  return inFolder(await installInCache(cacheName(version), log, (folder) => install(version, folder, log)))
-}
+export const embeddedCacheName = async () => `secantusdb-${await versionToInstall()}`
 
 /** `--standalone` switches off the oplog and the memory of retryable writes, whose cost grows with each write. */
 export const embeddedArgs = ({ port, home }: { port: number; home: string }) =>
@@ -42,14 +35,28 @@ export const embeddedEnv = { MALLOC_ARENA_MAX: '2' }
 /** The arguments with which the same Python prints the installed version. */
 export const embeddedVersionArgs = ['-c', 'from importlib.metadata import version; print(version("SecantusDB"))']
 
-const inFolder = (folder: string | undefined) => folder && path.join(folder, 'bin', 'python')
+export const embeddedInFolder = (folder: string) => path.join(folder, 'bin', 'python')
 
-async function install(version: string, folder: string, log: Log): Promise<void> {
+/** Where the checksums of that version and of what it needs are. */
+export const requirementsOf = (version: string) => path.join(launcher, `requirements-${version}.txt`)
+
+/** Only files with a checksum that is named there are taken; what pip would build needs others to be built. */
+const pinned = (requirements: string) => [
+  '--require-hashes',
+  '--only-binary',
+  ':all:',
+  '--no-deps',
+  '--requirement',
+  requirements,
+]
+
+export async function installEmbedded(folder: string, log: Log): Promise<void> {
+  const version = await versionToInstall()
   const python = (await findOnPath('python3')) ?? (await findOnPath('python'))
   if (!python) throw new Error('no python3 on PATH')
   log(`installing SecantusDB ${version} from PyPI`)
   await run(python, ['-m', 'venv', folder])
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `SecantusDB==${version}`]
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...pinned(requirementsOf(version))]
   await withTicks(run(path.join(folder, 'bin', 'python'), pip), (seconds) =>
     log(`still installing SecantusDB (${seconds} s)`),
   )

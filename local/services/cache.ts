@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from './ways.ts'
+import type { Log, Way } from './ways.ts'
 
 /**
  * The folder for downloads and builds. It is outside the repository, so that a second clone does not build Temporal
@@ -20,7 +20,7 @@ export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
   }
 }
 
-/** This file is written last and marks a complete installation. */
+/** This file is written last, marks a complete installation, and says how it came. */
 const completeMark = '.complete'
 
 /** The cached folder with that name if its installation was completed, else undefined. */
@@ -28,6 +28,40 @@ export function cached(name: string): string | undefined {
   const folder = path.join(cacheDir(), name)
   return existsSync(path.join(folder, completeMark)) ? folder : undefined
 }
+
+/** One way to fill a cached folder: `install` gets the empty folder. */
+export type Installation = { name: string; install: (folder: string) => Promise<void> }
+
+/**
+ * Ways to get what is in the cached folder `name`: as it is there, else by each of these installations. However many
+ * processes look for it at once, each says how it really came: by which installation, if perhaps in an earlier start.
+ */
+export function waysByCache<T>(
+  name: string,
+  log: Log,
+  found: (folder: string) => T | Promise<T>,
+  installations: readonly Installation[],
+): Way<T>[] {
+  const inCache: Way<T> = {
+    name: 'cache',
+    attempt: async () => {
+      const folder = cached(name)
+      return folder === undefined ? undefined : found(folder)
+    },
+    source: async () => {
+      const installation = await installationOf(name)
+      return installation === '' ? 'cache' : `${installation}, kept in the cache`
+    },
+  }
+  const installing = installations.map((installation): Way<T> => ({
+    name: installation.name,
+    attempt: async () => found(await installInCache(name, log, installation.install, installation.name)),
+    source: () => installationOf(name),
+  }))
+  return [inCache, ...installing]
+}
+
+const installationOf = (name: string) => readFile(path.join(cacheDir(), name, completeMark), 'utf8')
 
 /**
  * Fills the cached folder `name` with `install`, which gets the empty folder, and returns its path. Two processes
@@ -37,6 +71,7 @@ export async function installInCache(
   name: string,
   log: Log,
   install: (folder: string) => Promise<void>,
+  installation = '',
 ): Promise<string> {
   const folder = path.join(cacheDir(), name)
   await mkdir(cacheDir(), { recursive: true })
@@ -46,7 +81,7 @@ export async function installInCache(
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true })
     await install(folder)
-    await writeFile(path.join(folder, completeMark), '')
+    await writeFile(path.join(folder, completeMark), installation)
     return folder
   } catch (error) {
     await rm(folder, { recursive: true, force: true })

@@ -6,13 +6,18 @@ import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
 import type { Log } from './ways.ts'
 
+/** The checksums of the versions that are built. */
+const sums: Record<string, string> = { '2.11.9': 'h1:bhZtcRKQOq0fuLvEgCdPYvUxXyGn9kzjG4lh2332DTE=' }
+
 /**
  * Builds Caddy, the proxy of docker-compose.yml, in the version of its image, once; returns the path of the program.
  * Debian's package is too old: before 2.11.2 a request with a body is answered 502 when a connection is refused.
  */
 export async function prepareCaddy(version: string, log: Log): Promise<string> {
   const name = `caddy-${version}`
-  const program = `github.com/caddyserver/caddy/v2/cmd/caddy@v${version}`
+  const sum = sums[version]
+  if (sum === undefined) throw new Error(`no checksum is known of Caddy ${version}`)
+  const program = { module: 'github.com/caddyserver/caddy/v2', version, sum, folder: './cmd/caddy' }
   const folder = cached(name) ?? (await installInCache(name, log, (into) => goInstall(program, into, log)))
   return path.join(folder, 'caddy')
 }

@@ -1,5 +1,9 @@
+import { parseOwnJson } from '../../domain/own-json.ts'
 import { findOnPath, run, withTicks } from './command.ts'
 import type { Log } from './ways.ts'
+
+/** A program of a module of the Go module proxy. `sum` is that of the module, as in a go.sum. */
+export type GoProgram = { module: string; version: string; sum: string; folder: string }
 
 /**
  * Nobody debugs these programs, so that they need no symbols. The tag is the one with which Temporal builds its own: its
@@ -9,22 +13,43 @@ import type { Log } from './ways.ts'
  */
 const flags = ['-tags=disable_grpc_modules', '-gcflags=all=-dwarf=false', '-ldflags=-s -w']
 
+/** Only what the module's own go.sum names with a checksum is built, whatever the settings of this machine say. */
+const pinned = ['-mod=readonly', '-buildvcs=false']
+
 /**
- * Builds a program of the Go module proxy, given as `package@version`, into `folder`. What Go has built before is taken
- * from its cache. `log` gets how many of the missing packages are built.
+ * Builds the program into `folder`. What Go has built before is taken from its cache. `log` gets how many of the
+ * missing packages are built.
  */
-export async function goInstall(program: string, folder: string, log: Log): Promise<void> {
-  if (!(await findOnPath('go'))) throw new Error('no go on PATH')
-  const env = { GOGC: '400', GOMEMLIMIT: '1GiB', ...process.env, GOBIN: folder }
-  log(`fetching the sources of ${program}`)
-  const all = plannedPackages(await run('go', ['install', '-n', ...flags, program], { env }))
-  log(`building ${program} with Go: ${all} packages (once; up to three minutes)`)
+export async function goInstall(program: GoProgram, folder: string, log: Log): Promise<void> {
+  const name = nameOf(program)
+  log(`fetching the sources of ${name}`)
+  const options = {
+    cwd: await goModule(program),
+    env: { GOGC: '400', GOMEMLIMIT: '1GiB', ...process.env, GOWORK: 'off', GOBIN: folder },
+  }
+  const install = ['install', ...pinned, ...flags]
+  const all = plannedPackages(await run('go', [...install, '-n', program.folder], options))
+  log(`building ${name} with Go: ${all} packages (once; up to three minutes)`)
   let built = 0
   await withTicks(
-    run('go', ['install', '-v', ...flags, program], { env, onOutput: (text) => (built += lines(text)) }),
-    () => log(`built ${Math.min(built, all)} of ${all} packages of ${program}`),
+    run('go', [...install, '-v', program.folder], { ...options, onOutput: (text) => (built += lines(text)) }),
+    () => log(`built ${Math.min(built, all)} of ${all} packages of ${name}`),
   )
 }
+
+/**
+ * The folder of the module's sources in Go's cache, whose checksum is compared with ours. Their go.sum has the
+ * checksums of all modules that they need.
+ */
+export async function goModule({ module, version, sum }: Omit<GoProgram, 'folder'>): Promise<string> {
+  if (!(await findOnPath('go'))) throw new Error('no go on PATH')
+  const printed = await run('go', ['mod', 'download', '-json', `${module}@v${version}`])
+  const found: { Dir: string; Sum: string } = parseOwnJson(printed)
+  if (found.Sum !== sum) throw new Error(`${module} ${version} has the checksum ${found.Sum} instead of ${sum}`)
+  return found.Dir
+}
+
+const nameOf = ({ module, version, folder }: GoProgram) => `${module}${folder.slice(1)} ${version}`
 
 /** How many packages will be built, by the commands that `go install -n` prints: each is compiled by one. */
 export const plannedPackages = (commands: string) => commands.match(/\/compile -o /g)?.length ?? 0

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { cached, installInCache } from './cache.ts'
+import { waysByCache } from './cache.ts'
 import { findOnPath } from './command.ts'
 import { goInstall } from './go-install.ts'
 import { httpAnswer } from './http-answer.ts'
@@ -10,22 +10,24 @@ import { type Log, firstThatWorks } from './ways.ts'
 
 const version = '1.8.0'
 const cacheName = `versitygw-${version}`
-const goPackage = `github.com/versity/versitygw/cmd/versitygw@v${version}`
+const program = {
+  module: 'github.com/versity/versitygw',
+  version,
+  sum: 'h1:au+wI+aybno/STsQiSm35Uu6Q6iK5MWReQxgO6SEMFc=',
+  folder: './cmd/versitygw',
+}
 
 /** Finds or builds an S3-compatible store, for tests and drills: Versity's gateway, which keeps objects as files. */
 export async function prepareObjectStore(log: Log) {
   return firstThatWorks<string>('An S3-compatible store', 'BLOBS_URL', [
     { name: 'PATH', attempt: () => findOnPath('versitygw') },
-    { name: 'cache', attempt: async () => inFolder(cached(cacheName)) },
-    {
-      name: 'built from the Go module proxy',
-      attempt: async () =>
-        inFolder(await installInCache(cacheName, log, (folder) => goInstall(goPackage, folder, log))),
-    },
+    ...waysByCache(cacheName, log, inFolder, [
+      { name: 'built with Go', install: (folder) => goInstall(program, folder, log) },
+    ]),
   ])
 }
 
-const inFolder = (folder: string | undefined) => folder && path.join(folder, 'versitygw')
+const inFolder = (folder: string) => path.join(folder, 'versitygw')
 
 /** Starts the store on its folder in `dataDir`. It has no bucket in the beginning. */
 export async function startObjectStore({

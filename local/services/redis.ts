@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { cached, installInCache } from './cache.ts'
+import { waysByCache } from './cache.ts'
 import { findOnPath, run, versionOf } from './command.ts'
 import { libraryPathIn, unpackDebian } from './debian.ts'
 import { exchange, freePort } from './ports.ts'
@@ -15,11 +15,9 @@ type RedisServer = { command: string; libraryPath?: string }
 export async function prepareRedis(log: Log) {
   return firstThatWorks<RedisServer>('Redis', 'REDIS_URL', [
     { name: 'PATH', attempt: onPath },
-    { name: 'cache', attempt: () => unpacked(cached(cacheName)) },
-    {
-      name: 'Debian package',
-      attempt: async () => unpacked(await installInCache(cacheName, log, (folder) => fromDebian(folder, log))),
-    },
+    ...waysByCache(cacheName, log, unpacked, [
+      { name: 'Debian package, unpacked', install: (folder) => fromDebian(folder, log) },
+    ]),
   ])
 }
 
@@ -49,8 +47,7 @@ async function redisPackages(): Promise<string[]> {
   return ['redis-server', 'redis-tools', ...libraries]
 }
 
-async function unpacked(folder: string | undefined): Promise<RedisServer | undefined> {
-  if (!folder) return undefined
+async function unpacked(folder: string): Promise<RedisServer> {
   return {
     command: path.join(folder, 'usr', 'bin', 'redis-server'),
     libraryPath: await libraryPathIn(folder),

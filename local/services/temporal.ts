@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
-import { cached, installInCache } from './cache.ts'
+import { waysByCache } from './cache.ts'
 import { findOnPath, versionOf } from './command.ts'
 import { downloadArchive } from './download.ts'
 import { goInstall } from './go-install.ts'
@@ -15,8 +15,20 @@ import { type Log, firstThatWorks } from './ways.ts'
 const version = '1.5.1'
 const cacheName = `temporal-${version}`
 
-/** Later versions of the command carry a `replace` in their go.mod and cannot be installed this way. */
-const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
+const program = {
+  module: 'github.com/temporalio/cli',
+  version,
+  sum: 'h1:0RZMk14BWxz44Xg6ciDQvpfAMffoG3J7/K03ql80teY=',
+  folder: './cmd/temporal',
+}
+
+/** The SHA-256 of the released archives. */
+const archives: Record<string, string> = {
+  linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  linux_arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  darwin_amd64: 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  darwin_arm64: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+}
 
 /**
  * Measured: the default dev server adds about 50 ms to every task (20 polls a second on its one shard), and its
@@ -45,16 +57,10 @@ const tuning = [
 export async function prepareTemporal(log: Log) {
   return firstThatWorks<string>('Temporal', 'TEMPORAL_ADDRESS', [
     { name: 'PATH', attempt: onPath },
-    { name: 'cache', attempt: async () => inFolder(cached(cacheName)) },
-    {
-      name: 'official download',
-      attempt: async () => inFolder(await installInCache(cacheName, log, (folder) => download(folder, log))),
-    },
-    {
-      name: 'built from the Go module proxy',
-      attempt: async () =>
-        inFolder(await installInCache(cacheName, log, (folder) => goInstall(goPackage, folder, log))),
-    },
+    ...waysByCache(cacheName, log, inFolder, [
+      { name: 'official download', install: (folder) => download(folder, log) },
+      { name: 'built with Go', install: (folder) => goInstall(program, folder, log) },
+    ]),
   ])
 }
 
@@ -66,13 +72,14 @@ async function onPath(): Promise<string | undefined> {
   return command
 }
 
-const inFolder = (folder: string | undefined) => folder && path.join(folder, 'temporal')
+const inFolder = (folder: string) => path.join(folder, 'temporal')
 
 async function download(folder: string, log: Log): Promise<void> {
   const platform = process.platform === 'darwin' ? 'darwin' : 'linux'
   const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
-  const url = `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${platform}_${arch}.tar.gz`
-  await downloadArchive(url, folder, { strip: 0, log })
+  const system = `${platform}_${arch}`
+  const url = `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${system}.tar.gz`
+  await downloadArchive(url, folder, { sha256: archives[system], strip: 0, log })
 }
 
 /** Where the server is: `address` is host:port for gRPC, `uiUrl` the page for operators. */

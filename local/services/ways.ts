@@ -5,8 +5,11 @@ export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError'
 }
 
-/** One source of a program. `attempt` returns undefined if the source does not have it, and throws if it failed. */
-export type Way<T> = { name: string; attempt: () => Promise<T | undefined> }
+/**
+ * One source of a program. `attempt` returns undefined if the source does not have it, and throws if it failed.
+ * `source` says afterwards where it really came from, if that can differ from the name.
+ */
+export type Way<T> = { name: string; attempt: () => Promise<T | undefined>; source?: () => Promise<string> }
 
 /**
  * Tries the sources in order and returns the first result, and which source it was. If none works, the error names
@@ -21,7 +24,7 @@ export async function firstThatWorks<T>(
   for (const way of ways) {
     try {
       const value = await way.attempt()
-      if (value !== undefined) return { value, source: way.name }
+      if (value !== undefined) return { value, source: (await way.source?.()) ?? way.name }
       failures.push(`${way.name}: not there`)
     } catch (error) {
       failures.push(`${way.name}: ${reason(error)}`)

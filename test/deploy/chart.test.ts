@@ -5,14 +5,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { settingsIn } from '../../infra/settings/schema.ts'
 import { pythonPrograms } from '../support/python-packages.ts'
-import { goModule, goProgram } from './go-program.ts'
+import { goModule } from '../../local/services/go-install.ts'
+import { goProgram } from './go-program.ts'
 import { runProgram } from './run-program.ts'
 
 const chart = path.join(import.meta.dirname, '../../deploy/helm')
 const kubernetes = '1.31'
 const validator = 'kubernetes-validate==1.37.0'
-const keda = 'github.com/kedacore/keda/v2@v2.21.0'
-const prometheusOperator = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
+const helmProgram = {
+  module: 'helm.sh/helm/v3',
+  version: '3.22.0',
+  sum: 'h1:n1if5iQgHYsujPAcO5oonH/KiSNUmqmUF0iGVjSF3AU=',
+  folder: './cmd/helm',
+}
+const keda = {
+  module: 'github.com/kedacore/keda/v2',
+  version: '2.21.0',
+  sum: 'h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps=',
+}
+const prometheusOperator = {
+  module: 'github.com/prometheus-operator/prometheus-operator',
+  version: '0.85.0',
+  sum: 'h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=',
+}
 /** All that can be switched on. */
 const everything = [
   'workers.runs.autoscaling.enabled=true',
@@ -33,7 +48,7 @@ describe('the chart', () => {
   let definitions: string[]
   beforeAll(async () => {
     // A first run builds Helm, which takes a minute on a quiet machine and many on a busy one.
-    helm = await goProgram('helm-3.22.0', 'helm.sh/helm/v3/cmd/helm@v3.22.0', 'helm')
+    helm = await goProgram('helm', helmProgram)
     python = path.join(await pythonPrograms('chart', [validator]), 'python')
     const [ofKeda, ofOperator] = await Promise.all([goModule(keda), goModule(prometheusOperator)])
     definitions = [

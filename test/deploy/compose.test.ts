@@ -33,12 +33,19 @@ interface Model {
 }
 
 /** The compose file as the reference implementation of the Compose Specification reads it. */
+const composeSpecProgram = {
+  module: 'github.com/compose-spec/compose-go/v2',
+  version: '2.16.2',
+  sum: 'h1:pTp1DqQwJzFd85GzlWsSszKA1ABrV/ySqsClujIcWA8=',
+  folder: './cmd',
+}
+
 describe('docker-compose.yml', () => {
   let folder: string
   let composeSpec: string
   let model: Model
   beforeAll(async () => {
-    composeSpec = await goProgram('compose-spec-2.16.2', 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2', 'cmd')
+    composeSpec = await goProgram('compose-spec', composeSpecProgram)
     folder = await mkdtemp(path.join(tmpdir(), 'compose-'))
     await copyFile(path.join(repository, 'docker-compose.yml'), path.join(folder, 'docker-compose.yml'))
     await cp(path.join(repository, 'deploy'), path.join(folder, 'deploy'), { recursive: true })

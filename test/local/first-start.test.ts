@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { installEmbedded, requirementsOf, supportedVersions } from '../../local/embedded-database/index.ts'
+import { run } from '../../local/services/command.ts'
 import { goInstall } from '../../local/services/go-install.ts'
 import { eventually } from '../support/eventually.ts'
 import { importsOf } from '../support/imports.ts'
@@ -58,8 +61,12 @@ const waitsForIt = `
   while (!existsSync('beside')) await new Promise((resolve) => setTimeout(resolve, 20))
   console.log('both run')`
 
-async function bootstrap(script: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ['local/bootstrap.mjs', script], { cwd: folder, env: plainEnv() })
+async function bootstrap(
+  script: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; output: string }> {
+  const options = { cwd: folder, env: { ...plainEnv(), ...env } }
+  const child = spawn(process.execPath, ['local/bootstrap.mjs', script], options)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -109,6 +116,84 @@ test('the tools of tests are installed with the tests', async () => {
   expect(existsSync(tool)).toBe(true)
 }, 60_000)
 
+test('nothing is installed of which the lock file has no checksum', async () => {
+  project({ 'scripts/other.ts': `console.log('it runs')` })
+  const file = path.join(folder, 'package-lock.json')
+  const lock: { packages: object } = JSON.parse(readFileSync(file, 'utf8'))
+  const elsewhere = { version: '1.0.0', os: ['none'], optional: true }
+  const packages = { ...lock.packages, 'node_modules/@a/elsewhere': elsewhere }
+  writeFileSync(file, JSON.stringify({ ...lock, packages }))
+  expect(await bootstrap('scripts/other.ts')).toMatchObject({ code: 0 })
+
+  writeFileSync(
+    file,
+    JSON.stringify({ ...lock, packages: { ...packages, 'node_modules/@a/here': { version: '1.0.0' } } }),
+  )
+  const { code, output } = await bootstrap('scripts/other.ts')
+  expect(output).toMatch(/no checksum of node_modules\/@a\/here: run node scripts\/complete-lockfile\.ts/)
+  expect(output).not.toContain('it runs')
+  expect(code).toBe(1)
+}, 60_000)
+
+test('an older Node fetches its own, and runs it only if it has its checksum', async () => {
+  const packed = path.join(folder, 'packed/package')
+  mkdirSync(path.join(packed, 'bin'), { recursive: true })
+  const program = `#!/bin/sh\n[ "$1" = --version ] && echo v99.1.0 && exit\necho "ours:"\nexec '${process.execPath}' "$@"\n`
+  writeFileSync(path.join(packed, 'bin/node'), program, { mode: 0o755 })
+  await run('tar', ['-czf', path.join(folder, 'packed.tgz'), '-C', path.dirname(packed), 'package'])
+  // The npm of this test has one package.
+  const npm = path.join(folder, 'npm-cli.js')
+  writeFileSync(
+    npm,
+    `import { copyFileSync } from 'node:fs'
+    const [what, spec, , into] = process.argv.slice(2)
+    if (what !== 'pack') process.exit(1)
+    copyFileSync('${folder}/packed.tgz', into + '/' + spec.replace('@', '-') + '.tgz')`,
+  )
+  project({ 'scripts/other.ts': `console.log('it runs')` })
+  mkdirSync(path.join(folder, 'node_modules'))
+  const script = path.join(folder, 'local/bootstrap.mjs')
+  const text = readFileSync(script, 'utf8').replace(/oldestVersion = '[\d.]+'/, "oldestVersion = '99.0'")
+  const lockText = readFileSync(path.join(folder, 'package-lock.json'))
+  const stamp = createHash('sha256').update(lockText).digest('hex')
+  writeFileSync(path.join(folder, 'node_modules/.install-stamp'), stamp)
+  const env = { ASSISTANT_CACHE_DIR: path.join(folder, 'cache'), npm_execpath: npm }
+
+  writeFileSync(script, text)
+  const refused = await bootstrap('scripts/other.ts', env)
+  expect(refused.output).toMatch(/was not installed: its checksum is sha512-\S+ instead of sha512-/)
+  expect(refused.code).toBe(1)
+
+  const sum = createHash('sha512')
+    .update(readFileSync(path.join(folder, 'packed.tgz')))
+    .digest('base64')
+  writeFileSync(script, text.replaceAll(/'sha512-[^']+'/g, `'sha512-${sum}'`))
+  const { code, output } = await bootstrap('scripts/other.ts', env)
+  expect(output).toMatch(/fetching Node [^]*ours:\nit runs/)
+  expect(code).toBe(0)
+  expect((await bootstrap('scripts/other.ts', env)).output).toBe('ours:\nit runs\n')
+}, 60_000)
+
+test('the embedded database is installed from files with known checksums only', async () => {
+  const python = path.join(folder, 'python3')
+  const fake = `#!/bin/sh\nmkdir -p "$3/bin"\nprintf '#!/bin/sh\\necho "$*" > "%s/pip"\\n' '${folder}' > "$3/bin/python"\nchmod +x "$3/bin/python"\n`
+  writeFileSync(python, fake, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`)
+  await installEmbedded(path.join(folder, 'venv'), () => {})
+  const pip = readFileSync(path.join(folder, 'pip'), 'utf8').trim()
+  expect(pip).toContain('--require-hashes --only-binary :all: --no-deps')
+
+  const [version = ''] = (await supportedVersions()).slice(-1)
+  const file = requirementsOf(version)
+  expect(pip.endsWith(` --requirement ${file}`)).toBe(true)
+  const requirements = readFileSync(file, 'utf8')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  expect(requirements.find((line) => line.startsWith('secantusdb'))).toContain(`secantusdb==${version} `)
+  expect(requirements.filter((line) => !/^[\w-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/.test(line))).toEqual([])
+})
+
 test('the installation of Temporal loads no packages', () => {
   const seen = new Set<string>()
   const packages: string[] = []
@@ -126,24 +211,37 @@ test('the installation of Temporal loads no packages', () => {
   expect(packages).toEqual([])
 })
 
-test('a build with Go says how many packages it has to build, and leaves the program in the folder', async () => {
+test('a build with Go takes only the sources with its checksum, says how many packages it has to build', async () => {
   const go = path.join(folder, 'go')
   writeFileSync(
     go,
     `#!/bin/sh
+pwd >> "${folder}/places"
 case "$*" in
-  *' -n '*) printf '/go/compile -o $WORK/b1/_pkg_.a -p a\\n# a\\n/go/compile -o $WORK/b2/_pkg_.a -p b\\n/go/link -o x\\n' ;;
-  *) printf 'a\\nb\\n' >&2; touch "$GOBIN/program" ;;
+  'mod download -json example.org/program@v1.0.0') echo '{"Dir":"${folder}","Sum":"h1:sources"}' ;;
+  *'-mod=readonly'*' -n ./cmd/program') printf '/go/compile -o $WORK/b1/_pkg_.a -p a\\n# a\\n/go/compile -o $WORK/b2/_pkg_.a -p b\\n/go/link -o x\\n' ;;
+  *'-mod=readonly'*' -v ./cmd/program') printf 'a\\nb\\n' >&2; touch "$GOBIN/program" ;;
+  *) echo "unknown: $*"; exit 1 ;;
 esac
 `,
   )
   chmodSync(go, 0o755)
   vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`)
   const lines: string[] = []
-  await goInstall('example.org/program@v1.0.0', folder, (line) => lines.push(line))
+  const program = { module: 'example.org/program', version: '1.0.0', folder: './cmd/program' }
+  const log = (line: string) => void lines.push(line)
+  await expect(goInstall({ ...program, sum: 'h1:others' }, folder, log)).rejects.toThrow(
+    'example.org/program 1.0.0 has the checksum h1:sources instead of h1:others',
+  )
+  expect(existsSync(path.join(folder, 'program'))).toBe(false)
+  lines.length = 0
+
+  await goInstall({ ...program, sum: 'h1:sources' }, folder, log)
   expect(lines).toEqual([
-    'fetching the sources of example.org/program@v1.0.0',
-    expect.stringContaining('example.org/program@v1.0.0 with Go: 2 packages'),
+    'fetching the sources of example.org/program/cmd/program 1.0.0',
+    expect.stringContaining('example.org/program/cmd/program 1.0.0 with Go: 2 packages'),
   ])
   expect(existsSync(path.join(folder, 'program'))).toBe(true)
+  // It is built in its own folder, whose go.sum counts.
+  expect(readFileSync(path.join(folder, 'places'), 'utf8').trim().split('\n').slice(-2)).toEqual([folder, folder])
 })

@@ -30,10 +30,11 @@ export default class OutcomeReporter implements Reporter {
       if (!files.has(file)) files.set(file, { file: named(file), passed: [], failures: [unfinished] })
     const outside: string[] = []
     for (const error of unhandled) {
-      const thrownIn = files.get(String(error['VITEST_TEST_PATH']))
-      const died = [...files].find(([file, { failures }]) => failures.includes(unfinished) && says(error, file))?.[1]
-      if (died) died.failures = [{ message: deathIn(error) }]
-      else if (thrownIn) thrownIn.failures.push({ message: `outside of tests: ${messageOf([error])}` })
+      const running = files.get(String(error['VITEST_TEST_PATH']))
+      const dying = [...files].find(([file]) => says(error, file))?.[1]
+      // A process that dies after its last test leaves a file that has passed.
+      if (dying) dying.failures = [...dying.failures.filter((one) => one !== unfinished), { message: deathIn(error) }]
+      else if (running) running.failures.push({ message: `outside of tests: ${messageOf([error])}` })
       else outside.push(messageOf([error]))
     }
     write({ files: [...files.values()], outside })
@@ -70,7 +71,7 @@ function messageOf(errors: readonly TestError[]): string {
   return `${(error?.message || error?.name || 'no message').slice(0, 400)}${place ? ` (line ${place.line})` : ''}`
 }
 
-/** Whether an error is that of the process that had this file: only the message of its cause names it. */
+/** Whether an error is the death of the process that had this file: only the message of its cause names it. */
 const says = ({ message, cause }: TestError, file: string) =>
   message.startsWith('[vitest-pool]') && `${message} ${cause?.message}`.includes(file)
 

@@ -1,14 +1,19 @@
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { installInCache } from '../../local/services/cache.ts'
-import { findOnPath, run } from '../../local/services/command.ts'
+import { goInstall } from '../../local/services/go-install.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { readText, sendJson, startHttpServer } from './http-server.ts'
 
 const version = '0.203.0'
-const goPackage = `github.com/stripe/stripe-mock@v${version}`
+const stripeMock = {
+  module: 'github.com/stripe/stripe-mock',
+  version,
+  sum: 'h1:EzW7nb/fphqcAkgVRHAaC88OaAZo6SBWSl54cflDTio=',
+  folder: '.',
+}
 /** The first run builds it. */
 export const buildTimeoutMs = 300_000
 
@@ -221,9 +226,7 @@ function merged(example: JsonObject, changes: JsonObject): JsonObject {
 
 async function startStripeMock() {
   const folder = await installInCache(`stripe-mock-${version}`, console.log, async (target) => {
-    if (!(await findOnPath('go'))) throw new Error('no go on PATH')
-    console.log('building stripe-mock with Go (once)')
-    await run('go', ['install', goPackage], { env: { ...process.env, GOBIN: target } })
+    await goInstall(stripeMock, target, console.log)
   })
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`

@@ -7,6 +7,7 @@ export const installTimeoutMs = 300_000
 
 /** It installs packages with a tenth of the work that pip needs, which matters on each new machine. */
 const uvVersion = '0.13.9'
+const uvRequirements = path.join(import.meta.dirname, 'uv-requirements.txt')
 
 /**
  * A virtual environment with these packages of PyPI, each with its version: made once, in the cache folder. Answers
@@ -26,7 +27,8 @@ async function uv(...args: string[]): Promise<void> {
   const python = await findPython()
   const home = await installInCache(`uv-${uvVersion}`, console.log, async (target) => {
     await run(python, ['-m', 'venv', target])
-    await run(path.join(target, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', `uv==${uvVersion}`])
+    const pinned = ['--require-hashes', '--only-binary', ':all:', '--requirement', uvRequirements]
+    await run(path.join(target, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...pinned])
   })
   // It does not read pip's settings.
   const index = await run(python, ['-m', 'pip', 'config', 'get', 'global.index-url']).catch(() => '')

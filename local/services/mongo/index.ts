@@ -1,40 +1,43 @@
 import path from 'node:path'
 import {
   embeddedArgs,
+  embeddedCacheName,
   embeddedEnv,
-  embeddedFromPyPi,
-  embeddedInCache,
+  embeddedInFolder,
   embeddedVersionArgs,
+  installEmbedded,
 } from '../../embedded-database/index.ts'
+import { waysByCache } from '../cache.ts'
 import { run } from '../command.ts'
 import { accepts, freePort } from '../ports.ts'
 import type { Watch } from '../keep-running.ts'
 import { startServer } from '../server-process.ts'
-import { type Log, LocalServiceError, type Way, firstThatWorks } from '../ways.ts'
-import { mongodArgs, mongodFromDownload, mongodInCache, mongodOnPath } from './mongod.ts'
+import { type Log, LocalServiceError, firstThatWorks } from '../ways.ts'
+import { downloadMongod, mongodArgs, mongodCacheName, mongodInFolder, mongodOnPath } from './mongod.ts'
 
 export type MongoServer = { kind: 'mongod' | 'secantusdb'; command: string }
 
 /** Finds or installs a MongoDB server. `mongod` is preferred if it is available. */
 export async function prepareMongo(log: Log) {
-  return firstThatWorks<MongoServer>('MongoDB', 'MONGODB_URI', [
-    way('mongod', 'PATH', mongodOnPath),
-    way('mongod', 'cache', async () => mongodInCache()),
-    // Checked before the download, which would fail at each start on such systems.
-    way('secantusdb', 'cache', embeddedInCache),
-    way('mongod', 'official download', () => mongodFromDownload(log)),
-    way('secantusdb', 'SecantusDB from PyPI', () => embeddedFromPyPi(log)),
+  const mongod = (command: string): MongoServer => ({ kind: 'mongod', command })
+  const embedded = (folder: string): MongoServer => ({ kind: 'secantusdb', command: embeddedInFolder(folder) })
+  const [inCache, ...downloads] = waysByCache(mongodCacheName, log, (folder) => mongod(mongodInFolder(folder)), [
+    { name: 'official download', install: (folder) => downloadMongod(folder, log) },
   ])
-}
-
-function way(kind: MongoServer['kind'], name: string, find: () => Promise<string | undefined>): Way<MongoServer> {
-  return {
-    name,
-    async attempt() {
-      const command = await find()
-      return command === undefined ? undefined : { kind, command }
-    },
+  const [embeddedInCache, ...fromPyPi] = waysByCache(await embeddedCacheName(), log, embedded, [
+    { name: 'SecantusDB from PyPI', install: (folder) => installEmbedded(folder, log) },
+  ])
+  const onPath = async () => {
+    const command = await mongodOnPath()
+    return command === undefined ? undefined : mongod(command)
   }
+  // The caches before the download, which would fail at each start on systems without it.
+  const ways = [{ name: 'PATH', attempt: onPath }, inCache, embeddedInCache, ...downloads, ...fromPyPi]
+  return firstThatWorks<MongoServer>(
+    'MongoDB',
+    'MONGODB_URI',
+    ways.filter((way) => way !== undefined),
+  )
 }
 
 /** The version that a server's program says it has, such as `8.0.32` or `0.7.0b3`. */
