@@ -1,4 +1,4 @@
-import { access, readFile, writeFile } from 'node:fs/promises'
+import { lstat, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { unwrap } from '../src/create-client.ts'
 import { type Command, jsonOption, textValue } from './command.ts'
@@ -43,7 +43,7 @@ export const apply: Command = {
   takes: [0, 0],
   options: {
     file: { type: 'string', short: 'f', value: 'FILE', help: 'the file; - reads the standard input' },
-    'with-files': { type: 'boolean', help: 'upload missing source files that lie beside the file' },
+    'with-files': { type: 'boolean', help: 'upload missing documents that lie beside the file' },
     ...jsonOption,
   },
   async run({ values, open }) {
@@ -61,25 +61,33 @@ export const apply: Command = {
     if (values['json'] === true) out(`${JSON.stringify(applied)}\n`)
     else out(plainLine(`${assistant.name}: ${outcome}`) + '\n')
     for (const place of secrets) note(`Missing secret: ${plainLine(place)}. Set it in the console.`)
-    // Only names without folders: a file from somebody else must not name what to upload from elsewhere.
-    const beside = missing
-      .filter((name) => name === path.basename(name))
-      .map((name) => path.join(path.dirname(file), name))
-    const found = values['with-files'] === true && file !== '-' ? await present(beside) : []
+    const withFiles = values['with-files'] === true && file !== '-'
+    const found = withFiles ? await documentsAmong(missing, path.dirname(file)) : []
     for (const name of missing)
       if (!found.some((known) => path.basename(known) === name)) note(`Missing file: ${plainLine(name)}`)
+    if (withFiles && found.length < missing.length)
+      note('Only documents that lie beside the file are uploaded with it; for others see "assistant files push".')
     if (found.length > 0) await pushFiles(service, assistant.assistant_id, found, values['json'] === true)
   },
 }
 
-async function present(files: string[]): Promise<string[]> {
+/** Formats of documents. JSON, YAML and files without an ending often hold keys. */
+const documentName =
+  /^[^.].*\.(pdf|docx?|pptx?|xlsx?|csv|tsv|md|markdown|txt|html?|rtf|odt|ods|odp|epub|eml|msg|png|jpe?g|tiff?|webp|gif|bmp)$/i
+
+/**
+ * What of these names is a document in the folder. A file from somebody else says what is uploaded: it must not name
+ * files of other folders, hidden ones such as `.env`, or links.
+ */
+async function documentsAmong(names: string[], folder: string): Promise<string[]> {
   const found = await Promise.all(
-    files.map((file) =>
-      access(file).then(
-        () => [file],
-        () => [],
-      ),
-    ),
+    names
+      .filter((name) => name === path.basename(name) && documentName.test(name))
+      .map(async (name) => {
+        const file = path.join(folder, name)
+        const facts = await lstat(file).catch(() => undefined)
+        return facts?.isFile() === true ? [file] : []
+      }),
   )
   return found.flat()
 }

@@ -36,7 +36,7 @@ export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Look
       if (url.username !== '' || url.password !== '') throw invalidInput(loc, 'must not hold a user name or a password')
       await allowedAddresses(policy, lookup, url.hostname).catch((error: unknown) => {
         if (error instanceof AppError) throw invalidInput(loc, error.message, 'unreachable')
-        throw invalidInput(loc, 'the host name cannot be resolved', 'unreachable')
+        throw invalidInput(loc, 'names cannot be looked up at the moment; try again soon', 'unreachable')
       })
     },
   }

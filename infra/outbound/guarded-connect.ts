@@ -40,10 +40,21 @@ export async function allowedAddresses(
 ): Promise<[LookupAddress, ...LookupAddress[]]> {
   const literal = hostname.replace(/^\[|\]$/g, '')
   const family = isIP(literal)
-  const found = family === 0 ? await lookup(hostname) : [{ address: literal, family }]
+  const found = family === 0 ? await addressesOf(lookup, hostname) : [{ address: literal, family }]
   const [first, ...others] = found.filter(({ address }) => isAllowed(policy, hostname, address))
-  if (first === undefined) throw new AddressRefusedError()
+  if (first === undefined) throw new AddressRefusedError(undefined, family === 0)
   return [first, ...others]
+}
+
+/** None for a name that does not exist, so that it cannot be told from a name of our own network. */
+async function addressesOf(lookup: Lookup, hostname: string): Promise<LookupAddress[]> {
+  try {
+    return await lookup(hostname)
+  } catch (error) {
+    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return []
+    throw error
+  }
 }
 
 function isAllowed(policy: AddressPolicy, hostname: string, address: string): boolean {

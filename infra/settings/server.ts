@@ -74,8 +74,8 @@ export const serverSettings = {
   dependencyTimeoutSeconds: integer(
     'DEPENDENCY_TIMEOUT_SECONDS',
     [1, 300],
-    'Requests wait so long for an unreachable server.',
-    { default: 4 },
+    'Requests wait so long for a server that is unreachable or does not answer.',
+    { default: 10 },
   ),
   schemaWaitSeconds: integer('SCHEMA_WAIT_SECONDS', [0, 86_400], 'A starting process waits so long for migrations.', {
     default: 0,

@@ -42,7 +42,8 @@ export function createWeb({ outbound, contactUrl, pauseMs, requestMs = crawlLimi
       signal.throwIfAborted()
       if (limit.aborted)
         return { kind: 'failed', reason: `The site did not answer completely within ${requestMs / 1000} seconds.` }
-      if (error instanceof AddressRefusedError) return { kind: 'refused', reason: error.message }
+      if (error instanceof AddressRefusedError)
+        return { kind: error.isOfName ? 'failed' : 'refused', reason: error.message }
       return { kind: 'failed', reason: whyFailed(error) }
     }
   }
@@ -145,7 +146,7 @@ async function unpacked(body: Buffer): Promise<Buffer | undefined> {
 function whyFailed(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code: unknown = Reflect.get(at, 'code')
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The name of the site cannot be resolved.'
+    if (code === 'EAI_AGAIN') return 'The name of the site cannot be looked up at the moment.'
     if (code === 'ECONNREFUSED') return 'The site refuses connections.'
     if (typeof code === 'string' && /CERT|TLS|SSL/.test(code)) return 'The certificate of the site is not valid.'
   }

@@ -84,7 +84,10 @@ export function createVerification({ collections: { users }, secrets, workflows 
       const waitMs = (user.verification?.sent_at.getTime() ?? 0) + resendIntervalMs - Date.now()
       if (waitMs > 0) throw tooSoon(Math.ceil(waitMs / 1000))
       const start = { userId: user._id, sendAtStart: false }
-      const outcome = await workflows.updateWithStart(emailVerificationContract, start, 'resend')
+      const ask = () => workflows.updateWithStart(emailVerificationContract, start, 'resend')
+      let outcome = await ask()
+      // It ended in this moment: the next attempt starts another one.
+      for (let tries = 1; outcome.status === 'not_running' && tries < 5; tries++) outcome = await ask()
       if (outcome.status === 'refused') throw outcome.cause
       if (outcome.status === 'not_running')
         throw new AppError('unavailable', 'The verification ended in the meantime; request a new code.')

@@ -24,6 +24,7 @@ type Enqueued = 'eager' | 'started' | 'enqueued' | 'refused'
  * hundred in a process that is busy.
  */
 const closingWaitsMs = [10, 20, 40, 80, 160, 320]
+const closingTriesMax = 5
 
 export type HandOver = ReturnType<typeof createHandOver>
 
@@ -76,12 +77,16 @@ export function createHandOver(deps: HandOverDeps) {
     // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
     // decide.
     if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
-    const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
-    if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
-    if (outcome.status === 'not_running')
-      throw new AppError('unavailable', 'The workflow of the thread ended before it had taken the run; try again.')
-    if (outcome.type === threadBusyType) return 'refused'
-    throw outcome.cause
+    for (let tries = 1; ; tries++) {
+      const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
+      if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
+      // It ended in this moment: the next attempt starts another one.
+      if (outcome.status === 'not_running' && tries < closingTriesMax) continue
+      if (outcome.status === 'not_running')
+        throw new AppError('unavailable', 'The workflow of the thread ended before it had taken the run; try again.')
+      if (outcome.type === threadBusyType) return 'refused'
+      throw outcome.cause
+    }
   }
 
   /**

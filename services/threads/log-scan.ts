@@ -32,7 +32,8 @@ const longBytes = 1024 * 1024
 /** Bytes that are parsed before other requests get a turn. */
 const sliceBytes = 256 * 1024
 const longAtOnce = 2
-const longWaitingOfOne = 20
+/** A busy machine lets them wait: each holds little until its turn. */
+const longWaitingOfOne = 200
 const batchSize = 100
 /** Another process may bring a thread back at the same time. */
 const attempts = 3

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -164,6 +164,20 @@ describe('the command line', () => {
       'assistant: Harbour\nversion: 1\nsystem_message: Answer from the files.\nsources:\n  files:\n    - name: hours.txt\n',
     )
     await writeFile(path.join(work, 'hours.txt'), 'The harbour opens at six.')
+    // The file may come from somebody else: it cannot name what holds keys, or lies elsewhere.
+    const elsewhere = path.join(folder, 'elsewhere.txt')
+    await writeFile(elsewhere, 'KEY=secret')
+    await symlink(elsewhere, path.join(work, 'link.txt'))
+    const keys = ['.env', '.notes.txt', 'id_rsa', 'service-account.json']
+    for (const name of keys) await writeFile(path.join(work, name), 'KEY=secret')
+    const greedy = path.join(work, 'greedy.yaml')
+    const wanted = [...keys, 'link.txt', '../elsewhere.txt'].map((name) => `    - name: ${name}\n`)
+    await writeFile(greedy, `assistant: Greedy\nversion: 1\nsources:\n  files:\n${wanted.join('')}`)
+    const refused = await call(['assistants', 'apply', '-f', greedy, '--with-files'])
+    expect(refused).toMatchObject({ code: 0, out: 'Greedy: created\n' })
+    for (const name of keys) expect(refused.err).toContain(`Missing file: ${name}`)
+    expect(refused.err).toContain('Only documents that lie beside the file')
+    expect(await service.collections.files.countDocuments({ name: /env|notes|id_rsa|account|link|elsewhere/ })).toBe(0)
     await writeFile(path.join(work, 'more', 'fees "A".txt'), 'A berth costs ten.')
     expect(await call(['assistants', 'apply', '-f', file, '--with-files'])).toMatchObject({
       code: 0,

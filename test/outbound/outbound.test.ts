@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../domain/errors.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { readText, startHttpServer } from '../support/http-server.ts'
 
@@ -35,7 +36,7 @@ describe('the guarded fetch', () => {
     answer = (response) => response.end('ok')
     outbound = createOutbound({ outboundAllow: ['trusted.test', 'second.test'] }, async (hostname) => {
       lookups.push(hostname)
-      if (hostname === 'nowhere.test') throw new Error('ENOTFOUND')
+      if (hostname === 'nowhere.test') throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
       return [{ address: '127.0.0.1', family: 4 }]
     })
   })
@@ -65,6 +66,24 @@ describe('the guarded fetch', () => {
     'http://localhost',
   ])('refuses %s before a connection is made', async (origin) => {
     await expect(outbound.fetch(`${origin}:${server.port}/`)).rejects.toMatchObject({ code: 'forbidden' })
+    expect(hits).toEqual([])
+  })
+
+  it('says the same of a name of our own network and of one that does not exist', async () => {
+    const said = async (work: Promise<unknown>) => {
+      const error: unknown = await work.catch((caught: unknown) => caught)
+      if (!(error instanceof AppError)) throw new Error('it was not refused')
+      return { name: error.name, code: error.code, message: error.message, fields: error.fields }
+    }
+    for (const ask of [
+      (host: string) => outbound.fetch(`http://${host}:${server.port}/`),
+      (host: string) => outbound.fetchWith({ maxRedirects: 0 })(`https://${host}/`),
+      (host: string) => outbound.assertReachable(`http://${host}/`, ['body', 'url']),
+    ]) {
+      const ofMissing = await said(ask('nowhere.test'))
+      expect(ofMissing.message).toContain('does not exist or is not allowed')
+      expect(await said(ask('database.internal'))).toEqual(ofMissing)
+    }
     expect(hits).toEqual([])
   })
 

@@ -7,7 +7,15 @@ import { offeredRun } from './offered-run.ts'
  * A thread whose workflow closes after so many starts; `openRuns` says for each look whether another run of the thread
  * is open.
  */
-function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?: boolean[] }) {
+function thread({
+  closesAfter,
+  openRuns = [],
+  endsWhenAsked = 0,
+}: {
+  closesAfter: number
+  openRuns?: boolean[]
+  endsWhenAsked?: number
+}) {
   const calls: string[] = []
   const handOver = createHandOver({
     collections: {
@@ -25,6 +33,7 @@ function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?
       },
       async updateWithStart() {
         calls.push('update')
+        if (endsWhenAsked-- > 0) return { status: 'not_running' } as never
         return { status: 'answered', answer: true } as never
       },
     },
@@ -58,6 +67,14 @@ describe('a run whose thread has a workflow', () => {
     await vi.advanceTimersByTimeAsync(1000)
     expect(await enqueued).toBe('enqueued')
     expect(calls).toEqual(['start', 'start', 'signal'])
+  })
+
+  it('is offered anew with `reject` to a workflow that ends while it is asked', async () => {
+    const { calls, enqueue } = thread({ closesAfter: Infinity, endsWhenAsked: 2 })
+    const enqueued = enqueue('reject')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await enqueued).toBe('enqueued')
+    expect(calls.slice(7)).toEqual(['update', 'update', 'update'])
   })
 
   it('is handed to a workflow that does not end', async () => {

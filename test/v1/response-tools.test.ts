@@ -2,6 +2,8 @@ import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
+import { everythingIn } from '../support/everything-in.ts'
+import { rawDatabase, rawRedis } from '../support/stores.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
@@ -9,6 +11,7 @@ type Event = OpenAI.Responses.ResponseStreamEvent
 
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
 const key = 'Bearer secret-of-the-server'
+const keyInAddress = 'secret-in-the-address'
 
 describe('tools of responses that the service executes', () => {
   const service = useSharedService()
@@ -175,7 +178,7 @@ describe('tools of responses that the service executes', () => {
         {
           type: 'mcp',
           server_label: 'sums',
-          server_url: mcp.url,
+          server_url: `${mcp.url}?key=${keyInAddress}`,
           headers: { authorization: key },
           allowed_tools: ['add'],
           require_approval: 'never',
@@ -197,9 +200,12 @@ describe('tools of responses that the service executes', () => {
       'response.mcp_call_arguments.done',
       'response.mcp_call.completed',
     ])
-    expect(JSON.stringify(events)).not.toContain(key)
-    const run = await service.collections.runs.findById(last.response.id.slice('resp_'.length)).lean()
-    expect(JSON.stringify(run)).not.toContain(key)
+    // An address can be a key as a whole: only its server is shown.
+    expect(last.response.tools).toMatchObject([{ type: 'mcp', server_url: new URL(mcp.url).origin }])
+    const read = await client.responses.retrieve(last.response.id)
+    const known = everythingIn([events, read, await rawDatabase(service), await rawRedis(service)])
+    expect(known).toContain(last.response.id.slice('resp_'.length))
+    for (const secret of [key, keyInAddress]) expect(known).not.toContain(secret)
     // The helper reads them too.
     const replayed = client.responses.stream({ response_id: last.response.id })
     expect((await replayed.finalResponse()).output_text).toBe('Three')

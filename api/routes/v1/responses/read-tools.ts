@@ -154,9 +154,15 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
   }
 }
 
-/** Keys are not shown, nor stored in clear. */
-function shownTool({ authorization: _key, headers: _headers, ...tool }: RequestTool): RequestTool {
-  return tool
+/** Keys are not shown, nor stored in clear. Addresses of servers have keys in their path, query or user, too. */
+function shownTool({ authorization: _key, headers: _headers, server_url: url, ...tool }: RequestTool): RequestTool {
+  return url === undefined ? tool : { ...tool, server_url: originOf(url) }
+}
+
+function originOf(url: string): string {
+  if (!URL.canParse(url)) return ''
+  const { protocol, host } = new URL(url)
+  return `${protocol}//${host}`
 }
 
 export function required<T>(value: T | undefined, loc: Loc): T {
