@@ -19,6 +19,8 @@ export interface PurchaseRecord {
   /** Sources of the web. */
   source_max?: number
   status: PurchaseStatus
+  /** The user has paid, and the payment takes days to arrive. */
+  paying?: boolean
   /** The page where the user pays; absent once nothing is left to pay. */
   url?: string
   customer_id?: string

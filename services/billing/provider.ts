@@ -12,6 +12,11 @@ export function isRefused(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'StripeInvalidRequestError'
 }
 
+/** Whether an error of the provider says that a payment was declined. */
+export function isDeclined(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'StripeCardError'
+}
+
 /** Whether an error of the provider says that there is no such object. */
 export function isMissing(error: unknown): boolean {
   return isRefused(error) && error instanceof Error && 'code' in error && error.code === 'resource_missing'

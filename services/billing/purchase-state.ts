@@ -5,7 +5,7 @@ import { idOf } from './id-of.ts'
 import { scheduleMaxOf, sourceMaxOf, threadMaxOf } from './plans.ts'
 
 /** What the payment provider says about a purchase at this moment. */
-export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
+export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max' | 'paying'> &
   Partial<Pick<PurchaseRecord, 'schedule_max' | 'source_max' | 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
 
 /** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */
@@ -27,7 +27,8 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
     ...(payment === null ? {} : { payment_intent_id: idOf(payment) }),
   }
   if (session.status !== 'complete') {
-    return { status: session.status === 'expired' ? 'expired' : 'open', thread_max: purchase.thread_max }
+    const status = session.status === 'expired' ? ('expired' as const) : ('open' as const)
+    return { status, thread_max: purchase.thread_max, paying: false }
   }
   if (subscription !== null && typeof subscription === 'object') {
     const price = subscription.items.data[0]?.price
@@ -39,6 +40,8 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
     return {
       ...ids,
       status: isActive ? 'active' : 'ended',
+      // Its first payment takes days, such as a direct debit.
+      paying: subscription.status === 'incomplete',
       thread_max: threadMax ?? purchase.thread_max,
       ...(scheduleMax === undefined ? {} : { schedule_max: scheduleMax }),
       ...(sourceMax === undefined ? {} : { source_max: sourceMax }),
@@ -48,8 +51,13 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
   const isPaidBack = payment !== null && typeof payment === 'object' && (await wasPaidBack(stripe, payment))
   // A payment that takes days, such as a bank transfer, has not arrived yet.
   const status = isPaidBack ? 'ended' : isUnpaid ? 'open' : 'active'
-  return { ...ids, status, thread_max: purchase.thread_max }
+  const paying =
+    status === 'open' && !(payment !== null && typeof payment === 'object' && hasFailed.has(payment.status))
+  return { ...ids, status, thread_max: purchase.thread_max, paying }
 }
+
+/** Such a payment does not arrive by itself. */
+const hasFailed = new Set<Stripe.PaymentIntent.Status>(['canceled', 'requires_payment_method'])
 
 async function isLastInvoicePaidBack(stripe: Stripe, { latest_invoice: invoice }: Stripe.Subscription) {
   if (invoice === null || typeof invoice !== 'object') return false

@@ -20,6 +20,7 @@ describe('billing', () => {
         currency: 'usd',
         interval: 'month',
       }),
+      expect.objectContaining({ price_id: 'price_schedules', thread_max: 1000, schedule_max: 50, amount: 2900 }),
       expect.objectContaining({ price_id: 'price_once', thread_max: 2000, interval: 'one_time', interval_count: 1 }),
       expect.objectContaining({ price_id: 'price_large', thread_max: 5000 }),
     ])
@@ -182,7 +183,7 @@ describe('billing', () => {
 
   it('follows a change of the plan, and uses the largest of several plans', async () => {
     const user = await insertUser(billing.service)
-    const small = await pay(user, 'price_small')
+    const small = await pay(user, 'price_once')
     const large = await pay(user, 'price_large')
     expect(await quotaOf(user)).toBe(5000)
     billing.provider.checkout(large).subscription['items'] = { data: [{ price: { metadata: { thread_max: '3000' } } }] }
@@ -190,10 +191,65 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(3000)
     billing.provider.checkout(large).subscription['status'] = 'unpaid'
     await tell('customer.subscription.updated', { id: `sub_${large}` })
+    expect(await quotaOf(user)).toBe(2000)
+    await tell('checkout.session.completed', { id: small })
+    expect(await quotaOf(user)).toBe(2000)
+  })
+
+  it('changes the subscription when a bigger plan is bought, and sells one that allows more of anything', async () => {
+    const user = await insertUser(billing.service)
+    const small = await pay(user, 'price_small')
+    const before = billing.provider.checkouts.length
+    expect(await user.post('/checkout/', { price_id: 'price_schedules' })).toMatchObject({
+      session_id: small,
+      price_id: 'price_schedules',
+      status: 'active',
+      url: null,
+    })
     expect(await quotaOf(user)).toBe(1000)
-    billing.provider.checkout(small).subscription['status'] = 'past_due'
-    await tell('customer.subscription.updated', { id: `sub_${small}` })
-    expect(await quotaOf(user)).toBe(1000)
+    expect(billing.provider.checkouts).toHaveLength(before)
+    expect(billing.provider.calls).toContain(`POST /v1/subscriptions/sub_${small}`)
+    await user.post('/checkout/', { price_id: 'price_schedules' }, 409)
+    await user.post('/checkout/', { price_id: 'price_small' }, 409)
+    // More threads and fewer schedules: both are of use.
+    await pay(user, 'price_large')
+    expect(billing.provider.checkouts).toHaveLength(before + 1)
+    expect(billing.provider.checkout(small).subscription['cancel_at_period_end']).toBe(false)
+  })
+
+  it('ends a subscription when a bigger plan is paid once', async () => {
+    const user = await insertUser(billing.service)
+    const small = await pay(user, 'price_small')
+    await pay(user, 'price_once')
+    expect(billing.provider.checkout(small).subscription['cancel_at_period_end']).toBe(true)
+    expect(await quotaOf(user)).toBe(2000)
+  })
+
+  it('opens no checkout while a payment takes days, and leaves one open of several', async () => {
+    const debits: Record<string, (id: string) => void> = {
+      price_small: (id) => (billing.provider.checkout(id).subscription['status'] = 'incomplete'),
+      price_once: (id) => (billing.provider.checkout(id).session['payment_status'] = 'unpaid'),
+    }
+    for (const [plan, debit] of Object.entries(debits)) {
+      const user = await insertUser(billing.service)
+      const id = await open(user, plan)
+      billing.provider.checkout(id).session['status'] = 'complete'
+      debit(id)
+      const before = billing.provider.checkouts.length
+      for (const other of [plan, 'price_large'])
+        expect((await user.call('POST', '/checkout/', { price_id: other })).status, plan).toBe(409)
+      expect(billing.provider.checkouts).toHaveLength(before)
+    }
+    const user = await insertUser(billing.service)
+    const opened = await Promise.all(
+      ['price_small', 'price_small', 'price_large'].map((price) =>
+        user.call('POST', '/checkout/', { price_id: price }),
+      ),
+    )
+    await open(user, 'price_small')
+    expect(opened.map(({ status }) => status)).toEqual([200, 200, 200])
+    const mine = billing.provider.checkouts.filter(({ params }) => params.get('client_reference_id') === user.userId)
+    expect(mine.map(({ session }) => session['status']).toSorted()).toEqual(['expired', 'expired', 'expired', 'open'])
   })
 
   it('pauses the newest schedules beyond a lower plan at once, and lets its owner choose which go on', async () => {
@@ -281,7 +337,7 @@ describe('billing', () => {
 
   it('ends a plan and cancels its subscription with a chargeback, also of an older invoice', async () => {
     const user = await insertUser(billing.service)
-    const [id, other] = [await pay(user, 'price_small'), await pay(user, 'price_large')]
+    const [id, other] = [await pay(user, 'price_schedules'), await pay(user, 'price_large')]
     const checkout = billing.provider.checkout(other)
     checkout.dispute = { status: 'warning_needs_response' }
     await tell('charge.dispute.created', { id: `dp_${other}` })

@@ -99,7 +99,7 @@ describe('an account that is deleted', () => {
   it('has all of its subscriptions cancelled and counted', async () => {
     const [user, bystander] = [await insertUser(billing.service), await insertUser(billing.service)]
     const kept = await pay(bystander, 'price_small')
-    const ids = [await open(user, 'price_large'), await pay(user, 'price_small'), await pay(user, 'price_large')]
+    const ids = [await open(user, 'price_large'), await pay(user, 'price_schedules'), await pay(user, 'price_large')]
     await expectNothingPaid(user, ids, 2)
     expect(subscription(kept)['status']).toBeUndefined()
   })

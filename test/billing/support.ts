@@ -18,6 +18,12 @@ export function useBilling() {
       { id: 'price_large', metadata: { thread_max: '5000', schedule_max: '25' }, unit_amount: 9900, recurring: month },
       { id: 'price_small', metadata: { thread_max: '1000' }, unit_amount: 1900, recurring: month },
       { id: 'price_once', metadata: { thread_max: '2000' }, unit_amount: 4900, recurring: null },
+      {
+        id: 'price_schedules',
+        metadata: { thread_max: '1000', schedule_max: '50' },
+        unit_amount: 2900,
+        recurring: month,
+      },
       { id: 'price_of_shirts', metadata: {}, unit_amount: 100 },
       { id: 'price_wrong', metadata: { thread_max: 'many' }, unit_amount: 100 },
       { id: 'price_gone', metadata: { thread_max: '7' }, unit_amount: 100, product: { active: false } },

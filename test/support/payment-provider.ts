@@ -117,6 +117,12 @@ export async function startPaymentProvider(prices: Price[]) {
         if (checkout.subscription['status'] === 'canceled') return undefined
         checkout.subscription['status'] = 'canceled'
       }
+      if (called.startsWith('POST')) {
+        const price = params.get('items[0][price]')
+        if (price !== null) checkout.params.set('line_items[0][price]', price)
+        const ends = params.get('cancel_at_period_end')
+        if (ends !== null) checkout.subscription['cancel_at_period_end'] = ends === 'true'
+      }
       return { ...example, ...subscriptionOf(checkout) }
     }
     if (called.startsWith('GET /v1/disputes/')) {
@@ -150,7 +156,8 @@ export async function startPaymentProvider(prices: Price[]) {
       id: `sub_${id}`,
       object: 'subscription',
       status: 'active',
-      items: { data: [{ price }] },
+      cancel_at_period_end: false,
+      items: { data: [{ id: `si_${id}`, price }] },
       latest_invoice: { payments: { data: [{ payment: { payment_intent: `pi_${id}` } }] } },
       ...subscription,
     }

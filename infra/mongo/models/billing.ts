@@ -15,6 +15,7 @@ const purchase = new Schema<PurchaseRecord>(
     schedule_max: Number,
     source_max: Number,
     status: text,
+    paying: Boolean,
     url: String,
     customer_id: String,
     subscription_id: String,
