@@ -27,12 +27,12 @@ interface KeyedAttempt {
   /** Further records of which the answer contains parts: deleting one of them removes the answer. */
   subjects: string[]
   attempt: Attempt
+  /** Whether the effect of the request is there; absent as long as no attempt has begun it. */
+  isMade?: () => Promise<boolean>
   stopRenewing: () => void
 }
 
 const header = 'idempotency-key'
-/** Answers that say nothing about an effect: a repeated request may be answered differently. */
-const passing = new Set([400, 401, 408, 413, 415, 422, 429])
 
 /**
  * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gets the first
@@ -84,14 +84,15 @@ export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idemp
 }
 
 async function storeOutcome(
-  { attempt, id, subjects }: KeyedAttempt,
+  { attempt, id, subjects, isMade = async () => false }: KeyedAttempt,
   status: number,
   payload: unknown,
   headerOf: (name: string) => unknown,
 ): Promise<void> {
-  if (passing.has(status)) return attempt.forget()
   // 499: the client went away while it waited, and its next request goes on waiting.
   if (status >= 500 || status === 499) return attempt.giveUp()
+  // A refusal may pass: without an effect, a repeated request is executed. It is not if something was made before.
+  if (status >= 400) return (await isMade().catch(() => true)) ? attempt.giveUp() : attempt.forget()
   const headers: Record<string, string> = {}
   const location = headerOf('content-location')
   if (typeof location === 'string') headers['content-location'] = location
@@ -101,16 +102,16 @@ async function storeOutcome(
 /**
  * Creates what a request asks for once: if an earlier attempt created it, that is returned instead. `find` returns
  * null for an unknown id. A `create` that takes a while before its effect calls `confirm` directly before it: it throws
- * `conflict` if another attempt has taken over because this process stood still.
+ * `conflict` if another attempt has taken over because this process stood still. `isMade` says the same as `find`, for
+ * requests that are refused: default, it is asked.
  */
-export async function once<T>(
-  request: FastifyRequest,
-  { create, find }: { create: (id: string, confirm: Confirm) => Promise<T>; find: (id: string) => Promise<T | null> },
-): Promise<T> {
-  for (const id of request.idempotency?.earlierIds ?? []) {
+export async function once<T>(request: FastifyRequest, { create, find, isMade }: Once<T>): Promise<T> {
+  const keyed = request.idempotency
+  for (const id of keyed?.earlierIds ?? []) {
     const found = await find(id)
-    if (found !== null) {
-      request.idempotency?.subjects.push(id)
+    if (found !== null && keyed) {
+      keyed.subjects.push(id)
+      keyed.isMade = async () => true
       return found
     }
   }
@@ -118,7 +119,15 @@ export async function once<T>(
     throw new AppError('not_found', 'The record that was created with this Idempotency-Key has been deleted.')
   const confirm = confirmFor(request)
   await confirm()
-  return create(request.idempotency?.id ?? newId(), confirm)
+  const id = keyed?.id ?? newId()
+  if (keyed) keyed.isMade = async () => (isMade === undefined ? (await find(id)) !== null : isMade(id))
+  return create(id, confirm)
+}
+
+interface Once<T> {
+  create: (id: string, confirm: Confirm) => Promise<T>
+  find: (id: string) => Promise<T | null>
+  isMade?: (id: string) => Promise<boolean>
 }
 
 export type Confirm = () => Promise<void>
@@ -163,7 +172,7 @@ export function keyOwnerOf(request: FastifyRequest): { caller: string; subjects:
   const inPath = Object.values(isJsonObject(request.params) ? request.params : {}).map(String)
   if (request.session) {
     const { user, projectId } = request.session
-    return { caller: `user ${user._id}`, subjects: [user._id, projectId, ...inPath] }
+    return { caller: `user ${user._id} in ${projectId}`, subjects: [user._id, projectId, ...inPath] }
   }
   if (request.publicAssistant) {
     const { _id, user_id: userId, project_id: projectId } = request.publicAssistant

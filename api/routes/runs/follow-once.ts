@@ -27,6 +27,8 @@ export async function followOnce(
       const run = await findStarted(find, id)
       return run === null ? null : { run, feed: await follow(run) }
     },
+    // Without a feed, which would have to be closed.
+    isMade: async (id) => (await findStarted(find, id)) !== null,
   })
   if (keyEndsWithThread) belongsTo(request, followed.run.thread_id)
   return followed
