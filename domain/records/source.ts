@@ -91,6 +91,12 @@ export interface SourcePageRecord {
   last_modified?: string
   /** Of the newest text, to know what did not change, and pages that say the same. */
   sha256?: string
+  /** The page that may have the same text: this one is visited again when that one was. */
+  same_as?: string
+  /** Another page waits for the end of this one's visit. */
+  is_awaited?: boolean
+  /** The lists that have named it. */
+  listed_by?: string[]
   /** The hash of the address without its query, if it has one. */
   query_of?: string
   /** Failures of this crawl that may pass. */

@@ -1,6 +1,6 @@
 import type { SourceRecord } from '../records/source.ts'
 import { sourceLimits } from '../records/source.ts'
-import { matchesGlob } from './globs.ts'
+import { readGlob } from './globs.ts'
 
 const trackers = new Set(['gclid', 'fbclid', 'msclkid', 'mc_cid', 'mc_eid', 'igshid', '_ga', 'sessionid', 'phpsessid'])
 
@@ -57,23 +57,30 @@ function folderOf(path: string): string {
   return path.slice(end).includes('.') ? path.slice(0, end) : path
 }
 
-/** Why an address of a source is left out by its globs, or looks like a trap; undefined if it is not. */
-export function whyLeftOut(
-  { include, exclude }: Pick<SourceRecord, 'include' | 'exclude'>,
-  address: string,
-): string | undefined {
-  const { pathname, search } = new URL(address)
-  const path = pathname + search
-  const matches = (glob: string) => matchesGlob(glob, glob.startsWith('/') ? path : address)
-  if (exclude.some(matches)) return 'Excluded by `exclude`.'
-  if (include.length > 0 && !include.some(matches)) return 'Not among `include`.'
-  return looksEndless(pathname) ? 'Its address repeats itself, as those of endless pages do.' : undefined
+/**
+ * Tells why an address of a source is left out by its globs, or looks like a trap; undefined if it is not. For one
+ * address after the other: the globs are read once.
+ */
+export function addressFilter({ include, exclude }: Pick<SourceRecord, 'include' | 'exclude'>) {
+  const read = (glob: string) => ({ isPath: glob.startsWith('/'), matches: readGlob(glob) })
+  const [included, excluded] = [include.map(read), exclude.map(read)]
+  return (address: string): string | undefined => {
+    const { pathname, search } = new URL(address)
+    if (looksEndless(pathname, search)) return 'Its address repeats itself, as those of endless pages do.'
+    const path = pathname + search
+    const isMatched = ({ isPath, matches }: ReturnType<typeof read>) => matches(isPath ? path : address)
+    if (excluded.some(isMatched)) return 'Excluded by `exclude`.'
+    return included.length > 0 && !included.some(isMatched) ? 'Not among `include`.' : undefined
+  }
 }
 
+/** Parts of a path, and of a query. */
+const maxParts = 30
+
 /** `/a/b/a/b/a/b`: what a link that is relative by mistake makes. */
-function looksEndless(path: string): boolean {
+function looksEndless(path: string, search: string): boolean {
   const parts = path.split('/').filter((part) => part !== '')
-  if (parts.length > 30) return true
+  if (parts.length > maxParts || search.split('/').length > maxParts) return true
   const counts = new Map<string, number>()
   for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1)
   return [...counts.values()].some((count) => count > 3)

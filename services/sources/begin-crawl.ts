@@ -1,6 +1,6 @@
 import type { CrawlStepInput } from '../../domain/contracts/crawl.ts'
 import { type SourceRecord, deadCrawlMs } from '../../domain/records/source.ts'
-import { type SourceCollections, newPage, pageIdOf, rootKind } from './source-pages.ts'
+import { type SourceCollections, newPage, pageIdOf, readsWhole, rootKind, visitedAgain } from './source-pages.ts'
 
 type Collections = Pick<SourceCollections, 'sources' | 'sourcePages' | 'assistants'>
 
@@ -45,10 +45,10 @@ async function openRound({ sourcePages }: Collections, source: SourceRecord): Pr
   // Texts that a crawl before has not brought to their end; its sweep of files did not come either.
   await sourcePages.updateMany(
     { ...earlier, next_file_id: { $exists: true } },
-    { $unset: { next_file_id: 1, sha256: 1 } },
+    { $unset: { next_file_id: 1, sha256: 1, etag: 1, last_modified: 1 } },
   )
-  await sourcePages.deleteMany({ ...earlier, file_id: without })
-  const again = { $set: { round, status: 'waiting' as const, tries: 0, taken: 0 }, $unset: { reason: 1 } }
+  if (source.type !== 'site' || readsWhole(source)) await sourcePages.deleteMany({ ...earlier, file_id: without })
+  const again = visitedAgain(round)
   // Of a site, a page is gone when it is not there any more, whoever links to it; a list names those that it has.
   if (rootKind(source) === 'page') await sourcePages.updateMany(earlier, again)
   const root = newPage(source, { url: source.url, kind: rootKind(source), depth: 0, order: 0 })

@@ -94,7 +94,7 @@ async function visitNext(
     }
     const page: SourcePageRecord | null = await sourcePages
       .findOneAndUpdate(
-        { ...ofRound, status: 'waiting' },
+        { ...ofRound, status: 'waiting', same_as: { $exists: false } },
         { $inc: { taken: 1 } },
         { sort: { depth: 1, order: 1, _id: 1 }, returnDocument: 'after' },
       )

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
-import { canonicalAddress, isWithin, whyLeftOut } from '../../domain/sources/addresses.ts'
+import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
 import { crawlLimits, knownAddressesMax } from '../../domain/sources/limits.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { createTurns } from '../turns.ts'
 import { type SourceCollections, newPage } from './source-pages.ts'
 
 type Collections = Pick<SourceCollections, 'sources' | 'sourcePages'>
@@ -12,12 +12,13 @@ export interface Found {
   links: string[]
   kind: SourcePageRecord['kind']
   depth: number
+  /** The list that names them. */
+  listedBy?: string
 }
 
 /** Resources of pages, which are no pages. */
 const resources =
   /\.(css|js|mjs|json|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|webm|og[gv]|wav|avi|mov|woff2?|ttf|eot|zip|gz|tgz|bz2|xz|7z|rar|dmg|exe|msi|apk|iso|jar|whl|deb|rpm)$/i
-const linksInTurn = 50
 const recordsInWrite = 500
 
 /**
@@ -34,10 +35,12 @@ export async function discover(collections: Collections, source: SourceRecord, f
   for (let at = 0; at < addresses.length; at += recordsInWrite) {
     const pages = addresses.slice(at, at + recordsInWrite).map(({ url, reason }) => ({
       ...newPage(source, { url, kind: found.kind, depth: found.depth, order: order++ }),
+      ...(found.listedBy === undefined ? {} : { listed_by: [found.listedBy] }),
       ...(reason === undefined ? {} : { status: 'left_out' as const, reason }),
       ...(queryOf(url) === undefined ? {} : { query_of: queryOf(url) }),
     }))
     const fresh = await unknown(collections, source, pages)
+    await noteList(collections, source, pages)
     const limited = await withinQueries(collections, source, fresh)
     const taken = limited.slice(0, Math.max(0, room))
     room -= taken.length
@@ -50,12 +53,14 @@ export async function discover(collections: Collections, source: SourceRecord, f
 /** Canonical, each once, of the source; `reason`: why one is not visited. */
 async function wantedAddresses(source: SourceRecord, { links, kind }: Found) {
   const reasons = new Map<string, string | undefined>()
-  for (const [index, link] of links.entries()) {
-    if (index % linksInTurn === linksInTurn - 1) await setImmediate()
+  const whyLeftOut = addressFilter(source)
+  const turns = createTurns()
+  for (const link of links) {
+    await turns.next()
     const url = canonicalAddress(link)
     if (url === undefined || reasons.has(url) || !isWithin(source, url)) continue
     if (kind === 'page' && resources.test(new URL(url).pathname)) continue
-    reasons.set(url, kind === 'list' ? undefined : whyLeftOut(source, url))
+    reasons.set(url, kind === 'list' ? undefined : whyLeftOut(url))
   }
   return [...reasons].map(([url, reason]) => ({ url, reason }))
 }
@@ -81,12 +86,23 @@ async function unknown({ sourcePages }: Collections, source: SourceRecord, pages
           depth,
           ...(reason === undefined ? {} : { reason }),
         },
-        $unset: reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 },
+        $unset: { same_as: 1, is_awaited: 1, ...(reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 }) },
       },
     )
   }
   const known = new Set(found.map(({ _id }) => _id))
   return pages.filter(({ _id }) => !known.has(_id))
+}
+
+/** A page may be in several lists. */
+async function noteList({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
+  const [list] = pages[0]?.listed_by ?? []
+  if (list === undefined) return
+  const ids = pages.map(({ _id }) => _id)
+  await sourcePages.updateMany(
+    { _id: { $in: ids }, source_id: source._id, listed_by: { $ne: list } },
+    { $addToSet: { listed_by: list } },
+  )
 }
 
 /** The path of an address with a query. */

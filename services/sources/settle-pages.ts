@@ -1,7 +1,7 @@
 import type { CrawlStepInput } from '../../domain/contracts/crawl.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { SourcePageRecord } from '../../domain/records/source.ts'
-import { type SourceCollections, keepOld } from './source-pages.ts'
+import { type SourceCollections, keepOld, letGoOn } from './source-pages.ts'
 
 const pagesAtOnce = 500
 
@@ -36,7 +36,13 @@ export async function settlePages(
     after = pages.at(-1)?._id ?? ''
     if (pages.length < pagesAtOnce) break
   }
-  const visits = (await sourcePages.exists({ ...ofRound, status: 'waiting' })) !== null
+  const visitable = { ...ofRound, status: 'waiting' as const, same_as: { $exists: false } }
+  let visits = (await sourcePages.exists(visitable)) !== null
+  if (!visits && embedding === 0) {
+    // Should the end of the page that they wait for have been lost, they are visited all the same.
+    const stuck = { ...ofRound, status: 'waiting' as const }
+    visits = (await sourcePages.updateMany(stuck, { $unset: { same_as: 1, reason: 1 } })).matchedCount > 0
+  }
   return { embedding, visits }
 }
 
@@ -51,13 +57,14 @@ async function settle(
   if (file === undefined || file.status === 'uploading') {
     await sourcePages.updateOne(same, {
       $set: { status: 'waiting' },
-      $unset: { next_file_id: 1, sha256: 1 },
+      $unset: { next_file_id: 1, sha256: 1, etag: 1, last_modified: 1 },
       $inc: { tries: 1 },
     })
     return true
   }
   if (file.status === 'ready') {
     await sourcePages.updateOne(same, { $set: { status: 'ready', file_id: file._id }, $unset: { next_file_id: 1 } })
+    await letGoOn(collections, page)
     return true
   }
   if (file.status !== 'failed') return false

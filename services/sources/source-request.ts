@@ -2,6 +2,7 @@ import { invalidInput } from '../../domain/errors.ts'
 import { type SourceRecord, type SourceRefresh, type SourceType, sourceLimits } from '../../domain/records/source.ts'
 import { isTimezone, problemOfCron } from '../../domain/schedules/next-times.ts'
 import { canonicalAddress } from '../../domain/sources/addresses.ts'
+import { problemOfGlob } from '../../domain/sources/globs.ts'
 
 export interface NewSource {
   type: SourceType
@@ -23,6 +24,7 @@ export function settingsOf(
   const url = canonicalAddress(given.url.trim())
   if (url === undefined)
     throw invalidInput(['body', 'url'], 'must be an http or https URL without user name and password')
+  for (const member of ['include', 'exclude'] as const) requireSimple(given[member] ?? [], member)
   return {
     type: given.type,
     url,
@@ -31,6 +33,13 @@ export function settingsOf(
     include: given.include ?? [],
     exclude: given.exclude ?? [],
     ...(given.refresh === undefined ? {} : { refresh: refreshOf(given.refresh) }),
+  }
+}
+
+function requireSimple(globs: string[], member: string): void {
+  for (const [index, glob] of globs.entries()) {
+    const problem = problemOfGlob(glob)
+    if (problem !== undefined) throw invalidInput(['body', member, index], problem)
   }
 }
 

@@ -1,10 +1,19 @@
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
-import { canonicalAddress, isWithin, whyLeftOut } from '../../domain/sources/addresses.ts'
+import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import type { PageRead, PageReader } from '../knowledge/extraction.ts'
 import { discover } from './discover.ts'
-import { type SourceCollections, keepOld, leaveOut, pageIdOf } from './source-pages.ts'
+import {
+  type SourceCollections,
+  keepOld,
+  leaveOut,
+  letGoOn,
+  pageIdOf,
+  readsWhole,
+  standing,
+  waitFor,
+} from './source-pages.ts'
 import { type PageText, type Place, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
 import type { Web, WebAnswer } from './web.ts'
 
@@ -35,6 +44,12 @@ export async function visitPage(
   signal: AbortSignal,
 ): Promise<Visit> {
   const { collections } = deps
+  // A crawl before may have met it with other globs.
+  const excluded = source.type === 'site' && page.depth > 0 ? addressFilter(source)(page.url) : undefined
+  if (excluded !== undefined) {
+    await leaveOut(collections, page, excluded)
+    return { bytes: 0 }
+  }
   const { url, answer } = await arrive(deps, source, page, signal)
   switch (answer.kind) {
     case 'redirect':
@@ -48,7 +63,7 @@ export async function visitPage(
       await tryLater(deps, page, answer.reason)
       return { bytes: 0 }
     case 'unchanged':
-      await noteUnchanged(collections, page)
+      if (!(await isDuplicate(deps, source, page, page.sha256))) await noteUnchanged(collections, page)
       return { bytes: 0 }
     case 'content':
       return { bytes: answer.body.length, ...(await take(deps, source, page, { url, answer }, place, signal)) }
@@ -67,7 +82,8 @@ async function arrive(
     const rules = await deps.web.rulesOf(url, signal)
     const reason = rules.refusal(url)
     if (reason !== undefined) return { url, answer: { kind: rules.isTemporary ? 'failed' : 'refused', reason } }
-    const known = hops === 0 && page.file_id !== undefined ? { etag: page.etag, lastModified: page.last_modified } : {}
+    const isKnown = hops === 0 && page.file_id !== undefined && !readsWhole(source)
+    const known = isKnown ? { etag: page.etag, lastModified: page.last_modified } : {}
     const answer = await deps.web.ask(url, { pauseMs: rules.pauseMs, ...known, signal })
     if (answer.kind !== 'redirect' || hops >= crawlLimits.redirects) return { url, answer }
     const next = canonicalAddress(answer.to, url)
@@ -87,11 +103,12 @@ async function tryLater({ collections }: VisitDeps, page: SourcePageRecord, reas
   )
 }
 
-async function noteUnchanged({ sourcePages }: SourceCollections, page: SourcePageRecord): Promise<void> {
-  await sourcePages.updateOne(
+async function noteUnchanged(collections: SourceCollections, page: SourcePageRecord): Promise<void> {
+  await collections.sourcePages.updateOne(
     { _id: page._id, round: page.round },
     { $set: { status: 'ready', fetched_at: new Date() }, $unset: { reason: 1 } },
   )
+  await letGoOn(collections, page)
 }
 
 type Content = Extract<WebAnswer, { kind: 'content' }>
@@ -129,11 +146,12 @@ async function take(
     return {}
   }
   if (!read.nofollow) await follow(deps, source, page, read)
-  const reason = await whyNotKept(deps, source, page, read)
+  const reason = whyNotKept(read)
   if (reason !== undefined) {
     await leaveOut(collections, page, reason)
     return {}
   }
+  if (await hasAnotherAddress(deps, source, page, read)) return {}
   const text = { ...facts, title: read.title, contentType: 'text/html', body: Buffer.from(read.html) }
   return keep(deps, source, page, text, place)
 }
@@ -157,7 +175,7 @@ async function takeList(deps: VisitDeps, source: SourceRecord, page: SourcePageR
   if (read.kind === 'lists' && page.depth >= crawlLimits.listDepth)
     return leaveOut(collections, page, 'Sitemaps name sitemaps too deeply.')
   const kind = read.kind === 'lists' ? 'list' : 'page'
-  await discover(collections, source, { links: read.links, kind, depth: page.depth + 1 })
+  await discover(collections, source, { links: read.links, kind, depth: page.depth + 1, listedBy: page._id })
   await noteUnchanged(collections, page)
 }
 
@@ -171,24 +189,66 @@ async function follow(
   await discover(deps.collections, source, { links, kind: 'page', depth: page.depth + 1 })
 }
 
-async function whyNotKept(
+function whyNotKept(read: PageRead): string | undefined {
+  if (read.kind !== 'page') return 'It is a list of pages. Add it as a sitemap or a feed.'
+  if (read.noindex) return 'The page asks not to be indexed.'
+  return read.html === '' ? 'It holds no readable text.' : undefined
+}
+
+/**
+ * Whether a page is left to the address that it calls the right one: if that has a text of this round, or may have one
+ * when it was visited. Of two pages that each call the other one the right one, one is kept.
+ */
+async function hasAnotherAddress(
   { collections }: VisitDeps,
   source: SourceRecord,
   page: SourcePageRecord,
   read: PageRead,
-): Promise<string | undefined> {
-  if (read.kind !== 'page') return 'It is a list of pages. Add it as a sitemap or a feed.'
-  if (read.noindex) return 'The page asks not to be indexed.'
-  if (read.html === '') return 'It holds no readable text.'
+): Promise<boolean> {
   const canonical = read.canonical === undefined ? undefined : canonicalAddress(read.canonical)
   if (canonical === undefined || canonical === page.url || source.type === 'page' || source.type === 'feed')
-    return undefined
-  if (!isWithin(source, canonical) || whyLeftOut(source, canonical) !== undefined) return undefined
+    return false
+  if (!isWithin(source, canonical) || addressFilter(source)(canonical) !== undefined) return false
   await discover(collections, source, { links: [canonical], kind: 'page', depth: page.depth })
   const other = await collections.sourcePages.findById(pageIdOf(source._id, canonical)).lean<SourcePageRecord>()
-  // Two pages that each call the other one the right one are both kept.
-  if (other === null || other.status === 'left_out') return undefined
-  return `It is the same page as ${canonical.slice(0, 300)}`
+  if (other === null) return false
+  switch (standing(other, source.round)) {
+    case 'text':
+      await leaveOut(collections, page, `It is the same page as ${canonical.slice(0, 300)}`)
+      return true
+    case 'open':
+      await waitFor(collections, page, other)
+      return true
+    case 'none':
+      return false
+  }
+}
+
+/** Pages that are compared with one of the same text. */
+const comparedPages = 20
+
+/** Whether a page is left out, because another one of this round says the same; `mayWait`: or waits for one that may. */
+async function isDuplicate(
+  { collections }: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  sha256: string | undefined,
+  mayWait = false,
+): Promise<boolean> {
+  if (sha256 === undefined) return false
+  const others = await collections.sourcePages
+    .find({ source_id: source._id, sha256, round: source.round, _id: { $ne: page._id } })
+    .limit(comparedPages)
+    .lean<SourcePageRecord[]>()
+  const same = others.find((other) => standing(other, source.round) === 'text')
+  if (same !== undefined) {
+    await leaveOut(collections, page, `It says the same as ${same.url.slice(0, 300)}`)
+    return true
+  }
+  const open = mayWait ? others.find((other) => standing(other, source.round) === 'open') : undefined
+  if (open === undefined) return false
+  await waitFor(collections, page, open)
+  return true
 }
 
 /** Makes a file of a text that is new. */
@@ -201,7 +261,9 @@ async function keep(
 ): Promise<{ fileId?: string }> {
   const { collections } = deps
   const sha256 = hashOf(text.body)
-  if (page.file_id !== undefined && page.sha256 === sha256) {
+  const isSame = page.file_id !== undefined && page.sha256 === sha256
+  if (await isDuplicate(deps, source, page, sha256, !isSame)) return {}
+  if (isSame) {
     const { etag, lastModified } = text
     await collections.sourcePages.updateOne(
       { _id: page._id, round: page.round },
@@ -213,13 +275,6 @@ async function keep(
       },
     )
     await noteUnchanged(collections, page)
-    return {}
-  }
-  const same = await collections.sourcePages
-    .findOne({ source_id: source._id, sha256, _id: { $ne: page._id } }, { url: 1 })
-    .lean<Pick<SourcePageRecord, 'url'>>()
-  if (same !== null) {
-    await leaveOut(collections, page, `It says the same as ${same.url.slice(0, 300)}`)
     return {}
   }
   const file = await storeText(deps, source, page, text, place)

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { canonicalAddress, isWithin, whyLeftOut } from '../../domain/sources/addresses.ts'
-import { matchesGlob } from '../../domain/sources/globs.ts'
+import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
+import { problemOfGlob, readGlob } from '../../domain/sources/globs.ts'
 import { readWebPage } from '../../infra/extract/formats/web-page.ts'
 import { rulesIn } from '../../infra/web/robots.ts'
 
@@ -32,6 +32,9 @@ describe('addresses', () => {
   })
 
   it('are left out by globs and when they repeat themselves', () => {
+    const matchesGlob = (glob: string, text: string) => readGlob(glob)(text)
+    const whyLeftOut = (globs: { include: string[]; exclude: string[] }, address: string) =>
+      addressFilter(globs)(address)
     expect(matchesGlob('/docs/**', '/docs/a/b?c')).toBe(true)
     expect(matchesGlob('/docs/*', '/docs/a/b')).toBe(false)
     expect(matchesGlob('/*/b', '/a/b')).toBe(true)
@@ -42,6 +45,11 @@ describe('addresses', () => {
     expect(whyLeftOut(globs, 'https://example.com/docs/old/a')).toContain('exclude')
     expect(whyLeftOut(globs, 'https://example.com/blog')).toContain('include')
     expect(whyLeftOut({ include: [], exclude: [] }, 'https://example.com/a/b/a/b/a/b/a/b')).toContain('repeats')
+    expect(['/**/a/*/b', '*a*b*c*', '**a*b*c*d*'].map(problemOfGlob)).toEqual([
+      undefined,
+      undefined,
+      'has more than 4 stars',
+    ])
     // A pattern that backtracks would not end.
     expect(matchesGlob('*a'.repeat(50), 'a'.repeat(2000))).toBe(true)
   })

@@ -214,6 +214,131 @@ describe('a source of the web', () => {
     expect(JSON.stringify(await reader.search('what is the fee'))).toContain('99 marks')
   })
 
+  describe('that is read again', () => {
+    const sitemap = (...urls: string[]) => ({
+      type: 'application/xml',
+      body: `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`,
+    })
+    async function crawled(source: object) {
+      const reader = await webReader(service)
+      const { body } = await reader.add(source)
+      await reader.ended(body.source_id)
+      return {
+        reader,
+        id: body.source_id,
+        again: async () => {
+          await reader.refresh(body.source_id)
+          return reader.ended(body.source_id)
+        },
+        /** The paths of the pages that have a text. */
+        texts: async (site: { url: string }) =>
+          (await reader.pages(body.source_id))
+            .filter(({ file_id: file }) => file !== null)
+            .map(({ url }) => String(url).slice(site.url.length))
+            .toSorted(),
+      }
+    }
+
+    it('keeps the pages of a sitemap that cannot be read, also when another one stops naming them', async () => {
+      const site = await siteOf({ '/one': page('One', words('one')), '/two': page('Two', words('two')) })
+      site.pages['/both'] = page('Both', words('both'))
+      const url = (path: string) => `${site.url}${path}`
+      const index = `<sitemapindex>${['/a.xml', '/b.xml'].map((path) => `<sitemap><loc>${url(path)}</loc></sitemap>`).join('')}</sitemapindex>`
+      site.pages['/sitemap.xml'] = { type: 'application/xml', body: index }
+      site.pages['/a.xml'] = sitemap(url('/one'), url('/both'))
+      site.pages['/b.xml'] = sitemap(url('/two'), url('/both'))
+      const source = await crawled({ type: 'sitemap', url: url('/sitemap.xml') })
+      expect(await source.texts(site)).toEqual(['/both', '/one', '/two'])
+
+      for (const status of [503, 404]) {
+        site.pages['/b.xml'] = { status }
+        site.pages['/a.xml'] = sitemap(url('/one'))
+        expect(await source.again()).toMatchObject({ status: 'ready', pages: 3 })
+        expect(await source.texts(site)).toEqual(['/both', '/one', '/two'])
+        expect(JSON.stringify(await source.reader.search('two'))).toContain(url('/two'))
+      }
+      // It was read, and names one of them no longer.
+      site.pages['/b.xml'] = sitemap(url('/two'))
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/one', '/two'])
+      // The first list does not name the second any more.
+      site.pages['/sitemap.xml'] = {
+        type: 'application/xml',
+        body: index.replace(/<sitemap><loc>[^<]*b.xml.*?<.sitemap>/, ''),
+      }
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/one'])
+    })
+
+    it('keeps an article that moved, in a sitemap and among links', async () => {
+      const site = await siteOf({ '/old': page('Article', words('article')) })
+      const url = (path: string) => `${site.url}${path}`
+      site.pages['/sitemap.xml'] = sitemap(url('/old'))
+      site.pages['/'] = page('Start', words('start'), ['/old'])
+      const listed = await crawled({ type: 'sitemap', url: url('/sitemap.xml') })
+      const linked = await crawled({ type: 'site', url: url('/') })
+      expect(await linked.texts(site)).toEqual(['/', '/old'])
+
+      site.pages['/a-new'] = site.pages['/old'] ?? ''
+      delete site.pages['/old']
+      site.pages['/sitemap.xml'] = sitemap(url('/a-new'))
+      site.pages['/'] = page('Start', words('start again'), ['/a-new'])
+      await listed.again()
+      expect(await listed.texts(site)).toEqual(['/a-new'])
+      await linked.again()
+      expect(await linked.texts(site)).toEqual(['/', '/a-new'])
+      expect(JSON.stringify(await linked.reader.search('article'))).toContain(url('/a-new'))
+    })
+
+    it('keeps a page whose canonical address fails, and leaves it to that one when it works', async () => {
+      const site = await siteOf({})
+      const withCanonical = (title: string, path: string) =>
+        page(title, words('canonical')).replace('<head>', `<head><link rel="canonical" href="${site.url}${path}">`)
+      site.pages['/'] = page('Start', words('start'), ['/copy', '/print'])
+      site.pages['/copy'] = withCanonical('Copy', '/real')
+      site.pages['/print'] = withCanonical('Print', '/nowhere')
+      site.pages['/real'] = { status: 503 }
+      const source = await crawled({ type: 'site', url: `${site.url}/` })
+      expect(await source.texts(site)).toEqual(['/', '/copy', '/print'])
+      site.pages['/real'] = withCanonical('Real', '/real')
+      expect(await source.again()).toMatchObject({ waiting: 0, processing: 0 })
+      expect(await source.texts(site)).toEqual(['/', '/print', '/real'])
+    })
+
+    it('meets a page again that failed once, behind one that is unchanged', async () => {
+      const etag: (headers: NodeJS.Dict<string | string[]>) => object = (headers) =>
+        headers['if-none-match'] === '"1"'
+          ? { status: 304 }
+          : { headers: { etag: '"1"' }, body: page('Start', words('start'), ['/later', '/skipped']) }
+      const site = await siteOf({ '/': etag, '/later': { status: 503 }, '/skipped': page('Skipped', words('skipped')) })
+      const source = await crawled({ type: 'site', url: `${site.url}/`, exclude: ['/skipped'] })
+      expect(await source.texts(site)).toEqual(['/'])
+      site.pages['/later'] = page('Later', words('later'))
+      expect(await source.again()).toMatchObject({ pages: 2, left_out: 1 })
+      expect(await source.texts(site)).toEqual(['/', '/later'])
+      expect(site.asked).not.toContain('/skipped')
+    })
+
+    it('keeps two pages of the same text apart when the first of them is gone', async () => {
+      const site = await siteOf({ '/': page('Start', words('start'), ['/x', '/y']) })
+      site.pages['/x'] = site.pages['/y'] = page('Same', words('same'))
+      const source = await crawled({ type: 'site', url: `${site.url}/` })
+      expect(await source.texts(site)).toEqual(['/', '/x'])
+      site.pages['/x'] = { status: 503 }
+      await source.again()
+      // What was not renewed is no reason to leave another one out.
+      expect(await source.texts(site)).toEqual(['/', '/x', '/y'])
+      site.pages['/x'] = site.pages['/y'] ?? ''
+      await source.again()
+      const [, left = ''] = await source.texts(site)
+      expect(['/x', '/y']).toContain(left)
+      expect(await source.texts(site)).toHaveLength(2)
+      delete site.pages[left]
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/', left === '/x' ? '/y' : '/x'])
+    })
+  })
+
   it('is crawled by its schedule at Temporal, and its history holds neither addresses nor texts', async () => {
     const site = await siteOf({ '/': page('SECRETTITLE', words('SECRETWORD')) })
     const reader = await webReader(service)
