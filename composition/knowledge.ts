@@ -1,9 +1,10 @@
-import { embeddingSlots, readingSlots, reembeddingSlots } from '../domain/knowledge/slots.ts'
+import { embeddingSlots, readingSlots, reembeddingSlots, scanSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { checkLanguages } from '../infra/extract/ocr/languages.ts'
 import type { Ocr } from '../infra/extract/ocr/scan.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
+import { createRecognition } from '../services/knowledge/recognition.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createStartIngestion } from '../services/knowledge/start-ingestion.ts'
@@ -48,6 +49,12 @@ export function composeKnowledge(core: Core) {
         onConfinement: (confinement) => logger.info({ confinement }, 'readers of files are confined'),
       }),
       readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),
+      scanSlots: createSemaphore(scanSlots(settings.extractConcurrency)),
+      recognition: createRecognition({
+        collections,
+        secondsPerDay: settings.ocrUserMinutes * 60,
+        onError: (error) => logger.error({ err: error }, 'the time of reading pictures was not counted'),
+      }),
       embeddingSlots: createSemaphore(embeddingSlots),
       reembeddingSlots: createSemaphore(reembeddingSlots),
     },

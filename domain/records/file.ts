@@ -74,6 +74,8 @@ export interface FileRecord {
   /** Characters of text in those chunks, without overlaps. */
   characters: number
   extracted: boolean
+  /** Pages of it are pictures: it is read when there is a place for that. */
+  has_scans?: boolean
   /** Only when it was read and pages of it were pictures. */
   scan?: Scan
   /**

@@ -5,6 +5,8 @@ export type Provider = 'email' | 'social' | 'userpool'
 
 export interface UserRecord {
   _id: string
+  /** Processor time that the user's scans took on the newest day (UTC) with any. */
+  recognition?: { day: string; seconds: number }
   /** Lower-case. Absent if the user was created from a token without an address. */
   email?: string
   provider: Provider

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, chown, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -113,7 +113,17 @@ export function spawnConfined(script: string, args: string[], options: ConfinedO
   })
   // If the program cannot be started, the process ends; without a listener the error would end the worker.
   child.on('error', () => undefined)
+  if (child.pid !== undefined) giveWay(child.pid)
   return child
+}
+
+/** What people wait for comes before the reading of files. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended already.
+  }
 }
 
 /** Each program replaces itself with the next (util-linux); the process ends with the one that started it. */

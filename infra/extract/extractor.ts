@@ -47,6 +47,8 @@ interface KeptReader {
 
 /** A file that was made to be slow gives its place back after this. */
 const defaultCpuSeconds = 30
+/** A crawl reads many pages: none may take as long as a large file. */
+const pageCpuSeconds = 10
 /** For each page that is a picture. The recognizer itself ends a page after 30 s, between two steps of its work. */
 const scanCpuSeconds = 45
 /** Ten times as long: the processors may be taken by others. */
@@ -125,7 +127,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       const reader = await take(file.owner)
       let isReusable = false
       try {
-        const output = reader.read(file.content, jobOf(file, options), limitsOf(file, options), signal)
+        const output = readFile(reader, file, options, signal)
         const result = yield* chunksOf(output)
         isReusable = true
         return result
@@ -140,8 +142,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       let isReusable = false
       try {
         const file = { name: '', owner, size: body.length, content: () => Readable.from(inSlices(body)) }
-        const job = { ...jobOf(file, options), ocr: undefined, page: { url, maxLinks } }
-        const output = reader.read(file.content, job, limitsOf(file, options), signal)
+        const output = readWebPage(reader, { ...file, page: { url, maxLinks } }, options, signal)
         const read = await pageOf(output, maxLinks)
         isReusable = true
         return read
@@ -161,6 +162,20 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 }
 
 type Output = ReturnType<ReaderProcess['read']>
+
+function readFile(reader: ReaderProcess, file: FileToRead, options: ExtractorOptions, signal?: AbortSignal): Output {
+  return reader.read(file.content, jobOf(file, options), limitsOf(file, options), signal, file.scans)
+}
+
+function readWebPage(
+  reader: ReaderProcess,
+  { page, ...file }: FileToRead & { page: { url: string; maxLinks: number } },
+  options: ExtractorOptions,
+  signal?: AbortSignal,
+): Output {
+  const job = { ...jobOf(file, options), ocr: undefined, page }
+  return reader.read(file.content, job, { ...limitsOf(file, options), cpuSeconds: pageCpuSeconds }, signal)
+}
 
 async function* chunksOf(output: Output): AsyncGenerator<Chunk, FileRead> {
   try {
@@ -200,17 +215,17 @@ function* inSlices(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += 256 * 1024) yield body.subarray(at, at + 256 * 1024)
 }
 
-function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens, ocr }: ExtractorOptions) {
+function jobOf({ name, chunking, scans }: FileToRead, { maxTokens, overlapTokens, ocr }: ExtractorOptions) {
   return {
     name,
-    ocr,
+    ocr: ocr && { ...ocr, seconds: scans?.seconds, isDayLimit: scans?.isDayLimit },
     maxTokens: chunking?.maxTokens ?? maxTokens ?? defaultChunkerOptions.maxTokens,
     overlapTokens: chunking?.overlapTokens ?? overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }
 }
 
 function limitsOf(
-  { size }: FileToRead,
+  { size, scans }: FileToRead,
   { memoryMb, ocr, cpuSeconds = defaultCpuSeconds, timeoutSeconds = defaultTimeoutSeconds }: ExtractorOptions,
 ): ReadingLimits {
   const megabytes = size / (1024 * 1024)
@@ -222,6 +237,7 @@ function limitsOf(
       cpuSeconds: scanCpuSeconds,
       timeoutMs: 10_000 * scanCpuSeconds,
       maxPages: ocr?.maxPages ?? 0,
+      maxCpuSeconds: (scans?.seconds ?? Infinity) + scanCpuSeconds,
     },
   }
 }

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { ScansBusy } from '../../domain/knowledge/scan.ts'
 import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
-import type { FileRead } from '../../services/knowledge/extraction.ts'
+import type { FileRead, Scans } from '../../services/knowledge/extraction.ts'
 import { linesOf } from '../lines.ts'
 import { type Confinement, giveBackUserId, makeFolder, makeReadable, spawnConfined, takeUserId } from './confinement.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile, maxLineCharacters, parseLine } from './messages.ts'
@@ -21,7 +22,7 @@ export interface ReadingLimits {
   cpuSeconds: number
   timeoutMs: number
   /** How much longer each page may take that is a picture. */
-  forEachScan: { cpuSeconds: number; timeoutMs: number; maxPages: number }
+  forEachScan: { cpuSeconds: number; timeoutMs: number; maxPages: number; maxCpuSeconds: number }
 }
 
 /** What a reader says of a file before its end. */
@@ -67,6 +68,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
       job: ExtractionJob,
       limits: ReadingLimits,
       signal: AbortSignal | undefined,
+      scans?: Scans,
     ): AsyncGenerator<ReaderOutput, FileRead> {
       signal?.throwIfAborted()
       try {
@@ -78,6 +80,11 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
       await makeReadable(path, 0o440, userId)
       work()
       const watch = killBeyond(limits, child, signal)
+      let scanning: number | undefined
+      const noteScan = () => {
+        if (scanning !== undefined) scans?.used(watch.cpuSeconds() - scanning)
+        scanning = watch.cpuSeconds()
+      }
       try {
         stdin.write(`${JSON.stringify(job)}\n`)
         for (;;) {
@@ -85,8 +92,11 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
           if (next.done) break
           const line = parseLine(next.value)
           if (line === undefined) break
-          if ('scanning' in line) watch.allowScan()
-          else if ('end' in line) {
+          if ('scanning' in line) {
+            if (scanning === undefined && scans?.begin() === false) throw new ScansBusy()
+            noteScan()
+            watch.allowScan()
+          } else if ('end' in line) {
             await rm(path, { force: true })
             rest()
             return line.end
@@ -98,6 +108,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
         signal?.throwIfAborted()
         throw whyItDied(watch.verdict(), errors())
       } finally {
+        if (scanning !== undefined) noteScan()
         watch.stop()
       }
     },
@@ -159,21 +170,26 @@ function killBeyond(
   let allowedMs = timeoutMs
   let allowedSeconds = cpuSeconds
   let scans = 0
+  let scanSeconds = 0
   const begun = performance.now()
   const timesOut = () => setTimeout(() => stopFor('timed_out'), allowedMs - (performance.now() - begun))
   let timer = timesOut()
   let cpuAtStart: number | undefined
+  let cpuUsed = 0
   const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds: used }) => {
     cpuAtStart ??= used
+    cpuUsed = used - cpuAtStart
     if (residentBytes > memoryMb * 1024 * 1024) stopFor('out_of_memory')
-    if (used - cpuAtStart > allowedSeconds) stopFor('too_slow')
+    if (cpuUsed > allowedSeconds) stopFor('too_slow')
   })
   signal?.addEventListener('abort', abort, { once: true })
   return {
     verdict: () => verdict,
+    cpuSeconds: () => cpuUsed,
     allowScan(): void {
-      if (scans >= forEachScan.maxPages) return
+      if (scans >= forEachScan.maxPages || scanSeconds >= forEachScan.maxCpuSeconds) return
       scans += 1
+      scanSeconds += forEachScan.cpuSeconds
       allowedSeconds += forEachScan.cpuSeconds
       allowedMs += forEachScan.timeoutMs
       clearTimeout(timer)

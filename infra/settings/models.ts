@@ -92,7 +92,7 @@ export const knowledgeSettings = {
     extractConcurrency: integer(
       'EXTRACT_CONCURRENCY',
       [1, 64],
-      'Files read at once; one user never takes the last place.',
+      'Files read at once, two at least; neither one user nor scans take the last place.',
       { default: 3 },
     ),
     crawlPauseMs: integer('CRAWL_PAUSE_MS', [0, 60_000], 'Pause between two pages of a site that asks for none.', {
@@ -104,6 +104,12 @@ export const knowledgeSettings = {
     ocrMaxPages: integer('OCR_MAX_PAGES', [1, 10_000], 'Scanned pages of a file that are read.', {
       default: 200,
     }),
+    ocrUserMinutes: integer(
+      'OCR_USER_MINUTES',
+      [0, 100_000],
+      'Processor time for the scans of one user and day, in minutes.',
+      { default: 60 },
+    ),
   }),
 }
 

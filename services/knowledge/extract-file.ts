@@ -1,4 +1,5 @@
 import type { ExtractStepResult } from '../../domain/contracts/ingestion.ts'
+import { ScansBusy, scanLimits } from '../../domain/knowledge/scan.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import {
   type ChunkGroupRecord,
@@ -10,10 +11,11 @@ import {
 import { type FileRecord, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { Semaphore } from '../semaphore.ts'
+import type { Release, Semaphore } from '../semaphore.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import type { Extraction } from './extraction.ts'
+import type { Extraction, Scans } from './extraction.ts'
+import type { Recognition } from './recognition.ts'
 import { watchFile } from './watch-file.ts'
 
 export interface ExtractFileDeps {
@@ -22,6 +24,9 @@ export interface ExtractFileDeps {
   extraction: Extraction
   /** One user's files leave some slots to other users. */
   readingSlots: Pick<Semaphore, 'acquire'>
+  /** Some reading slots never read pictures. */
+  scanSlots: Pick<Semaphore, 'acquire' | 'tryAcquire'>
+  recognition: Recognition
 }
 
 /** Chunks stored in one write: whole groups, so that a retry begins with a new one. */
@@ -42,21 +47,55 @@ export async function extractFile(
   const found = await files.findById(fileId).lean<FileRecord>()
   if (!found) return 'gone'
   if (found.extracted || !isOpenFile(found)) return 'done'
-  const release = await deps.readingSlots.acquire(found.user_id, signal)
-  if (release === undefined) return 'busy'
+  const scanPlace = found.has_scans ? await deps.scanSlots.acquire(found.user_id, signal) : undefined
+  if (found.has_scans && scanPlace === undefined) return 'busy'
+  const scans = await createScans(deps, found.user_id, scanPlace)
+  const release = await deps.readingSlots.acquire(found.user_id, signal).catch((error: unknown) => {
+    scans.end()
+    throw error
+  })
+  if (release === undefined) {
+    scans.end()
+    return 'busy'
+  }
   const watch = watchFile(deps.collections, found)
   try {
     if (found.status === 'processing') await removeUncounted(deps.collections, found)
     const file = await begin(deps.collections, fileId)
-    return file ? await readInto(deps, file, AbortSignal.any([signal, watch.signal])) : 'gone'
+    return file ? await readInto(deps, file, scans, AbortSignal.any([signal, watch.signal])) : 'gone'
   } catch (error) {
     if (watch.signal.aborted || !(await files.exists({ _id: fileId }))) return 'gone'
+    if (error instanceof ScansBusy) {
+      await files.updateOne({ _id: fileId }, { $set: { has_scans: true } })
+      return 'busy'
+    }
     if (!isUnreadableFile(error) || !isFinal(error)) throw error
     await markFailing(deps.collections, fileId, { error: error.message, retryable: false })
     return 'done'
   } finally {
     watch.stop()
     release()
+    scans.end()
+  }
+}
+
+/** For the pages of a file that are pictures: its place, its time and its user's. */
+async function createScans(
+  { scanSlots, recognition }: ExtractFileDeps,
+  userId: string,
+  taken: Release | undefined,
+): Promise<Scans & { end(): void }> {
+  let place = taken
+  const secondsOfDay = await recognition.secondsLeft(userId).catch((error: unknown) => {
+    place?.()
+    throw error
+  })
+  return {
+    seconds: Math.min(scanLimits.secondsOfFile, secondsOfDay),
+    isDayLimit: secondsOfDay < scanLimits.secondsOfFile,
+    begin: () => (place ??= scanSlots.tryAcquire(userId)) !== undefined,
+    used: (seconds) => recognition.note(userId, seconds),
+    end: () => place?.(),
   }
 }
 
@@ -81,11 +120,16 @@ async function removeUncounted({ chunks }: Pick<KnowledgeCollections, 'chunks'>,
 
 type StoredChunk = Omit<FileChunk, 'position'>
 
-async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSignal): Promise<'done' | 'gone'> {
+async function readInto(
+  deps: ExtractFileDeps,
+  file: FileRecord,
+  scans: Scans,
+  signal: AbortSignal,
+): Promise<'done' | 'gone'> {
   const { name, size, assistant_id: owner, chunking: cut } = file
   const chunking = cut && { maxTokens: cut.max_tokens, overlapTokens: cut.overlap_tokens }
   const content = () => deps.blobs.read(file.blob_id)
-  const chunks = deps.extraction.extract({ name, size, owner, chunking, content }, signal)
+  const chunks = deps.extraction.extract({ name, size, owner, chunking, content, scans }, signal)
   let position = 0
   let characters = 0
   let waiting: StoredChunk[] = []

@@ -13,6 +13,18 @@ export interface Extraction {
   extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, FileRead>
 }
 
+/** What there is for reading the pages of a file that are pictures. */
+export interface Scans {
+  /** Of processor time; pages beyond it are not read. */
+  seconds: number
+  /** The user has no more today. */
+  isDayLimit: boolean
+  /** Called before the first such page. False: there is no place for it now; `extract` throws `ScansBusy`. */
+  begin(): boolean
+  /** Called with the processor time of each page. */
+  used(seconds: number): void
+}
+
 export interface PageReader {
   /** What is of use in a page of the web, a sitemap or a feed. Throws as `extract` does. */
   readPage(page: PageToRead, signal?: AbortSignal): Promise<PageRead>
@@ -61,6 +73,8 @@ export interface FileToRead {
   content: () => Readable
   /** How it is cut into chunks; undefined: as the reader does by itself. */
   chunking?: ChunkerOptions | undefined
+  /** Undefined: pages that are pictures are read as long as it takes. */
+  scans?: Scans | undefined
   /** The owner of the file. One process reads only files of one owner, one after the other. */
   owner: string
 }

@@ -124,7 +124,14 @@ test('an attempt that goes on after one of an earlier version leaves no chunk tw
     },
   }
   const readingSlots = { acquire: async () => () => undefined }
-  const deps = { collections: service.collections, blobs: service.api.infra.knowledge.blobs, extraction, readingSlots }
+  const deps = {
+    collections: service.collections,
+    blobs: service.api.infra.knowledge.blobs,
+    extraction,
+    readingSlots,
+    scanSlots: { ...readingSlots, tryAcquire: () => () => undefined },
+    recognition: { secondsLeft: async () => 1, note: () => undefined },
+  }
   expect(await extractFile(deps, id, new AbortController().signal)).toBe('done')
   const after = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
   expect(after.flatMap(chunksOf)).toEqual(all)

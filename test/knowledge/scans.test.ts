@@ -2,9 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ScansBusy, scanLimits } from '../../domain/knowledge/scan.ts'
+import { readingSlots, scanSlots } from '../../domain/knowledge/slots.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { checkLanguages } from '../../infra/extract/ocr/languages.ts'
+import { createScanReader } from '../../infra/extract/ocr/scan.ts'
+import { extractFile } from '../../services/knowledge/extract-file.ts'
+import type { FileToRead, Scans } from '../../services/knowledge/extraction.ts'
+import { createRecognition } from '../../services/knowledge/recognition.ts'
+import { createSemaphore } from '../../services/semaphore.ts'
+import { eventually } from '../support/eventually.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import {
@@ -147,6 +155,60 @@ describe('pages that are pictures', { timeout: 180_000 }, () => {
   })
 })
 
+describe('the time for pages that are pictures', () => {
+  const pages = (count: number, scans: ReturnType<typeof createScanReader>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => index + 1).map((page) => scans.read(page, picture)))
+  const picture = () => Promise.resolve({ bytes: new Uint8Array() })
+
+  it('ends after three pages that take longer than a page may', async () => {
+    const tried: string[] = []
+    const scans = createScanReader(
+      ocr,
+      async () => void tried.push('page'),
+      () => Promise.resolve('hopeless'),
+    )
+    for (let page = 1; page <= 20; page++) await scans.read(page, picture)
+    expect(tried).toHaveLength(scanLimits.hopelessPages)
+    expect(scans.whyGivenUp()).toBe('its pictures take longer to read than is allowed')
+    expect(scans.result()?.unreadable_pages).toHaveLength(20)
+    // Pages of pictures without words are nothing of that kind.
+    const photos = createScanReader(
+      { ...ocr, maxPages: 100 },
+      () => Promise.resolve(),
+      () => Promise.resolve(undefined),
+    )
+    await pages(20, photos)
+    expect(photos.whyGivenUp()).toBeUndefined()
+  })
+
+  it('is bounded by file and by what the user has left, and is told page by page', { timeout: 180_000 }, async () => {
+    const name = 'three.pdf'
+    const file = path.join(folder, name)
+    await writeFile(file, pdfOf([scan, scan, scan]))
+    const used: number[] = []
+    const scansOf = (seconds: number) => ({
+      seconds,
+      isDayLimit: true,
+      begin: () => true,
+      used: (more: number) => used.push(more),
+    })
+    const extracted = async (scans: Scans) => {
+      const running = extractor.extract({ ...(await fileOnDisk(file, name)), scans })
+      for (;;) {
+        const next = await running.next()
+        if (next.done) return next.value
+      }
+    }
+    // The first page takes longer than that.
+    expect((await extracted(scansOf(0.1))).scan).toMatchObject({ pages: 1, unreadable_pages: [2, 3] })
+    expect(used.reduce((sum, more) => sum + more, 0)).toBeGreaterThan(0.1)
+    expect(await reasonOf(extracted(scansOf(0)))).toBe(
+      'no_text: This PDF has pages but no text, and this account has no more time for reading pictures today.',
+    )
+    await expect(extracted({ ...scansOf(100), begin: () => false })).rejects.toThrow(ScansBusy)
+  })
+})
+
 describe('a scan that is uploaded', () => {
   const service = useSharedService()
 
@@ -163,5 +225,66 @@ describe('a scan that is uploaded', () => {
     expect(body.files[0].metadata.scan.confidence).toBeGreaterThan(85)
     const { body: listed } = await owner.call('GET', `/assistants/${owner.assistantId}/files`)
     expect(listed.files[0].metadata.scan.pages).toBe(1)
+  })
+
+  it('of gravel leaves a place to the small files of others, and waits for its own', async () => {
+    const { collections } = service
+    const readers = new Map<string, PromiseWithResolvers<void>>()
+    const files = new Map<string, string>()
+    const deps = {
+      collections,
+      blobs: service.api.infra.knowledge.blobs,
+      // As the reader does it, without a minute of processor time.
+      extraction: {
+        async *extract({ name, scans }: FileToRead) {
+          if (name.startsWith('gravel')) {
+            if (!scans?.begin()) throw new ScansBusy()
+            readers.set(name, Promise.withResolvers())
+            await readers.get(name)?.promise
+            scans.used(40)
+          }
+          yield { position: 0, text: 'a', tokens: 1, newCharacters: 1 }
+          return { contentType: 'text/plain' }
+        },
+      },
+      readingSlots: createSemaphore(readingSlots(3)),
+      scanSlots: createSemaphore(scanSlots(3)),
+      recognition: createRecognition({
+        collections,
+        secondsPerDay: 60,
+        onError: (error) => expect(error).toBeUndefined(),
+      }),
+    }
+    const begin = async (name: string) => {
+      const owner = await knowledgeClient(await insertUser(service))
+      const { body } = await owner.upload([{ name, content: Uint8Array.from(Buffer.from('text')) }])
+      const { id } = body.files[0]
+      files.set(name, id)
+      await collections.files.updateOne({ _id: id }, { $set: { status: 'queued', extracted: false, chunks: 0 } })
+      return { owner, read: () => extractFile(deps, id, new AbortController().signal) }
+    }
+    const [one, two, three, small] = await Promise.all(
+      ['gravel1.txt', 'gravel2.txt', 'gravel3.txt', 'small.txt'].map(begin),
+    )
+    const first = one?.read()
+    const second = two?.read()
+    await eventually('both scans are read', () => readers.size === 2)
+    expect(await three?.read()).toBe('busy')
+    expect(await small?.read()).toBe('done')
+    const known = await collections.files.findById(files.get('gravel3.txt')).lean()
+    expect(known).toMatchObject({ has_scans: true, extracted: false })
+    // It now waits for a place of its own before it takes one of all.
+    const third = three?.read()
+    for (const name of ['gravel1.txt', 'gravel2.txt']) readers.get(name)?.resolve()
+    expect(await Promise.all([first, second])).toEqual(['done', 'done'])
+    await eventually('the third scan is read', () => readers.has('gravel3.txt'))
+    readers.get('gravel3.txt')?.resolve()
+    expect(await third).toBe('done')
+    await eventually('its time is counted', async () => {
+      const user = one && (await collections.users.findById(one.owner.userId).lean())
+      return user?.recognition?.seconds === 40
+    })
+    expect(await deps.recognition.secondsLeft(one?.owner.userId ?? '')).toBe(20)
+    expect(await deps.recognition.secondsLeft(small?.owner.userId ?? '')).toBe(60)
   })
 })

@@ -43,7 +43,7 @@ export async function* readPdf(path: string, scans?: ScanReader): AsyncGenerator
     throw new UnreadableFile(
       'no_text',
       scans
-        ? 'This PDF has pages but no text, and no legible words were found in its pictures.'
+        ? `This PDF has pages but no text, and ${scans.whyGivenUp() ?? 'no legible words were found in its pictures'}.`
         : 'This PDF has pages but no text: it seems to consist of pictures, which are not read.',
     )
   }

@@ -17,7 +17,12 @@ export async function* readPicture(path: string, extension: string, scans: ScanR
     found = true
     yield { kind: 'text', text, ...(pages > 1 && { page }) }
   }
-  if (!found) throw new UnreadableFile('no_text', 'No legible words were found in this picture.')
+  if (found) return
+  const givenUp = scans.whyGivenUp()
+  throw new UnreadableFile(
+    'no_text',
+    givenUp === undefined ? 'No legible words were found in this picture.' : `This picture was not read: ${givenUp}.`,
+  )
 }
 
 /** More would only be a loop. */

@@ -1,6 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { Parser } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import type { PageFacts } from '../../../services/knowledge/extraction.ts'
 import { maxLinkCharacters } from '../messages.ts'
 import { readText } from '../read-text.ts'
@@ -15,6 +16,8 @@ interface WebPage {
 /** Trees take more than linear time; of larger and deeper pages everything but the navigation is taken. */
 const maxElements = 20_000
 const maxDepth = 300
+/** Parsers look for the beginning of each end among all elements that are open. */
+const maxOpen = 1000
 /** Of a page with less text in its main part, everything but the navigation is taken. */
 const leastCharacters = 200
 const leastShare = 0.25
@@ -49,6 +52,10 @@ function listOf(text: string): 'urlset' | 'sitemapindex' | 'rss' | 'feed' | 'rdf
   return root === 'urlset' || root === 'sitemapindex' || root === 'rss' || root === 'feed' ? root : undefined
 }
 
+function requireFlat(open: number): void {
+  if (open > maxOpen) throw new UnreadableFile('too_large', 'This file nests its elements too deeply to be read.')
+}
+
 const listFacts = { noindex: false, nofollow: false } as const
 
 function readList(text: string, root: NonNullable<ReturnType<typeof listOf>>, base: string, maxLinks: number): WebPage {
@@ -57,9 +64,11 @@ function readList(text: string, root: NonNullable<ReturnType<typeof listOf>>, ba
   let isOpen = false
   let within: string | undefined
   let address = ''
+  let depth = 0
   const parser = new Parser(
     {
       onopentag(name, attributes) {
+        requireFlat(++depth)
         if (name === 'item' || name === 'entry') isOpen = true
         within = name
         address = ''
@@ -70,6 +79,7 @@ function readList(text: string, root: NonNullable<ReturnType<typeof listOf>>, ba
         if (within === (isSitemap ? 'loc' : 'link') && address.length < maxLinkCharacters) address += piece
       },
       onclosetag(name) {
+        depth--
         if (isSitemap ? name === 'loc' : root !== 'feed' && isOpen && name === 'link') links.add(address)
         if (name === 'item' || name === 'entry') isOpen = false
         within = undefined
@@ -116,7 +126,7 @@ function readHead(text: string, url: string, maxLinks: number) {
     onopentag(name, attributes) {
       if (name === 'svg') svgs++
       elements += 1
-      depth += 1
+      requireFlat(++depth)
       isLarge ||= elements > maxElements || depth > maxDepth
       isTitle = name === 'title' && svgs === 0 && head.title === undefined
       const rel = (attributes['rel'] ?? '').toLowerCase().split(/\s/)

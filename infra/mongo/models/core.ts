@@ -18,6 +18,7 @@ const date = { type: Date, required: true } as const
 const user = new Schema<UserRecord>(
   {
     _id: id,
+    recognition: { type: new Schema({ day: String, seconds: Number }, { _id: false }) },
     email: String,
     provider: text,
     subject: String,

@@ -43,6 +43,7 @@ const file = new Schema<FileRecord>(
     chunks: count,
     characters: count,
     extracted: { type: Boolean, required: true },
+    has_scans: Boolean,
     scan: { type: new Schema({ pages: count, confidence: count, unreadable_pages: [Number] }, { _id: false }) },
     embedded: count,
     generation: Number,
