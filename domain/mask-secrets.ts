@@ -53,18 +53,23 @@ function maskAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskAll(member)]))
 }
 
+/** Of a URL with more, all are masked together. */
+const maxParameters = 1000
+
 /** URLs may contain keys too: `https://user:password@host/`, `https://host/mcp?api_key=…`. */
 function maskUrl(text: string): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text
   const url = new URL(text)
-  const parameters = [...url.searchParams].map(
-    ([name, value]) => [name, isSecretName(wordsOf(name)) ? maskedValue : value] as const,
-  )
-  const holdsSecret = parameters.some(([, value]) => value === maskedValue)
+  const isLong = url.search.split('&', maxParameters + 1).length > maxParameters
+  const parameters = isLong
+    ? []
+    : [...url.searchParams].map(([name, value]) => [name, isSecretName(wordsOf(name)) ? maskedValue : value] as const)
+  const holdsSecret = isLong || parameters.some(([, value]) => value === maskedValue)
   if (!holdsSecret && url.username === '' && url.password === '') return text
   if (url.username !== '') url.username = maskedValue
   if (url.password !== '') url.password = maskedValue
-  if (holdsSecret)
+  if (isLong) url.search = maskedValue
+  else if (holdsSecret)
     url.search = parameters
       .map(
         ([name, value]) => `${encodeURIComponent(name)}=${value === maskedValue ? value : encodeURIComponent(value)}`,

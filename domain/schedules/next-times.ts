@@ -7,6 +7,8 @@ const hourMs = 3_600_000
 const longestShiftMs = 3 * hourMs
 /** Temporal knows no later times. */
 export const lastYear = 2100
+/** A schedule whose times the clocks skip one after the other is never due: summer time skips an hour or two. */
+const skippedMax = 200
 
 /** Five fields of numbers, three-letter names, ranges, steps and lists: what croner and Temporal read in the same way. */
 const field = String.raw`(?:\*|[0-9]{1,2}|[A-Za-z]{3})(?:-(?:[0-9]{1,2}|[A-Za-z]{3}))?(?:/[0-9]{1,2})?`
@@ -42,9 +44,11 @@ export function nextTimes(timing: ScheduleTiming & { created_at: Date }, after: 
   const from = Math.max(after.getTime(), (timing.start_at?.getTime() ?? 0) - 1)
   const until = timing.end_at?.getTime() ?? Infinity
   const times: Date[] = []
+  if (count <= 0) return times
   for (const moment of momentsOf(timing, from)) {
-    if (moment > until || times.length >= count) break
+    if (moment > until) break
     times.push(new Date(moment))
+    if (times.length >= count) break
   }
   return times
 }
@@ -83,10 +87,19 @@ function* intervalMoments(intervalMs: number, firstMs: number, after: number): G
 }
 
 function* cronMoments(expression: string, clock: WallClock, after: number): Generator<number, undefined> {
-  for (const wall of wallTimes(expression, clock.at(after) - longestShiftMs)) {
+  let skipped = 0
+  const from = isShiftedAt(clock, after) ? clock.at(after) - longestShiftMs : clock.at(after)
+  for (const wall of wallTimes(expression, from)) {
     const moment = clock.momentOf(wall)
+    skipped = moment === undefined ? skipped + 1 : 0
+    if (skipped > skippedMax) return
     if (moment !== undefined && moment > after) yield moment
   }
+}
+
+/** Whether the clocks go on by more or less than the time that passes, in the hours around a moment. */
+function isShiftedAt(clock: WallClock, moment: number): boolean {
+  return clock.at(moment + longestShiftMs) - clock.at(moment - longestShiftMs) !== 2 * longestShiftMs
 }
 
 /** The matching wall-clock times after `from`. */

@@ -1,5 +1,5 @@
 import type { Message } from '../messages.ts'
-import { termsOf } from './terms.ts'
+import { type ReadingBudget, termsIn, termsOf } from './terms.ts'
 
 /** How an entry of a thread's log is found by words in its messages. */
 export interface MessageWords {
@@ -34,6 +34,8 @@ interface Thread {
 
 /** Characters of a message that can be found. */
 const textLength = 100_000
+/** Of all messages of an entry, after folding. */
+const entryLength = 300_000
 /** Different terms of an entry. */
 const maxTerms = 1000
 /** Terms of a search. */
@@ -41,30 +43,38 @@ const maxWanted = 16
 const beginningLength = 3
 
 /**
- * Undefined if the entry says nothing, or if its thread is not listed: those of public callers and of completions,
- * temporary ones, and those in which assistants ask each other.
+ * How an entry with these words is stored. Undefined if it says nothing, or if its thread is not listed: those of public
+ * callers and of completions, temporary ones, and those in which assistants ask each other.
  */
-export function messageWords(
-  thread: Thread,
-  { _id, created_at }: Entry,
-  messages: readonly Message[],
-): MessageWords | undefined {
+export function messageWords(thread: Thread, { _id, created_at }: Entry, words: string[]): MessageWords | undefined {
   const { public: isPublic, counted, asked_from: askedFrom, expires_at: end } = thread
   if (isPublic || counted === false || askedFrom !== undefined || end !== undefined) return undefined
-  const words = wordsOf(messages)
   return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: placeOf(_id, created_at) }
 }
 
+/** The words of an entry. Reads no further than it must, and never longer than a moment: not in a transaction. */
 export function wordsOf(messages: readonly Message[]): string[] {
+  const terms = firstTerms(messages)
+  const beginnings = new Set<string>()
+  for (const term of terms) {
+    const beginning = beginningOf(term)
+    if (beginning !== undefined) beginnings.add(beginning)
+  }
+  return [...terms, ...beginnings]
+}
+
+function firstTerms(messages: readonly Message[]): Set<string> {
   const terms = new Set<string>()
+  const budget = { characters: entryLength }
   for (const message of messages) {
-    for (const term of termsOf(foundText(message))) {
-      if (terms.size >= maxTerms) break
-      terms.add(term.toWellFormed())
+    for (const some of termsIn(foundText(message), budget)) {
+      for (const term of some) {
+        if (terms.size >= maxTerms) return terms
+        terms.add(term.toWellFormed())
+      }
     }
   }
-  const beginnings = new Set([...terms].flatMap((term) => beginningOf(term) ?? []))
-  return [...terms, ...beginnings]
+  return terms
 }
 
 export function placeOf(id: string, time: Date): number {
@@ -98,20 +108,46 @@ const after = 180
 const maxMarks = 20
 const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu
 
-/** The part of a message where it has the first of the words; undefined if it does not have all of them. */
-export function findWords(message: Message, wanted: WantedWords): FoundText | undefined {
+/** The newest message of an entry that has all words, among what is read of the entry to find its words. */
+export function findWords(
+  messages: readonly Message[],
+  wanted: WantedWords,
+): { found: (FoundText & { message: Message }) | undefined; charactersRead: number } {
+  const budget = { characters: entryLength }
+  let newest: Message | undefined
+  for (const message of messages) {
+    if (budget.characters <= 0) break
+    if (hasWords(message, wanted, budget)) newest = message
+  }
+  const found = newest && { ...passageOf(newest, wanted), message: newest }
+  return { found, charactersRead: entryLength - budget.characters }
+}
+
+function hasWords(message: Message, { terms, beginning }: WantedWords, budget: ReadingBudget): boolean {
+  const missing = new Set(terms)
+  let isBegun = beginning === undefined
+  for (const some of termsIn(foundText(message), budget)) {
+    for (const term of some) {
+      const wellFormed = term.toWellFormed()
+      missing.delete(wellFormed)
+      if (beginning !== undefined && !isBegun && wellFormed.startsWith(beginning)) isBegun = true
+    }
+    if (isBegun && missing.size === 0) return true
+  }
+  return false
+}
+
+/** The part of a message where it has the first of the words. */
+function passageOf(message: Message, wanted: WantedWords): FoundText {
   const text = foundText(message)
-  const has = new Set(termsOf(text).map((term) => term.toWellFormed()))
+  const budget = { characters: entryLength }
   const isWanted = (term: string) =>
     wanted.terms.includes(term) || (wanted.beginning !== undefined && term.startsWith(wanted.beginning))
-  if (!wanted.terms.every((term) => has.has(term))) return undefined
-  if (wanted.beginning !== undefined && ![...has].some((term) => term.startsWith(wanted.beginning ?? '')))
-    return undefined
   const marks: FoundText['marks'] = []
   let end = text.length
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
-    if (index >= end || marks.length === maxMarks) break
-    const term = termsOf(word).find((each) => isWanted(each.toWellFormed()))
+    if (index >= end || marks.length === maxMarks || budget.characters <= 0) break
+    const term = [...termsIn(word, budget)].flat().find((each) => isWanted(each.toWellFormed()))
     if (term === undefined) continue
     // In scripts without spaces, a term is a part of what stands together.
     const place = Math.max(word.indexOf(term), 0)

@@ -1,3 +1,9 @@
+/** How much of texts is read; what was read is taken off. */
+export interface ReadingBudget {
+  /** Characters after folding, which makes eighteen of one. */
+  characters: number
+}
+
 /**
  * The terms of a text for full-text search: without case, accents and English plurals, numbers without separators,
  * and pairs of characters for scripts without spaces. Texts and queries are processed in the same way, so that
@@ -5,26 +11,53 @@
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
-  // No word goes past the end of a line, and in most texts few lines need more than the simple patterns.
-  for (const line of text.split('\n')) {
-    if (beyondPlain.test(line)) addTerms(terms, folded(line).match(wordPattern), false)
-    else addTerms(terms, line.toLowerCase().match(plainWordPattern), true)
-  }
+  for (const some of termsIn(text, { characters: Infinity })) for (const term of some) terms.push(term)
   return terms
 }
 
-function folded(line: string): string {
-  return line
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
+/** The same in pieces, each the work of a moment, until the text or the budget is at its end. */
+export function* termsIn(text: string, budget: ReadingBudget): Generator<string[], undefined> {
+  // No word goes past the end of a line, and in most texts few lines need more than the simple patterns.
+  for (let start = 0; start < text.length && budget.characters > 0;) {
+    const end = endOfPiece(text, start)
+    const piece = text.slice(start, end)
+    const isPlain = !beyondPlain.test(piece)
+    const read = (isPlain ? piece.toLowerCase() : folded(piece)).slice(0, budget.characters)
+    budget.characters -= read.length + 1
+    const terms: string[] = []
+    addTerms(terms, read.match(isPlain ? plainWordPattern : wordPattern), isPlain)
+    yield terms
+    start = text[end] === '\n' ? end + 1 : end
+  }
 }
+
+const pieceLength = 10_000
+
+/** The end of the line, or in long lines of a word. */
+function endOfPiece(text: string, start: number): number {
+  const longest = start + pieceLength
+  const newline = text.slice(start, longest).indexOf('\n')
+  if (newline >= 0) return start + newline
+  if (longest >= text.length) return text.length
+  const space = text.lastIndexOf(' ', longest)
+  if (space > start) return space
+  return isHighSurrogate(text.charCodeAt(longest - 1)) ? longest - 1 : longest
+}
+
+const isHighSurrogate = (code: number) => (code & 0xfc00) === 0xd800
+
+/** Marks go first: putting many of them into their order takes the square of their number. */
+function folded(piece: string): string {
+  return withoutMarks(withoutMarks(piece).normalize('NFKD')).toLowerCase()
+}
+
+const withoutMarks = (text: string) => text.replace(/\p{M}+/gu, '')
 
 function addTerms(terms: string[], words: string[] | null, arePlain: boolean): void {
   for (const word of words ?? []) {
     if (stopWords.has(word)) continue
-    if (!arePlain && spacelessPattern.test(word)) terms.push(...pairs(word))
-    else if (beginsWithDigit(word) && /[.,]/.test(word)) terms.push(word.replace(/[.,]/g, ''), ...word.split(/[.,]/))
+    if (!arePlain && spacelessPattern.test(word)) addPairs(terms, word)
+    else if (beginsWithDigit(word) && /[.,]/.test(word)) addNumbers(terms, word)
     else terms.push(stem(withoutEnding(word).slice(0, 40)))
   }
 }
@@ -58,10 +91,15 @@ const stopWords = new Set(
   ).split(' '),
 )
 
-function pairs(word: string): string[] {
+function addPairs(terms: string[], word: string): void {
   const characters = Array.from(word)
-  if (characters.length === 1) return characters
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`)
+  if (characters.length === 1) terms.push(word)
+  for (let at = 1; at < characters.length; at++) terms.push(`${characters[at - 1] ?? ''}${characters[at] ?? ''}`)
+}
+
+function addNumbers(terms: string[], word: string): void {
+  terms.push(word.replace(/[.,]/g, ''))
+  for (const part of word.split(/[.,]/)) terms.push(part)
 }
 
 /** The weak "S stemmer" (Harman 1991): only plurals, so that it does little harm in other languages. */

@@ -2,11 +2,12 @@ import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AppError } from '../../domain/errors.ts'
 import { messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords } from '../../domain/search/message-words.ts'
+import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { createTurns } from '../turns.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewIdsIn } from './import-attachments.ts'
 import { refused, settle } from './report.ts'
@@ -34,6 +35,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   const { threads, checkpoints } = collections
   const held = new Map<string, Entry>()
   let heldBytes = 0
+  const turns = createTurns()
 
   return {
     async take(first: Entry): Promise<void> {
@@ -94,7 +96,8 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
     const bytes = Buffer.byteLength(entry.messages_json)
     if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
-    const search = messageWords(thread, entry, messagesFromJson(entry.messages_json))
+    const search = messageWords(thread, entry, wordsOf(messagesFromJson(entry.messages_json)))
+    await turns.next()
     const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
     await transaction(async (session) => {
       const { matchedCount } = await threads.updateOne(

@@ -14,13 +14,29 @@ export interface AttributeFilter {
 }
 
 const maxDepth = 5
+/** Each is made with the attributes of each file. */
+const maxComparisons = 100
 
-/** Throws `invalid_input` for a filter that lacks a member of its type, or nests deeper than five levels. */
-export function checkFilter(filter: AttributeFilter, loc: (string | number)[], depth = 1): void {
+/**
+ * Throws `invalid_input` for a filter that lacks a member of its type, nests deeper than five levels, or has more than a
+ * hundred comparisons.
+ */
+export function checkFilter(filter: AttributeFilter, loc: (string | number)[]): void {
+  if (countOf(filter) > maxComparisons) throw invalidInput(loc, `has more than ${maxComparisons} comparisons`)
+  checkMembers(filter, loc, 1)
+}
+
+function countOf({ filters = [] }: AttributeFilter): number {
+  let count = 1
+  for (const inner of filters) count += countOf(inner)
+  return count
+}
+
+function checkMembers(filter: AttributeFilter, loc: (string | number)[], depth: number): void {
   if (depth > maxDepth) throw invalidInput(loc, `filters nest at most ${maxDepth} levels deep`)
   if (filter.type === 'and' || filter.type === 'or') {
     if (filter.filters === undefined) throw invalidInput([...loc, 'filters'], 'is required', 'missing')
-    filter.filters.forEach((inner, index) => checkFilter(inner, [...loc, 'filters', index], depth + 1))
+    filter.filters.forEach((inner, index) => checkMembers(inner, [...loc, 'filters', index], depth + 1))
     return
   }
   if (filter.key === undefined) throw invalidInput([...loc, 'key'], 'is required', 'missing')
@@ -30,31 +46,38 @@ export function checkFilter(filter: AttributeFilter, loc: (string | number)[], d
     throw invalidInput([...loc, 'value'], `is ${isList ? '' : 'not '}a list with ${filter.type}`)
 }
 
-/** Whether a file with these attributes is wanted. A missing attribute equals nothing. */
-export function isWanted(attributes: Attributes, filter: AttributeFilter): boolean {
-  const { type, key = '', value, filters = [] } = filter
-  const own = Object.hasOwn(attributes, key) ? attributes[key] : undefined
+export type IsWanted = (attributes: Attributes) => boolean
+
+/** Reads a filter once for many files: whether one with these attributes is wanted. A missing attribute equals nothing. */
+export function readFilter({ type, key = '', value, filters = [] }: AttributeFilter): IsWanted {
+  const own = (attributes: Attributes) => (Object.hasOwn(attributes, key) ? attributes[key] : undefined)
   switch (type) {
-    case 'and':
-      return filters.every((inner) => isWanted(attributes, inner))
-    case 'or':
-      return filters.some((inner) => isWanted(attributes, inner))
+    case 'and': {
+      const all = filters.map(readFilter)
+      return (attributes) => all.every((isWanted) => isWanted(attributes))
+    }
+    case 'or': {
+      const some = filters.map(readFilter)
+      return (attributes) => some.some((isWanted) => isWanted(attributes))
+    }
     case 'eq':
-      return own !== undefined && own === value
+      return (attributes) => Object.hasOwn(attributes, key) && attributes[key] === value
     case 'ne':
-      return own !== value
+      return (attributes) => own(attributes) !== value
     case 'in':
-      return Array.isArray(value) && value.some((one) => one === own)
-    case 'nin':
-      return Array.isArray(value) && !value.some((one) => one === own)
+    case 'nin': {
+      const listed = new Set<unknown>(Array.isArray(value) ? value : [])
+      const isIn = (attributes: Attributes) => listed.has(own(attributes))
+      return type === 'in' ? isIn : (attributes) => Array.isArray(value) && !isIn(attributes)
+    }
     case 'gt':
-      return compared(own, value) > 0
+      return (attributes) => compared(own(attributes), value) > 0
     case 'gte':
-      return compared(own, value) >= 0
+      return (attributes) => compared(own(attributes), value) >= 0
     case 'lt':
-      return compared(own, value) < 0
+      return (attributes) => compared(own(attributes), value) < 0
     case 'lte':
-      return compared(own, value) <= 0
+      return (attributes) => compared(own(attributes), value) <= 0
   }
 }
 

@@ -1,8 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
-import { type AttributeFilter, type Attributes, isWanted } from './attribute-filter.ts'
+import { type AttributeFilter, type Attributes, readFilter } from './attribute-filter.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { type EntryRecord, attributesOf } from './entry-record.ts'
+import { createTurns } from '../turns.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
 import { type VectorStoreRecord, requireUnexpired } from './vector-stores.ts'
@@ -13,7 +14,8 @@ export interface SearchEntriesDeps {
 }
 
 interface EntrySearch {
-  query: string
+  queries: string[]
+  /** Of each query. */
   limit: number
   filter?: AttributeFilter | undefined
 }
@@ -21,18 +23,19 @@ interface EntrySearch {
 /** Files that one search can be limited to. */
 const maxFilteredFiles = 10_000
 
-/** Searches the files of a vector store. */
+/** Searches the files of a vector store; the filter is asked once for all queries. */
 export function createSearchEntries({ collections: { files }, passages }: SearchEntriesDeps) {
   /** The passages that match best, each with the attributes of its file. */
   return async function search(
     store: VectorStoreRecord,
-    { query, limit, filter }: EntrySearch,
+    { queries, limit, filter }: EntrySearch,
     signal: AbortSignal,
   ): Promise<{ passage: Passage; attributes: Attributes }[]> {
     requireUnexpired(store)
     const fileIds = filter && (await wantedEntries({ files }, store._id, filter))
     if (fileIds?.length === 0) return []
-    const found = await passages.search(store, query, limit, signal, fileIds)
+    const passagesOf = (query: string) => passages.search(store, query, limit, signal, fileIds)
+    const found = (await Promise.all(queries.map(passagesOf))).flat()
     const ids = [...new Set(found.map((passage) => passage.file_id))]
     const entries = await files.find({ assistant_id: store._id, source_id: { $in: ids } }).lean<EntryRecord[]>()
     const attributes = new Map(entries.map((entry) => [entry.source_id, attributesOf(entry)]))
@@ -47,13 +50,16 @@ export async function wantedEntries(
   filter: AttributeFilter,
 ): Promise<string[]> {
   const ids: string[] = []
+  const isWanted = readFilter(filter)
+  const turns = createTurns()
   const ready = files
     .find({ assistant_id: storeId, status: 'ready' }, { attributes_json: 1 })
     .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
   for await (const entry of ready.cursor()) {
-    if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
+    if (isWanted(attributesOf(entry))) ids.push(entry._id)
     if (ids.length > maxFilteredFiles)
       throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
+    await turns.next()
   }
   return ids
 }

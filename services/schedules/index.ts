@@ -5,5 +5,5 @@ import { type ScheduleWritesDeps, createScheduleWrites } from './write-schedules
 /** Schedules as their owners see them. Another user's schedule is answered like a missing one: `not_found`. */
 export function createSchedules(deps: ScheduleWritesDeps & NextRunsDeps) {
   const reads = createScheduleReads(deps.collections)
-  return { ...reads, ...createScheduleWrites(deps, reads), nextRuns: createNextRuns(deps) }
+  return { ...reads, ...createScheduleWrites(deps, reads), ...createNextRuns(deps) }
 }

@@ -1,5 +1,6 @@
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import { meetsRepeatedHour, nextTimes } from '../../domain/schedules/next-times.ts'
+import { createTurns } from '../turns.ts'
 import type { Timetable } from './timetable.ts'
 
 /** How many of the next times of a schedule are shown. */
@@ -16,7 +17,7 @@ export interface NextRunsDeps {
  * hour that comes twice: then they are what Temporal says, if it can be asked.
  */
 export function createNextRuns({ timetable, onError }: NextRunsDeps) {
-  return async (schedule: ScheduleRecord): Promise<Date[]> => {
+  async function nextRuns(schedule: ScheduleRecord): Promise<Date[]> {
     if (schedule.paused) return []
     const left = (schedule.max_runs ?? Infinity) - schedule.runs_made
     const count = Math.min(nextRunsShown, Math.max(0, left))
@@ -32,5 +33,19 @@ export function createNextRuns({ timetable, onError }: NextRunsDeps) {
       onError(error)
       return computed
     }
+  }
+  return {
+    nextRuns,
+
+    /** The same for many schedules. */
+    async nextRunsOfAll(schedules: readonly ScheduleRecord[]): Promise<Date[][]> {
+      const turns = createTurns()
+      const asked: Promise<Date[]>[] = []
+      for (const schedule of schedules) {
+        asked.push(nextRuns(schedule))
+        await turns.next()
+      }
+      return Promise.all(asked)
+    },
   }
 }

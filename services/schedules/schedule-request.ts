@@ -85,6 +85,8 @@ export function checkTiming(timing: ScheduleTiming & { created_at: Date }, now: 
   checkTimes(timing)
   if (nextTimes(timing, now, 1).length > 0) return
   if (timing.at !== undefined) throw invalidInput(['body', 'at'], 'must be in the future, between start_at and end_at')
+  if (timing.cron !== undefined && timing.end_at === undefined)
+    throw invalidInput(['body', 'cron'], 'is never due: the clocks of its time zone skip each of its times')
   throw invalidInput(['body', 'end_at'], 'leaves no time at which the schedule is due')
 }
 

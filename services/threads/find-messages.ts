@@ -4,6 +4,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import { type FoundText, findWords, storedWords, wantedWords } from '../../domain/search/message-words.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import { createTurns } from '../turns.ts'
 import type { ArchivedThreads } from './archived/open.ts'
 import { listed } from './read-threads.ts'
 
@@ -40,6 +41,8 @@ const lookedAtAtOnce = 200
 const readAtOnce = 8
 /** Of texts, and of objects with archived ones. */
 const maxReadBytes = 16 * 1024 * 1024
+/** Characters in which words are looked for. */
+const maxCharacters = 2_000_000
 
 interface FindMessagesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
@@ -62,8 +65,11 @@ export function createFindMessages(deps: FindMessagesDeps) {
     const found = new Map<string, FoundMessage>()
     let place = before
     let bytes = 0
+    let characters = 0
+    const turns = createTurns()
     const archived = deps.archivedThreads.reader()
-    const isFull = () => found.size >= limit || bytes + archived.bytesRead() >= maxReadBytes
+    const isFull = () =>
+      found.size >= limit || characters >= maxCharacters || bytes + archived.bytesRead() >= maxReadBytes
 
     /** False when the answer is full. */
     async function take(candidates: Candidate[]): Promise<boolean> {
@@ -84,12 +90,10 @@ export function createFindMessages(deps: FindMessagesDeps) {
         const entry = await archived.read(stored).catch(unlessDamaged)
         if (entry === undefined) continue
         bytes += entry.messages_json.length
-        for (const message of messagesFromJson(entry.messages_json).toReversed()) {
-          const text = findWords(message, wanted)
-          if (text === undefined) continue
-          found.set(threadId, { ...text, thread, message, at: entry.created_at })
-          break
-        }
+        const read = findWords(messagesFromJson(entry.messages_json), wanted)
+        characters += read.charactersRead
+        if (read.found !== undefined) found.set(threadId, { ...read.found, thread, at: entry.created_at })
+        await turns.next()
       }
       return !isFull()
     }

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesFromJson, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords } from '../../domain/search/message-words.ts'
+import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -86,6 +86,9 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     const bytes = Buffer.byteLength(givenJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
     const hasSystem = [givenJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
     const systemFlag = hasSystem ? { has_system: true } : {}
+    // Before the transaction, which must be short. A message that was erased meanwhile leaves no words.
+    const knownWords = new Map([[givenJson, wordsOf(messages)]])
+    if (input !== undefined) knownWords.set(input.messages_json, wordsOf(messagesFromJson(input.messages_json)))
     return transaction(async (session) => {
       const now = new Date()
       const thread = await threads
@@ -131,7 +134,8 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       }
       const records = input === undefined ? [record] : [{ ...inputWithoutErased(input, thread), seq: seq - 1 }, record]
       const stored = records.map((each) => {
-        const search = messageWords(thread, each, each === record ? left : messagesFromJson(each.messages_json))
+        const words = knownWords.get(each.messages_json) ?? wordsOf(messagesFromJson(each.messages_json))
+        const search = messageWords(thread, each, words)
         return search === undefined ? each : { ...each, search }
       })
       await checkpoints.insertMany(stored, { session, lean: true })

@@ -1,8 +1,9 @@
 import { messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords, placeOf } from '../../domain/search/message-words.ts'
+import { messageWords, placeOf, wordsOf } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { largeRecordsAtOnce, records } from '../export/read-records.ts'
+import { createTurns } from '../turns.ts'
 
 const members = { project_id: 1, public: 1, counted: 1, asked_from: 1, expires_at: 1 } as const
 
@@ -15,6 +16,7 @@ export async function storeMissingWords(
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0
+  const turns = createTurns()
   const hidden = { asked_from: { $exists: false }, expires_at: { $exists: false } }
   const own = { public: false, counted: { $ne: false }, ...hidden, deleting: { $ne: true } }
   for await (const thread of records<ThreadRecord>(threads, own, undefined, members)) {
@@ -34,11 +36,12 @@ export async function storeMissingWords(
       for (const entry of entries) {
         const { _id, messages_json: text, created_at: time } = entry
         const nothing = { project_id: thread.project_id, words: [], at: placeOf(_id, time) }
-        const search = messageWords(thread, entry, messagesFromJson(text)) ?? nothing
+        const search = messageWords(thread, entry, wordsOf(messagesFromJson(text))) ?? nothing
         // Somebody may delete what a message says at the same time.
         const asRead = { _id, thread_id: thread._id, messages_json: text, search: { $exists: false } }
         const { modifiedCount } = await checkpoints.updateOne(asRead, { $set: { search } })
         stored += modifiedCount
+        await turns.next()
       }
       if (entries.length < largeRecordsAtOnce) break
       last = entries.at(-1)?.seq ?? last

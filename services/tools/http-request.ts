@@ -30,6 +30,8 @@ export const HttpRequestConfig = Type.Object({
   ),
   headers: Type.Optional(
     Type.Record(AnyKey, Type.String(), {
+      // Each is looked for in all that the server answers.
+      maxProperties: 50,
       title: 'Headers',
       writeOnly: true,
       description:

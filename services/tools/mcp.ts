@@ -19,6 +19,8 @@ export const McpConfig = Type.Object({
   }),
   headers: Type.Optional(
     Type.Record(AnyKey, Type.String(), {
+      // Each is looked for in all that the server answers.
+      maxProperties: 50,
       title: 'Headers',
       writeOnly: true,
       description: 'Headers of every request, such as keys. The model does not see them.',

@@ -149,13 +149,10 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(searchMs)])
       const asked = [query].flat()
       const queries = rewrite ? await rewriteQueries(caller, asked, signal) : asked
-      const found = await Promise.all(
-        queries.map((text) => entries.search(store, { query: text, limit, filter }, signal)),
-      )
+      const found = await entries.search(store, { queries, limit, filter }, signal)
       await vectorStores.noteActivity(store)
       const best = new Map(
         found
-          .flat()
           .filter(({ passage }) => passage.score >= (ranking?.score_threshold ?? 0))
           .toSorted((a, b) => a.passage.score - b.passage.score)
           .map((one) => [`${one.passage.file_id}\n${one.passage.text}`, one]),
