@@ -24,7 +24,7 @@ export type RunErrorType =
   /** The run used up its limit of tokens. */
   | 'max_prompt_tokens'
   | 'max_completion_tokens'
-  /** The client did not send the results of its functions in time. */
+  /** Nobody decided about a call, or sent the results of functions, in time. */
   | 'expired'
   /** The run's workflow failed or was terminated. */
   | 'aborted'

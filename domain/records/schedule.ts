@@ -55,6 +55,8 @@ export interface ScheduleRecord extends ScheduleTiming {
   mail_result: boolean
   /** How often the link of a mail has stopped the mails: each link does so once. Absent: never. */
   mail_stops?: number
+  /** The last run that was refused and of which its owner was told by mail. */
+  refusal_mail?: { at: Date; run: string }
   /** Absent: its owner, or another client. */
   made_by?: 'assistant'
   /** For whom its runs work: who made it. Read it by `personOf`. */
@@ -114,6 +116,11 @@ export interface ScheduleRunRecord {
 
 export function scheduleRunKey(scheduleId: string, which: Date | string): string {
   return `${scheduleId}/${typeof which === 'string' ? which : which.toISOString()}`
+}
+
+/** What `scheduleRunKey` was given for a triggered run: the id with which it was first tried. */
+export function whichOf({ _id, schedule_id: scheduleId }: Pick<ScheduleRunRecord, '_id' | 'schedule_id'>): string {
+  return _id.slice(scheduleId.length + 1)
 }
 
 /** After so many failures in a row, a schedule pauses itself. */

@@ -11,7 +11,7 @@ import type { Passage } from '../knowledge/retrieve.ts'
 import type { Page, PageRange } from '../page.ts'
 import type { PublicFamily } from '../public/index.ts'
 import type { FollowedRun, RunFeed, Runs } from '../runs/index.ts'
-import type { CreateThread } from '../threads/create-thread.ts'
+import { threadRecordOf } from '../threads/create-thread.ts'
 
 /** What a program may do with one assistant. */
 export interface McpHost {
@@ -34,7 +34,6 @@ export interface McpHost {
 interface McpDeps {
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
-  createThread: CreateThread
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'get' | 'cancel'>
   publicFamily: Pick<PublicFamily, 'start' | 'runsOf' | 'cancel' | 'threads'>
   passages: Pick<ReturnType<typeof createPassages>, 'search' | 'ofFile'>
@@ -49,7 +48,7 @@ const chunksOfOneRead = 50
 export type McpHosts = ReturnType<typeof createMcpHosts>
 
 /** One assistant as other programs use it, for its owner and for callers without an account. */
-export function createMcpHosts({ assistants, threads, createThread, runs, publicFamily, passages, files }: McpDeps) {
+export function createMcpHosts({ assistants, threads, runs, publicFamily, passages, files }: McpDeps) {
   const search =
     (assistant: AssistantRecord): McpHost['search'] =>
     (query, limit, signal) =>
@@ -61,7 +60,7 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
       const assistant = await assistants.readOwn(userId, assistantId)
       if (assistant.project_id !== projectId) throw new AppError('not_found', 'There is no such assistant.')
       const newThread = (question: string) =>
-        createThread({
+        threadRecordOf({
           id: newId(),
           userId,
           projectId,
@@ -73,9 +72,10 @@ export function createMcpHosts({ assistants, threads, createThread, runs, public
       return {
         assistant,
         ask: async (question, threadId, runId) => {
-          const thread = await (threadId === undefined ? newThread(question) : threads.readOwn(userId, threadId))
+          const isNew = threadId === undefined
+          const thread = isNew ? newThread(question) : await threads.readOwn(userId, threadId)
           return runs.startFollowed(
-            { thread, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' },
+            { thread, withThread: isNew, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' },
             runId,
           )
         },

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
+import { type RunError, type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import { createClientResults } from './client-results.ts'
@@ -50,6 +50,13 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
       const cancelled = await endRun(deps, run, cancelledError)
       await tellCancelled(deps, run).catch(deps.onError)
       return cancelled ?? (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
+    },
+
+    /** Ends a run that waits for a person or its client; null if it does not wait. */
+    async expire(run: RunRecord, error: RunError): Promise<RunRecord | null> {
+      const ended = await endRun(deps, run, error, { only: 'interrupted' })
+      if (ended !== null) await tellCancelled(deps, run).catch(deps.onError)
+      return ended
     },
 
     resume: decisions.resumeRun,

@@ -37,7 +37,7 @@ import { checkResults } from './check-results.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for threads that have no quota. */
+  /** The thread is stored together with the run, within its owner's quota if it counts against it. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
@@ -45,6 +45,11 @@ export interface NewRun {
   inputLoc?: string[]
   /** The bytes of the images, sounds and files in the input; they are stored before the run. */
   attachments?: NewAttachment[]
+  /**
+   * Makes what the run needs beside its thread, when the run is admitted and before it is stored. The result takes it back,
+   * for a run that is refused then.
+   */
+  makeNeeds?: () => Promise<() => Promise<void>>
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
@@ -84,24 +89,26 @@ export interface PrepareRunDeps {
 
 /**
  * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
- * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
+ * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used. A `draft`
+ * is a thread that is stored together with the run.
  */
 export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
-  return async (userId: string, request: RunRequest, acting: Acting): Promise<NewRun> => {
+  return async (userId: string, request: RunRequest, acting: Acting, draft?: ThreadRecord): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
     // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
-    const thread = await threads.readOwn(userId, threadId)
+    const thread = draft ?? (await threads.readOwn(userId, threadId))
     const assistantId = named ?? thread.assistant_id
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
     const received = await downloads.within(userId, (download) => inputMessages({ download }, request.input))
     const overrides = { ...overridesOf(request), ...searchOf(thread) }
-    return { thread, assistant, acting, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
+    const strategy = request.multitask_strategy ?? 'enqueue'
+    return { thread, withThread: draft !== undefined, assistant, acting, ...received, overrides, strategy }
   }
 }
 

@@ -11,6 +11,8 @@ import type { NewAttachment } from '../attachments/receive-content.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { holdThread, parentsOfRun, parentsRemain } from '../parents.ts'
+import { insertThread } from '../threads/create-thread.ts'
+import { givePlacesBack, takesPlace } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelRun, cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
@@ -25,7 +27,7 @@ export interface FollowedRun {
 }
 
 export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments'>
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments'>
   transaction: RunInTransaction
   liveRuns: Pick<LiveRuns, 'offer'>
   steps: Pick<Steps, 'begin'>
@@ -50,6 +52,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
     const { thread, withThread: isNew = false, assistant, strategy, attachments = [] } = newRun
     const run = await admitRun(deps, newRun, runId)
+    const takeNeedsBack = await makeNeeds(deps, newRun, run)
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {
       await store(deps, run, { newThread: isNew ? thread : undefined, attachments })
@@ -64,11 +67,16 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       return { run, isHere: enqueued === 'eager', confirmed }
     } catch (error) {
       live.apply('supersede')
-      // The record of a run that was refused is gone, and nothing else names them.
-      if (error instanceof AppError && error.code === 'conflict')
-        await removeAttachments(deps.collections, attachments).catch(deps.onError)
+      await takeRefusedBack(run, attachments, takeNeedsBack).catch(deps.onError)
       throw error
     }
+  }
+
+  /** Of a run that was refused, nothing else names what was made for it. One that Temporal did not take is stored. */
+  async function takeRefusedBack(run: RunRecord, attachments: NewAttachment[], takeNeedsBack: () => Promise<void>) {
+    if ((await deps.collections.runs.exists(runKey(run))) !== null) return
+    await removeAttachments(deps.collections, attachments)
+    await takeNeedsBack()
   }
 
   return {
@@ -108,6 +116,20 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
   }
 }
 
+/** A run whose needs cannot be made is not counted against its budgets. */
+async function makeNeeds(
+  deps: StartRunDeps,
+  { makeNeeds: make }: NewRun,
+  run: RunRecord,
+): Promise<() => Promise<void>> {
+  try {
+    return (await make?.()) ?? (async () => {})
+  } catch (error) {
+    await deps.budgetCounting.giveBack(run).catch(deps.onError)
+    throw error
+  }
+}
+
 /**
  * A new thread is stored together with its run, in one transaction. Otherwise one journalled write stores the run, and
  * the existence of the thread is checked afterwards. The bytes of the input are stored before: if this process dies in
@@ -118,14 +140,14 @@ async function store(
   run: RunRecord,
   { newThread, attachments }: { newThread: ThreadRecord | undefined; attachments: NewAttachment[] },
 ): Promise<void> {
-  const { runs, threads } = deps.collections
+  const { runs } = deps.collections
   try {
     await storeAttachments(deps.collections, run, attachments)
     if (newThread === undefined) await runs.insertMany([run], { lean: true })
     else
       await deps.transaction(async (session) => {
         if (run.asked_by !== undefined) await holdThread(deps.collections, run.asked_by.thread_id, session)
-        await threads.insertMany([newThread], { session, lean: true })
+        await insertThread(deps.collections, newThread, session)
         await runs.insertMany([run], { session, lean: true })
       })
   } catch (error) {
@@ -184,8 +206,17 @@ async function confirm(deps: StartRunDeps, { run, thread, isNew, live, others }:
   live.noteParents(parents === 'same' ? 'same' : 'changed')
   if (parents === 'same' || parents === 'changed') return
   await takeBack(deps, run, parents === 'no assistant' && !isNew)
-  if (isNew) await deps.collections.threads.deleteOne({ _id: thread._id })
+  if (isNew) await removeThread(deps, thread)
   throw new AppError('not_found', `There is no such ${parents === 'no thread' ? 'thread' : 'assistant'}.`)
+}
+
+/** With its place, if it counts. */
+async function removeThread({ collections, transaction }: StartRunDeps, thread: ThreadRecord): Promise<void> {
+  await transaction(async (session) => {
+    const { deletedCount } = await collections.threads.deleteOne({ _id: thread._id }, { session })
+    const places = takesPlace(thread) ? deletedCount : 0
+    await givePlacesBack(collections, { userId: thread.user_id, places }, session)
+  })
 }
 
 /** What has become of the parents of a run since they were read; a suspended assistant counts as gone. */

@@ -1,5 +1,5 @@
 import type { DueRun, RunLook } from '../../domain/contracts/schedule-run.ts'
-import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import {
   type ScheduleRecord,
   type ScheduleRunRecord,
@@ -7,6 +7,7 @@ import {
   failuresBeforePause,
   scheduleRunKey,
 } from '../../domain/records/schedule.ts'
+import { nextTimes } from '../../domain/schedules/next-times.ts'
 import type { Collections } from '../collections.ts'
 import type { Runs } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -15,10 +16,13 @@ import type { SyncSchedule } from './sync.ts'
 export interface FinishRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
   transaction: RunInTransaction
-  runs: Pick<Runs, 'cancel'>
+  runs: Pick<Runs, 'cancel' | 'expire'>
   sync: SyncSchedule
   onError(error: unknown): void
 }
+
+const dayMs = 86_400_000
+const asItWas = { timestamps: false } as const
 
 type Ending = Pick<ScheduleRunRecord, 'outcome' | 'error'>
 
@@ -37,17 +41,23 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
     async look(due: DueRun): Promise<RunLook> {
       const scheduled = await read(due)
       const run = scheduled && (await runOf(scheduled))
-      if (!run || !isOpenRun(run)) return { state: 'ended' }
-      return { state: run.status === 'interrupted' ? 'waits' : 'open' }
+      if (!scheduled || !run || !isOpenRun(run)) return { state: 'ended' }
+      if (run.status !== 'interrupted') return { state: 'open' }
+      return { state: (await waitsTooLong(scheduled, run)) && (await expire(run)) ? 'ended' : 'waits' }
     },
 
-    /** Cancels the run, because the next one takes its place or an operator ended its workflow. */
+    /**
+     * Cancels the run, because the next one takes its place or an operator ended its workflow. One that has waited until
+     * then has failed.
+     */
     async cancel(due: DueRun): Promise<void> {
       const scheduled = await read(due)
       const run =
         scheduled &&
         (await collections.runs.findOne({ _id: scheduled.run_id, thread_id: scheduled.thread_id }).lean<RunRecord>())
-      if (run) await runs.cancel(run)
+      if (!scheduled || !run) return
+      if (run.status === 'interrupted' && (await isDueAgain(scheduled)) && (await expire(run))) return
+      await runs.cancel(run)
     },
 
     /** Notes that the run was not started, although it was tried for an hour. */
@@ -63,7 +73,7 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
 
     /**
      * Stores how the run ended. The fifth failure in a row pauses its schedule and says why. Safe to repeat. Returns
-     * whether its owner wants the result by mail.
+     * whether its owner is told by mail: of refusals, of which there may be one a minute, once a day.
      */
     async finish(due: DueRun): Promise<{ mail: boolean }> {
       const scheduled = await read(due)
@@ -97,9 +107,48 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
       })
       // If this fails, the sweep does it; the record is paused already.
       if (paused) await sync(scheduled.schedule_id).catch(onError)
-      const schedule = await schedules.findById(scheduled.schedule_id, { mail_result: 1 }).lean()
-      return { mail: schedule?.mail_result === true }
+      return { mail: await isMailed(scheduled, ending, now) }
     },
+  }
+
+  /** Ends a run that waits for a person with an error, which counts as a failure. False if it waits no more. */
+  async function expire(run: RunRecord): Promise<boolean> {
+    return (await runs.expire(run, waitedTooLong)) !== null
+  }
+
+  /** Whether a run waits for longer than its schedule's period: the schedule would stand still. */
+  async function waitsTooLong(scheduled: ScheduleRunRecord, run: RunRecord): Promise<boolean> {
+    const [first, second] = await timesAround(scheduled)
+    if (first === undefined || second === undefined) return false
+    const waitedMs = Date.now() - (run.waiting_since ?? run.created_at).getTime()
+    return waitedMs >= second.getTime() - first.getTime()
+  }
+
+  async function isDueAgain(scheduled: ScheduleRunRecord): Promise<boolean> {
+    const [, next] = await timesAround(scheduled)
+    return next !== undefined && next.getTime() <= Date.now()
+  }
+
+  /** The time of a run and the next one; of a triggered run, the next two. Fewer if there are no more. */
+  async function timesAround({ schedule_id: id, due_at: due, triggered }: ScheduleRunRecord): Promise<Date[]> {
+    const schedule = await schedules.findById(id).lean<ScheduleRecord>()
+    if (schedule === null) return []
+    return triggered ? nextTimes(schedule, due, 2) : [due, ...nextTimes(schedule, due, 1)]
+  }
+
+  async function isMailed({ _id, schedule_id: id }: ScheduleRunRecord, { outcome }: Ending, now: Date) {
+    if (outcome !== 'refused') return (await schedules.exists({ _id: id, mail_result: true })) !== null
+    const isDue = {
+      $or: [
+        { refusal_mail: { $exists: false } },
+        { 'refusal_mail.at': { $lt: new Date(now.getTime() - dayMs) } },
+        // Another attempt has noted it, and may have died before the mail.
+        { 'refusal_mail.run': _id },
+      ],
+    }
+    const $set = { refusal_mail: { at: now, run: _id } }
+    const { matchedCount } = await schedules.updateOne({ _id: id, mail_result: true, ...isDue }, { $set }, asItWas)
+    return matchedCount > 0
   }
 
   async function endingOf(scheduled: ScheduleRunRecord): Promise<Ending & { outcome: ScheduleRunStatus }> {
@@ -111,6 +160,13 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
     const { status_code, type, message } = run.error
     return { outcome: run.status, error: { status_code, type, message } }
   }
+}
+
+const waitedTooLong: RunError = {
+  status_code: 504,
+  message: 'The run waited for a decision for longer than the period of its schedule.',
+  type: 'expired',
+  details: '',
 }
 
 /** A cancelled run says nothing, and neither does one that a budget refused: it ends by itself. */

@@ -3,10 +3,11 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ScheduleRecord, type ScheduleRunRecord, personOf, scheduleRunKey } from '../../domain/records/schedule.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Runs } from '../runs/index.ts'
-import type { CreateThread } from '../threads/create-thread.ts'
+import { threadRecordOf } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { runInputOf } from './schedule-input.ts'
 
@@ -14,7 +15,6 @@ export interface StartDueRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users'>
   transaction: RunInTransaction
   runs: Pick<Runs, 'prepare' | 'start'>
-  createThread: CreateThread
 }
 
 /** Longer than the API needs to start the workflow that follows a run. */
@@ -107,11 +107,11 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       const moved = await scheduleRuns.updateOne({ _id, run_id }, { $set: { run_id: runId } })
       if (moved.matchedCount === 0) throw new AppError('unavailable', 'Another attempt has begun.')
     }
-    if (schedule.thread_id === undefined) await makeThread(deps, schedule, threadId)
+    const draft = schedule.thread_id === undefined ? await draftOf(deps, schedule, threadId) : undefined
     const received = runInputOf(schedule)
     const asked = { thread_id: threadId, assistant_id: schedule.assistant_id, input: received.input }
     const acting = { person: personOf(schedule), origin: 'scheduled' } as const
-    const prepared = await deps.runs.prepare(schedule.user_id, asked, acting)
+    const prepared = await deps.runs.prepare(schedule.user_id, asked, acting, draft)
     try {
       await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {
@@ -121,25 +121,22 @@ export function createStartDueRun(deps: StartDueRunDeps) {
   }
 }
 
-async function makeThread(
-  { collections: { threads }, createThread }: StartDueRunDeps,
+/** The thread of a run that has one of its own, unless an attempt whose run Temporal did not take has stored it. */
+async function draftOf(
+  { collections: { threads } }: StartDueRunDeps,
   schedule: ScheduleRecord,
   threadId: string,
-): Promise<void> {
-  if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return
-  try {
-    await createThread({
-      id: threadId,
-      userId: schedule.user_id,
-      projectId: schedule.project_id,
-      name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
-      metadataJson: JSON.stringify({ schedule_id: schedule._id }),
-      assistantId: schedule.assistant_id,
-      public: false,
-    })
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error
-  }
+): Promise<ThreadRecord | undefined> {
+  if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return undefined
+  return threadRecordOf({
+    id: threadId,
+    userId: schedule.user_id,
+    projectId: schedule.project_id,
+    name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
+    metadataJson: JSON.stringify({ schedule_id: schedule._id }),
+    assistantId: schedule.assistant_id,
+    public: false,
+  })
 }
 
 const threadNameLength = 100

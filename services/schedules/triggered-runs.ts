@@ -1,7 +1,7 @@
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import { type ScheduleRecord, type ScheduleRunRecord, whichOf } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
@@ -48,12 +48,15 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
       return scheduled && withRun(scheduled)
     },
 
-    /** Starts the workflow that follows a triggered run, unless it runs or the run has ended. */
+    /**
+     * Starts the workflow that follows a triggered run, unless it runs or the run has ended. The record's key names the
+     * workflow: the run itself may have another id by now.
+     */
     async followAgain(runKey: string): Promise<void> {
       const scheduled = await scheduleRuns.findById(runKey).lean<ScheduleRunRecord>()
       const schedule = scheduled && (await schedules.findById(scheduled.schedule_id).lean<ScheduleRecord>())
-      if (scheduled === null || !schedule) return
-      await follow(schedule, scheduled.run_id)
+      if (scheduled === null || scheduled.finished_at !== undefined || !schedule) return
+      await follow(schedule, whichOf(scheduled))
     },
 
     /** Newest first. */

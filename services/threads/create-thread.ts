@@ -1,3 +1,4 @@
+import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -54,14 +55,27 @@ export function createThreadCreation({ collections, transaction }: ThreadCreatio
   return async (thread: NewThread): Promise<ThreadRecord> => {
     const record = threadRecordOf(thread)
     if (!takesPlace(record)) return createPublic(record)
-    return transaction(async (session) => {
-      await takePlace(collections, thread.userId, session)
-      await holdProject(collections, thread, session)
-      if (record.public) await holdAssistant(collections, thread, session)
-      await collections.threads.create([record], { session, ...asGiven })
-      return record
-    })
+    await transaction((session) => insertThread(collections, record, session))
+    return record
   }
+}
+
+/**
+ * Stores a new thread in a transaction, within its owner's quota if it counts against it. Throws `forbidden` if the quota
+ * is used up, or if the account or the project is being deleted.
+ */
+export async function insertThread(
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>,
+  record: ThreadRecord,
+  session: ClientSession,
+): Promise<void> {
+  if (takesPlace(record)) {
+    const { user_id: userId, project_id: projectId, assistant_id: assistantId } = record
+    await takePlace(collections, userId, session)
+    await holdProject(collections, { projectId, userId }, session)
+    if (record.public) await holdAssistant(collections, { assistantId, userId }, session)
+  }
+  await collections.threads.insertMany([record], { session, lean: true })
 }
 
 /** The stored form of a new thread. */

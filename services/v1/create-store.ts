@@ -12,10 +12,15 @@ export type CreateStore = ReturnType<typeof createCreateStore>
 
 /** A new vector store with files of its project. Creates nothing if a file is missing or none could be processed. */
 export function createCreateStore({ vectorStores, entries }: CreateStoreDeps) {
-  return async (caller: Caller, members: VectorStoreMembers, files: NewEntry[]): Promise<VectorStoreRecord> => {
+  return async (
+    caller: Caller,
+    members: VectorStoreMembers,
+    files: NewEntry[],
+    id?: string,
+  ): Promise<VectorStoreRecord> => {
     if (files.length > 0) await entries.admit()
     for (const { fileId } of files) await entries.requireSource(caller, fileId)
-    const store = await vectorStores.create(caller, members)
+    const store = await vectorStores.create(caller, members, id)
     await entries.add(store, files)
     return store
   }

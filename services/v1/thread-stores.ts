@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
@@ -11,7 +12,7 @@ import type { CreateStore } from './create-store.ts'
 interface ThreadStoresDeps {
   collections: Pick<Collections, 'threads'>
   vectorStores: Pick<VectorStores, 'find' | 'remove'>
-  entries: Pick<ReturnType<typeof createStoreEntries>, 'add'>
+  entries: Pick<ReturnType<typeof createStoreEntries>, 'add' | 'find' | 'remove'>
   createStore: CreateStore
 }
 
@@ -49,6 +50,20 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
       .lean<ThreadRecord>()
   }
 
+  /** Adds files to a store. The result removes those again that it did not have. */
+  async function addTo(store: VectorStoreRecord, wanted: { fileId: string }[]) {
+    const isMissing = (fileId: string) =>
+      entries.find(store, fileId).then(
+        () => false,
+        () => true,
+      )
+    const missing = await Promise.all(wanted.map(({ fileId }) => isMissing(fileId)))
+    await entries.add(store, wanted)
+    return async () => {
+      for (const [index, { fileId }] of wanted.entries()) if (missing[index]) await entries.remove(store, fileId)
+    }
+  }
+
   return {
     /**
      * The ids of the vector stores that a new thread gets; one is made if the request describes it. Throws `not_found` for
@@ -60,6 +75,44 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
       const { files, ...facts } = ownStore
       const { _id } = await createStore(caller, { expiresAfterDays, ...facts }, files)
       return [_id]
+    },
+
+    /**
+     * The thread of a run as it is searched when these files and its own store have been added, and what adds them:
+     * `make`, for a run that was admitted, which returns what takes them back. `isNew`: the thread is stored with the run.
+     */
+    async planned(
+      caller: Caller,
+      thread: ThreadRecord,
+      { isNew, fileIds, ownStore }: { isNew: boolean; fileIds: string[]; ownStore: OwnStore | undefined },
+    ): Promise<{ thread: ThreadRecord; makeNeeds?: () => Promise<() => Promise<void>> }> {
+      if (fileIds.length === 0 && ownStore === undefined) return { thread }
+      const wanted = fileIds.map((fileId) => ({ fileId }))
+      const [known] = ownStore === undefined ? (thread.vector_stores ?? []) : []
+      const store = known === undefined ? undefined : await usable(caller, known)
+      if (store !== undefined) return { thread, makeNeeds: () => addTo(store, wanted) }
+      const id = newId()
+      const searched = { ...thread, vector_stores: [id] }
+      const { files = [], ...facts } = ownStore ?? {}
+      const takeBack = async () => {
+        await vectorStores.remove(caller, id)
+        if (!isNew) await set(caller, thread._id, thread.vector_stores ?? [], searched)
+      }
+      return {
+        thread: searched,
+        async makeNeeds() {
+          const made = await createStore(caller, { expiresAfterDays, ...facts }, files, id)
+          try {
+            if (!isNew && (await set(caller, thread._id, [id], thread)) === null)
+              throw new AppError('bad_request', 'The thread was changed at the same time. Try again.')
+            await entries.add(made, wanted)
+          } catch (error) {
+            await takeBack()
+            throw error
+          }
+          return takeBack
+        },
+      }
     },
 
     async change(caller: Caller, threadId: string, ids: string[]): Promise<ThreadRecord> {

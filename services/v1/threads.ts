@@ -9,7 +9,7 @@ import type { DeletionResult } from '../deletion/requests.ts'
 import { findThread } from '../public/find-thread.ts'
 import { createThreadMessages } from '../public/thread-messages.ts'
 import { createSetMetadata } from '../public/threads.ts'
-import type { CreateThread } from '../threads/create-thread.ts'
+import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
@@ -86,8 +86,8 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     messages: messagesOf,
     messagesOfRun,
     receive,
-    addFiles: stores.addFiles,
     prepareStores: stores.prepare,
+    plannedStores: stores.planned,
     setStores: stores.change,
     linkOf: (threadId: string, attachmentId: string) =>
       `${settings.baseUrl}/threads/${threadId}/attachments/${attachmentId}/content`,
@@ -115,6 +115,14 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       const thread = await createThread({ id, ...caller, name: 'Thread', metadataJson, vectorStores, public: false })
       await fill(caller, thread, received)
       return received.fileIds.length > 0 ? find(caller, id) : thread
+    },
+
+    /** A thread that is stored together with its first run. Throws `not_found` for a store of another project. */
+    async draft(caller: Caller, { metadata = {}, resources }: Omit<NewThread, 'messages'>): Promise<ThreadRecord> {
+      const metadataJson = checkFreeForm(['body', 'metadata'], metadata)
+      const { vectorStores } = resources
+      await stores.prepare(caller, { vectorStores })
+      return threadRecordOf({ id: newId(), ...caller, name: 'Thread', metadataJson, vectorStores, public: false })
     },
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */

@@ -93,8 +93,9 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       const stores = storesOf(resources, ['body', 'tool_resources'])
       await assistants.read(caller, body.assistant_id)
       const { messages, ...members } = newV1ThreadOf(given ?? {}, ['body', 'thread'])
-      const thread = () => threads.create(caller, { ...members, messages: [] })
-      return start(request, reply, { body, thread, first: messages, stores })
+      const thread = await threads.draft(caller, members)
+      const created = { messages, ownStore: members.resources.ownStore }
+      return start(request, reply, { body, thread, created, stores })
     },
   )
 

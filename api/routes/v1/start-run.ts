@@ -11,6 +11,7 @@ import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { streamThreadRun } from '../public/stream-thread-run.ts'
 import { followOnce } from '../runs/follow-once.ts'
+import type { OwnStore } from '../../../services/v1/assistants.ts'
 import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
 import { messageInputsOf } from './message-input.ts'
 import { v1ThreadShape } from './message-shapes.ts'
@@ -53,13 +54,13 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     {
       body,
       thread,
-      first = [],
+      created,
       stores,
     }: {
       body: V1RunCreateRequest
-      /** A function creates the thread with its run. */
-      thread: ThreadRecord | (() => Promise<ThreadRecord>)
-      first?: V1MessageInput[]
+      thread: ThreadRecord
+      /** Of a thread that is stored with its run: its first messages, and the vector store that is made for it. */
+      created?: { messages: V1MessageInput[]; ownStore: OwnStore | undefined }
       /** What the run searches in place of what its assistant searches. */
       stores?: string[] | undefined
     },
@@ -67,6 +68,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     const caller = callerOf(request)
     const { record, shown } = await assistants.find(caller, body.assistant_id)
     const { additional_messages: added, metadata } = body
+    const { messages: first, ownStore } = created ?? { messages: [], ownStore: undefined }
     const given = [...first, ...messageInputsOf(added ?? [], ['body', 'additional_messages'])]
     const received = await threads.receive(caller, given, (index) =>
       index < first.length
@@ -86,12 +88,10 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     }
     const followed = await followOnce(request, {
       start: async (id) => {
-        const known = typeof thread === 'function' ? await thread() : thread
-        const searching = await threads.addFiles(caller, known, received.fileIds)
-        return runs.start(
-          { ...newRun, thread: searching, overrides: { ...overrides, ...searchOf(searching, stores) } },
-          id,
-        )
+        const isNew = created !== undefined
+        const planned = await threads.plannedStores(caller, thread, { isNew, fileIds: received.fileIds, ownStore })
+        const search = searchOf(planned.thread, stores)
+        return runs.start({ ...newRun, ...planned, withThread: isNew, overrides: { ...overrides, ...search } }, id)
       },
       find: (id) => runs.get(caller, id),
       follow: runs.follow,
@@ -102,8 +102,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
       return v1RunShape({ run: followed.run, calls: [] }, shown)
     }
     await answerIsFollowed(request)
-    const isNew = typeof thread === 'function'
-    const newThread = isNew ? await threads.find(caller, followed.run.thread_id) : undefined
+    const newThread = created ? await threads.find(caller, followed.run.thread_id) : undefined
     return stream(request, reply, followed, shown, newThread ? { newThread: v1ThreadShape(newThread) } : {})
   }
 

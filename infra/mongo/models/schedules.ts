@@ -44,6 +44,7 @@ const schedule = new Schema<ScheduleRecord>(
     note: maybeEmptyText,
     mail_result: flag,
     mail_stops: Number,
+    refusal_mail: { type: new Schema({ at: date, run: text }, { _id: false }) },
     made_by: String,
     person: String,
     runs_made: count,
