@@ -70,7 +70,6 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   }
   const threads = createThreads({ ...reading, transaction, createThread, log, states })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
-  const storageQuota = createStorageQuota(collections, settings)
   /** Of the images and files that messages and answers name by address. */
   const downloads = createDownloads(infra.outbound)
   const scheduleSync = {
@@ -120,7 +119,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads,
     assistants,
     accountOf: createAccountOf(models, secretBox),
-    storageQuota,
+    storageQuota: createStorageQuota(collections, settings),
     rateCounter: createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs),
     downloads,
     tools: createTools({

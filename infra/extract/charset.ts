@@ -1,54 +1,75 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import chardet from 'chardet'
+import { charsetByLetters } from './language-letters.ts'
 
-const headBytes = 256 * 1024
-const sampleBytes = 64 * 1024
+/** What statistics are made of: lines with bytes beyond ASCII, from all of the file. */
+const sampleBytes = 128 * 1024
 
 /**
- * The encoding of a text file, as a label that `TextDecoder` accepts: byte order mark, then UTF-8 if the bytes are
- * valid UTF-8, then UTF-16 by its zero bytes, then statistics.
+ * The encoding of a text file, as a label that `createDecoder` accepts: byte order mark, then UTF-8 if all bytes are
+ * valid UTF-8, then UTF-16 by its zero bytes, then statistics. All of the file is read: it may have megabytes of ASCII
+ * before its first accent.
  */
 export async function detectCharset(path: string): Promise<string> {
-  const handle = await open(path)
-  try {
-    return charsetOf(await readSamples(handle))
-  } finally {
-    await handle.close()
+  let head: Buffer | undefined
+  let isUtf8 = true
+  const utf8 = new TextDecoder('utf-8', { fatal: true })
+  const samples: Buffer[] = []
+  let sampled = 0
+  const source: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
+  for await (const bytes of source) {
+    head ??= bytes
+    if (markOf(head) !== undefined) break
+    if (isUtf8) isUtf8 = isValid(utf8, bytes)
+    if (sampled < sampleBytes) {
+      const lines = linesBeyondAscii(bytes, sampleBytes - sampled)
+      sampled += lines.length
+      samples.push(lines)
+    }
+    if (!isUtf8 && sampled >= sampleBytes) break
   }
+  return charsetOf(head ?? Buffer.alloc(0), Buffer.concat(samples), isUtf8)
 }
 
-/** Beginning, middle and end: a file may have kilobytes of ASCII before its first accent. */
-async function readSamples(handle: FileHandle): Promise<Buffer[]> {
-  const { size } = await handle.stat()
-  const samples = [await readAt(handle, 0, headBytes)]
-  if (size > headBytes) samples.push(await readAt(handle, Math.floor(size / 2), sampleBytes))
-  if (size > headBytes) samples.push(await readAt(handle, Math.max(headBytes, size - sampleBytes), sampleBytes))
-  return samples
+/** The encoding of the beginning of a file. */
+export function charsetOfHead(head: Buffer): string {
+  return charsetOf(head, linesBeyondAscii(head, sampleBytes), isValid(new TextDecoder('utf-8', { fatal: true }), head))
 }
 
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
+function charsetOf(head: Buffer, sample: Buffer, isUtf8: boolean): string {
+  const marked = markOf(head) ?? utf16Without(head)
+  if (marked !== undefined) return marked
+  return isUtf8 ? 'utf-8' : (charsetByLetters(sample) ?? guess(sample))
 }
 
-export function charsetOf(samples: Buffer[]): string {
-  const head = samples[0] ?? Buffer.alloc(0)
+function markOf(head: Buffer): string | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
-  if (samples.every(isUtf8)) return 'utf-8'
-  return utf16Without(head) ?? guess(samples)
+  return undefined
 }
 
-/** A sample may begin or end in the middle of a character. */
-function isUtf8(sample: Buffer): boolean {
-  let start = 0
-  while (start < 4 && ((sample[start] ?? 0) & 0xc0) === 0x80) start++
+function isValid(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample.subarray(start), { stream: true })
+    decoder.decode(bytes, { stream: true })
     return true
   } catch {
     return false
   }
+}
+
+/** At most `most` bytes of the lines that say something about the encoding. */
+function linesBeyondAscii(bytes: Buffer, most: number): Buffer {
+  const parts: Buffer[] = []
+  let taken = 0
+  for (let start = 0; start < bytes.length && taken < most;) {
+    const end = bytes.indexOf(0x0a, start)
+    const line = bytes.subarray(start, end < 0 ? bytes.length : end + 1)
+    start += line.length
+    if (!line.some((byte) => byte >= 0x80)) continue
+    parts.push(line.subarray(0, most - taken))
+    taken += line.length
+  }
+  return Buffer.concat(parts)
 }
 
 /** UTF-16 without a byte order mark: every second byte of Western text is zero. */
@@ -65,8 +86,8 @@ function utf16Without(sample: Buffer): string | undefined {
   return undefined
 }
 
-function guess(samples: Buffer[]): string {
-  const matches = chardet.analyse(Buffer.concat(samples))
+function guess(sample: Buffer): string {
+  const matches = chardet.analyse(sample)
   const best = matches[0]
   if (!best) return 'windows-1252'
   // The detector narrowly prefers Central European encodings for short Western texts.

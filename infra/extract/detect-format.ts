@@ -2,7 +2,8 @@ import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileTypeFromBlob } from 'file-type'
-import { charsetOf } from './charset.ts'
+import { charsetOfHead } from './charset.ts'
+import { createDecoder } from './language-letters.ts'
 
 export const formats = [
   'pdf',
@@ -174,8 +175,7 @@ function looksLikeText(head: Buffer): boolean {
 }
 
 function decodeHead(head: Buffer): string {
-  const charset = charsetOf([head])
-  return new TextDecoder(charset).decode(head.subarray(0, head.length - (head.length % 2)), { stream: true })
+  return createDecoder(charsetOfHead(head)).decode(head.subarray(0, head.length - (head.length % 2)), { stream: true })
 }
 
 function startsWith(head: Buffer, text: string): boolean {

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { detectCharset } from './charset.ts'
+import { createDecoder } from './language-letters.ts'
 
 /** A text file as decoded pieces, without a byte order mark; invalid bytes become U+FFFD. */
 export async function* readText(path: string, charset?: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder(charset ?? (await detectCharset(path)))
+  const decoder = createDecoder(charset ?? (await detectCharset(path)))
   const source: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
   for await (const bytes of source) {
     const text = decoder.decode(bytes, { stream: true })

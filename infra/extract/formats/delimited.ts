@@ -5,16 +5,20 @@ import { readLines, readText } from '../read-text.ts'
 import { createTableWriter } from '../table-rows.ts'
 
 const maxRecordBytes = 1024 * 1024
+/** Lines from which the separator is told. */
+const sampledLines = 500
 
 /** CSV and similar formats, row by row. If the quoting is invalid, the rest is read as plain lines. */
 export async function* readDelimited(path: string, extension: string): AsyncGenerator<Block> {
-  const delimiter = extension === 'tsv' ? '\t' : await detectDelimiter(path)
+  const named = await separatorLine(path)
+  const delimiter = named ?? (extension === 'tsv' ? '\t' : await detectDelimiter(path))
   const parser = parse({
     delimiter,
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: maxRecordBytes,
+    from_line: named === undefined ? 1 : 2,
   })
   const source = Readable.from(readText(path))
   source.once('error', (error) => parser.destroy(error))
@@ -24,17 +28,16 @@ export async function* readDelimited(path: string, extension: string): AsyncGene
   try {
     for await (const record of parser) {
       lines = parser.info.lines
-      if (!Array.isArray(record)) continue
-      const block = table.row(record.map(String))
-      if (block) yield block
+      if (Array.isArray(record)) yield* table.row(record.map(String))
     }
   } catch (error) {
     source.destroy()
     if (!(error instanceof CsvError)) throw error
+    yield* table.end()
     yield* linesFrom(path, lines)
+    return
   }
-  const alone = table.end()
-  if (alone) yield alone
+  yield* table.end()
 }
 
 async function* linesFrom(path: string, first: number): AsyncGenerator<Block> {
@@ -44,22 +47,30 @@ async function* linesFrom(path: string, first: number): AsyncGenerator<Block> {
   }
 }
 
-/** The separator that splits the first lines evenly into the most columns. */
+/** What the first line names for spreadsheet programs: `sep=;`. */
+async function separatorLine(path: string): Promise<string | undefined> {
+  for await (const line of readLines(path)) return /^"?sep=(.)"?$/i.exec(line.trimEnd())?.[1]
+  return undefined
+}
+
+/** The separator by which most lines have the same number of columns. */
 async function detectDelimiter(path: string): Promise<string> {
   const lines: string[] = []
   for await (const line of readLines(path)) {
     if (line.trim() !== '') lines.push(line.slice(0, 10_000).replace(/"[^"]*"/g, ''))
-    if (lines.length >= 20) break
+    if (lines.length >= sampledLines) break
   }
-  let best = ','
-  let bestScore = 0
-  for (const candidate of [',', ';', '\t', '|']) {
-    const counts = lines.map((line) => line.split(candidate).length - 1)
-    const score = Math.min(...counts) * 100 + (counts[0] ?? 0)
-    if (score > bestScore) {
-      best = candidate
-      bestScore = score
-    }
+  let best = { separator: ',', agreeing: 0 }
+  // Commas come last: they stand in numbers and texts, too.
+  for (const separator of [';', '\t', '|', ',']) {
+    const agreeing = largestGroup(lines.map((line) => line.split(separator).length - 1).filter((count) => count > 0))
+    if (agreeing > best.agreeing) best = { separator, agreeing }
   }
-  return best
+  return best.separator
+}
+
+function largestGroup(counts: number[]): number {
+  const sizes = new Map<number, number>()
+  for (const count of counts) sizes.set(count, (sizes.get(count) ?? 0) + 1)
+  return Math.max(0, ...sizes.values())
 }

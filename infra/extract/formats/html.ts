@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { readText } from '../read-text.ts'
-import { type TableWriter, createTableWriter } from '../table-rows.ts'
+import { type SpanningCell, type TableWriter, createTableWriter } from '../table-rows.ts'
 
 const skipped = new Set(
   'script style noscript template svg math iframe object canvas nav button select textarea'.split(' '),
@@ -36,7 +36,7 @@ function createHtmlWriter(xmlMode: boolean) {
       return
     }
     if (name === 'table') content.beginTable()
-    else if (!content.openInTable(name)) openBlock(name)
+    else if (!content.openInTable(name, attributes)) openBlock(name)
     if (name === 'img' && attributes['alt']) content.add(` ${attributes['alt']} `)
   }
 
@@ -90,7 +90,9 @@ const maxBlockCharacters = 64 * 1024
 interface OpenTable {
   writer: TableWriter
   /** The cells of the open row. */
-  row: string[] | undefined
+  row: SpanningCell[] | undefined
+  /** The cell that is open. */
+  spans: Omit<SpanningCell, 'text'>
 }
 
 /** The blocks that the elements of a page become, and the text of the block that is open. */
@@ -111,17 +113,15 @@ function createContent() {
 
   function endRow(table: OpenTable): void {
     if (!table.row) return
-    if (text.trim() !== '') table.row.push(text)
-    const block = table.writer.row(table.row)
-    if (block) blocks.push(block)
+    if (text.trim() !== '') table.row.push({ text, ...table.spans })
+    blocks.push(...table.writer.spanningRow(table.row))
     table.row = undefined
     text = ''
   }
 
   function endTable(table: OpenTable): void {
     endRow(table)
-    const alone = table.writer.end()
-    if (alone) blocks.push(alone)
+    blocks.push(...table.writer.end())
     tables.pop()
   }
 
@@ -152,10 +152,10 @@ function createContent() {
     },
     beginTable(): void {
       if (!tables.at(-1)?.row) endBlock()
-      tables.push({ writer: createTableWriter(), row: undefined })
+      tables.push({ writer: createTableWriter(), row: undefined, spans: {} })
     },
     /** False if the tag does not concern the open table. */
-    openInTable(name: string): boolean {
+    openInTable(name: string, attributes: Record<string, string>): boolean {
       const table = tables.at(-1)
       if (!table) return false
       if (name === 'tr') {
@@ -164,6 +164,7 @@ function createContent() {
       } else if (name === 'td' || name === 'th') {
         table.row ??= []
         text = ''
+        table.spans = { columns: spanOf(attributes['colspan']), rows: spanOf(attributes['rowspan']) }
       } else if (!table.row) return false
       else if (blockTags.has(name) || name === 'li') text += ' '
       return true
@@ -174,7 +175,8 @@ function createContent() {
       if (name === 'table') endTable(table)
       else if (name === 'tr') endRow(table)
       else if (name === 'td' || name === 'th') {
-        table.row?.push(text)
+        table.row?.push({ text, ...table.spans })
+        table.spans = {}
         text = ''
       } else return table.row !== undefined
       return true
@@ -185,6 +187,11 @@ function createContent() {
       return done
     },
   }
+}
+
+/** As browsers bound it. */
+function spanOf(attribute: string | undefined): number | undefined {
+  return attribute !== undefined && /^\d{1,5}$/.test(attribute) ? Math.min(Number(attribute), 1000) : undefined
 }
 
 export async function declaredCharset(path: string): Promise<string | undefined> {

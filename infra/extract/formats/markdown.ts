@@ -31,8 +31,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
     }
     const isTableLine = isTableRow(line)
     if (!isTableLine && table) {
-      const alone = table.end()
-      if (alone) yield alone
+      yield* table.end()
       table = undefined
     }
     if (mark !== undefined) {
@@ -58,8 +57,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
       yield* endParagraph()
       table ??= createTableWriter({ hasHeader: true })
       if (/^[\s|:-]+$/.test(line)) continue
-      const block = table.row(line.trim().slice(1, -1).split('|'))
-      if (block) yield block
+      yield* table.row(line.trim().slice(1, -1).split('|'))
       continue
     }
     if (line.trim() === '' || characters > maxParagraphCharacters) yield* endParagraph()
@@ -69,8 +67,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
     }
   }
   yield* endParagraph()
-  const alone = table?.end()
-  if (alone) yield alone
+  if (table) yield* table.end()
 }
 
 function isTableRow(line: string): boolean {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type OfficeContentNode, parseOffice } from 'officeparser'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { createTableWriter } from '../table-rows.ts'
+import { type SpanningCell, createTableWriter } from '../table-rows.ts'
 
 const kinds = ['docx', 'pptx', 'odt', 'odp', 'epub', 'rtf'] as const
 type Kind = (typeof kinds)[number]
@@ -53,12 +53,8 @@ function* walk(node: OfficeContentNode, page: number | undefined): Generator<Blo
       return
     case 'table': {
       const table = createTableWriter(place)
-      for (const row of node.children ?? []) {
-        const block = table.row((row.children ?? []).map(textOf))
-        if (block) yield block
-      }
-      const alone = table.end()
-      if (alone) yield alone
+      for (const row of node.children ?? []) yield* table.spanningRow((row.children ?? []).map(cellOf))
+      yield* table.end()
       yield* notesOf(node, page)
       return
     }
@@ -111,6 +107,10 @@ function textOf(node: OfficeContentNode): string {
   if (!node.children?.length) return node.text ?? ''
   const separator = hasBlocks(node) ? '\n' : ''
   return node.children.map(textOf).join(separator)
+}
+
+function cellOf(node: OfficeContentNode): SpanningCell {
+  return { text: textOf(node), columns: numberIn(node, 'colSpan'), rows: numberIn(node, 'rowSpan') }
 }
 
 function headingLevel(node: OfficeContentNode): number {

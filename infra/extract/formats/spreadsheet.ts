@@ -1,39 +1,100 @@
 import { readFile } from 'node:fs/promises'
-import { type CellObject, type WorkBook, read, utils } from '@e965/xlsx'
+import { type CellObject, type Range, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
+import { textOfCell } from './cell-text.ts'
 
-/** Every sheet as a section, every row with its column names and its displayed values. */
+/** Every sheet as a section, every row with its column names and its values. What is hidden says so. */
 export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
   const workbook = parse(await readFile(path))
-  for (const name of workbook.SheetNames) {
+  const date1904 = workbook.Workbook?.WBProps?.date1904 === true
+  for (const [index, name] of workbook.SheetNames.entries()) {
     const sheet = workbook.Sheets[name]
-    if (!sheet) continue
-    const rows = sheet['!data'] ?? []
-    if (rows.length === 0) continue
-    yield { kind: 'heading', level: 1, text: name }
-    const table = createTableWriter()
-    // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
-    for (const place of Object.keys(rows)) {
-      const block = table.sparseRow(cellsOf(rows[Number(place)] ?? []))
-      if (block) yield block
-    }
-    const alone = table.end()
-    if (alone) yield alone
+    const rows = sheet?.['!data'] ?? []
+    if (!sheet || rows.length === 0) continue
+    const isHidden = (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0
+    yield { kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }
+    yield* rowsOf(sheet, rows, date1904)
   }
 }
 
-function* cellsOf(row: CellObject[]): Generator<[column: number, text: string]> {
-  for (const place of Object.keys(row)) {
-    const cell = row[Number(place)]
-    if (cell && cell.t !== 'e' && cell.t !== 'z') yield [Number(place), cell.w ?? utils.format_cell(cell)]
+function* rowsOf(sheet: WorkSheet, rows: CellObject[][], date1904: boolean): Generator<Block> {
+  const merges = createMerges(sheet['!merges'] ?? [])
+  const table = createTableWriter()
+  // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
+  for (const place of Object.keys(rows)) {
+    const number = Number(place)
+    const row = rows[number] ?? []
+    const cells = new Map<number, string>()
+    for (const column of Object.keys(row)) {
+      const cell = row[Number(column)]
+      const text = cell === undefined ? '' : textOfCell(cell, date1904)
+      if (text !== '') cells.set(Number(column), text)
+    }
+    const repeated = merges.fill(number, cells)
+    if (sheet['!rows']?.[number]?.hidden === true && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
+    yield* table.sparseRow(
+      [...cells].toSorted(([a], [b]) => a - b),
+      repeated,
+    )
+  }
+  yield* table.end()
+}
+
+/** Behind the last column that a sheet can have. */
+const hiddenColumn = 20_000
+/** More are read as they are: each costs a look for each row. */
+const maxMerges = 10_000
+/** A merged cell is repeated in at most so many columns. */
+const maxColumns = 100
+
+/** Merged cells: the value of the first one stands for all of them. */
+function createMerges(ranges: Range[]) {
+  const starting = new Map<number, Range[]>()
+  for (const range of ranges.slice(0, maxMerges)) {
+    const known = starting.get(range.s.r)
+    if (known === undefined) starting.set(range.s.r, [range])
+    else known.push(range)
+  }
+  let open: { range: Range; text: string }[] = []
+
+  return {
+    /** Adds what merged cells say in this row; call it for each row in order. Returns the columns that only repeat. */
+    fill(row: number, cells: Map<number, string>): Set<number> {
+      open = open.filter(({ range }) => range.e.r >= row)
+      for (const range of starting.get(row) ?? []) {
+        const text = cells.get(range.s.c)
+        if (text !== undefined) open.push({ range, text })
+      }
+      const repeated = new Set<number>()
+      // A row without values of its own stays empty.
+      if (cells.size === 0) return repeated
+      for (const { range, text } of open) {
+        const last = Math.min(range.e.c, range.s.c + maxColumns)
+        for (let column = range.s.c; column <= last; column++) {
+          cells.set(column, cells.get(column) ?? text)
+          if (column > range.s.c) repeated.add(column)
+        }
+      }
+      return repeated
+    },
   }
 }
 
 function parse(bytes: Buffer): WorkBook {
   try {
-    return read(bytes, { type: 'buffer', dense: true, cellHTML: false, cellFormula: false, cellStyles: false })
+    return read(bytes, {
+      type: 'buffer',
+      dense: true,
+      cellNF: true,
+      cellFormula: true,
+      // Formulas without a stored value.
+      sheetStubs: true,
+      cellHTML: false,
+      // Only so are hidden rows known.
+      cellStyles: true,
+    })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/password|encrypt/i.test(message)) {

@@ -1,0 +1,57 @@
+import { type CellObject, utils } from '@e965/xlsx'
+
+/** What a cell says: values as they are stored, dates as ISO 8601. */
+export function textOfCell(cell: CellObject, date1904: boolean): string {
+  return [valueOf(cell, date1904), ...commentsOf(cell)].join(' ').trim()
+}
+
+function valueOf(cell: CellObject, date1904: boolean): string {
+  if (cell.t === 'z') return cell.f === undefined ? '' : `=${cell.f} (formula, its value is not stored)`
+  if (cell.t === 'e') return ''
+  if (cell.t === 's') return String(cell.v)
+  if (cell.t !== 'n' || typeof cell.v !== 'number') return shown(cell)
+  const format = typeof cell.z === 'string' ? cell.z : 'General'
+  if (isDateFormat(format)) return isoOf(cell.v, format, date1904) ?? shown(cell)
+  // As shown, except where the cell shows less than it holds: 4.00638E+12.
+  return /^general$/i.test(format) || /E[+-]/i.test(format) ? plainNumber(cell.v) : shown(cell)
+}
+
+const shown = (cell: CellObject): string => cell.w ?? utils.format_cell(cell)
+
+/** The fifteen digits that spreadsheets compute with, without an exponent. */
+function plainNumber(value: number): string {
+  const rounded = Number(value.toPrecision(15))
+  if (Number.isSafeInteger(rounded)) return String(rounded)
+  return rounded.toLocaleString('en-US', { useGrouping: false, maximumSignificantDigits: 15 })
+}
+
+/** Whether a number format shows a date or a time: `d.m.yy`, and not `0.00 "days"`. */
+function isDateFormat(format: string): boolean {
+  const shown = (format.split(';')[0] ?? '').replace(/"[^"]*"|\\.|\[[^\]]*\]|[_*]./g, '').replace(/s\.0+/gi, 's')
+  return /[dmyhs]/i.test(shown) && !/[0#?@]|general/i.test(shown)
+}
+
+const dayMs = 86_400_000
+
+/** Undefined for a length of time (`[h]:mm`), and for what is no date. */
+function isoOf(value: number, format: string, date1904: boolean): string | undefined {
+  if (/\[[hms]+\]/i.test(format) || value < 0) return undefined
+  // Day 1 is the first of January 1900; a day 60, the 29th of February of that year, never was.
+  const dayZero = date1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, value < 60 ? 31 : 30)
+  const at = new Date(dayZero + Math.round(value * 86_400) * 1000)
+  if (Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999) return undefined
+  const iso = at.toISOString()
+  const time = iso.slice(11, 19).replace(/:00$/, '')
+  if (value < 1) return time
+  return at.getTime() % dayMs === 0 ? iso.slice(0, 10) : `${iso.slice(0, 10)} ${time}`
+}
+
+function commentsOf({ c: comments = [] }: CellObject): string[] {
+  return comments
+    .map(({ t: text, a: author }) =>
+      author !== undefined && text.startsWith(`${author}:`) ? text.slice(author.length + 1) : text,
+    )
+    .map((text) => text.replace(/\s+/g, ' ').trim())
+    .filter((text) => text !== '')
+    .map((text) => `(comment: ${text})`)
+}
