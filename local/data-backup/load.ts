@@ -8,20 +8,32 @@ import { dataFolder, readManifest } from './manifest.ts'
 import { requireFit, serversHere } from './servers.ts'
 import { finishSwap, restoringFolder, swap } from './swap.ts'
 
-type LoadOptions = { dataDir: string; folder: string; env: NodeJS.ProcessEnv; log: Log }
+type LoadOptions = {
+  dataDir: string
+  folder: string
+  env: NodeJS.ProcessEnv
+  log: Log
+  findServers?: typeof serversHere
+}
 
 /**
  * Puts a backup in the place of the data folder, and returns where the old one is now; undefined if there was none. The
  * copy is complete and checked before the old folder is touched.
  */
-export async function loadData({ dataDir, folder, env, log }: LoadOptions): Promise<string | undefined> {
+export async function loadData({
+  dataDir,
+  folder,
+  env,
+  log,
+  findServers = serversHere,
+}: LoadOptions): Promise<string | undefined> {
   const manifest = await readManifest(folder)
   if (manifest.schema_version > schemaVersionNeeded) {
     throw new LocalServiceError(
       `The backup was made by a newer version (schema ${manifest.schema_version}; this one knows ${schemaVersionNeeded}). Update this checkout first.`,
     )
   }
-  requireFit(manifest.servers, await serversHere(log))
+  requireFit(manifest.servers, await findServers(log))
   const missing = manifest.secrets_elsewhere.filter((name) => !env[name])
   if (missing.length > 0) {
     throw new LocalServiceError(

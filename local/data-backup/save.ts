@@ -10,18 +10,30 @@ import { checksums, syncFolder } from './files.ts'
 import { type Manifest, dataFolder, manifestFile, manifestText } from './manifest.ts'
 import { serversHere } from './servers.ts'
 
-type SaveOptions = { dataDir: string; folder: string; env: NodeJS.ProcessEnv; log: Log }
+type SaveOptions = {
+  dataDir: string
+  folder: string
+  env: NodeJS.ProcessEnv
+  log: Log
+  findServers?: typeof serversHere
+}
 
 /**
  * Copies the data folder of `npm start`, with the service running or not. The folder gets its name only when all of it
  * is on the disk, so that a folder of that name is always complete.
  */
-export async function saveData({ dataDir, folder, env, log }: SaveOptions): Promise<Manifest> {
+export async function saveData({
+  dataDir,
+  folder,
+  env,
+  log,
+  findServers = serversHere,
+}: SaveOptions): Promise<Manifest> {
   if (!existsSync(path.join(dataDir, 'secrets')))
     throw new LocalServiceError(`${dataDir} holds no data of npm start. Set DATA_DIR if it is elsewhere.`)
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new LocalServiceError(`${folder} is not empty: a backup is never written over something else.`)
-  const servers = await serversHere(log)
+  const servers = await findServers(log)
   await mkdir(path.dirname(folder), { recursive: true })
   removeKilled(folder)
   const staging = `${folder}.incomplete-${process.pid}`

@@ -6,7 +6,11 @@ import { appendFile, chmod, cp, mkdir, mkdtemp, readFile, rename, rm, symlink, w
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadData } from '../../local/data-backup/load.ts'
+import { saveData } from '../../local/data-backup/save.ts'
+import { serversHere } from '../../local/data-backup/servers.ts'
 import { ensureSecrets } from '../../local/secrets.ts'
+import { LocalServiceError } from '../../local/services/ways.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
@@ -45,6 +49,16 @@ async function run(command: 'backup' | 'restore', folder = backup, env: NodeJS.P
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, output }
 }
+
+let here: ReturnType<typeof serversHere> | undefined
+
+/** What the commands do, without a process of its own for each, and with servers that are looked for once. */
+const options = () => {
+  const log = () => {}
+  return { dataDir, folder: backup, env: {}, log, findServers: () => (here ??= serversHere(log)) }
+}
+const save = () => saveData(options())
+const load = () => loadData(options())
 
 /** Ends a command by `kill -9` at its n-th change of names beside the data folder. */
 async function killAt(change: number, command: 'backup' | 'restore'): Promise<void> {
@@ -92,9 +106,9 @@ it('restores what was saved, keeps the data from before, and lets only the owner
 
 it('restores where there is no data folder, and leaves nothing beside it', async () => {
   const first = await contents(dataDir)
-  await run('backup')
+  await save()
   await rm(dataDir, { recursive: true })
-  expect((await run('restore')).output).not.toContain('before')
+  expect(await load()).toBeUndefined()
   expect(await contents(dataDir)).toEqual(first)
   expect(readdirSync(home).toSorted()).toEqual(['backup', 'data'])
 }, 60_000)
@@ -125,12 +139,17 @@ describe('a backup is refused', () => {
 describe('a restore changes nothing', () => {
   let second: Record<string, string>
   beforeEach(async () => {
-    expect(await run('backup')).toMatchObject({ code: 0 })
+    await save()
     await writeFile(path.join(dataDir, 'redis/1.aof'), 'second')
     second = await contents(dataDir)
   }, 30_000)
-  const refused = async (message: string | RegExp, env: NodeJS.ProcessEnv = {}) => {
-    expect(await run('restore', backup, env)).toEqual({ code: 1, output: expect.stringMatching(message) })
+  const refused = async (message: RegExp) => {
+    const problem: unknown = await load().catch((error: unknown) => error)
+    expect(problem).toBeInstanceOf(LocalServiceError)
+    expect(String(problem)).toMatch(message)
+    await nothingChanged()
+  }
+  const nothingChanged = async () => {
     expect(await contents(dataDir)).toEqual(second)
     expect(readdirSync(home).toSorted()).toEqual(['backup', 'data'])
   }
@@ -195,7 +214,8 @@ describe('a restore changes nothing', () => {
 
   it('while the data folder is in use', async () => {
     await writeFile(path.join(dataDir, 'in-use-by'), String(process.pid))
-    await refused(/is in use by process/)
+    expect(await run('restore')).toEqual({ code: 1, output: expect.stringMatching(/^[^\n]* is in use by process/) })
+    await nothingChanged()
   }, 60_000)
 })
 
@@ -206,9 +226,9 @@ describe('a kill -9', () => {
       const first = await contents(dataDir)
       await killAt(n, 'backup')
       // Whatever has the name of the backup is complete.
-      if (!existsSync(backup)) await run('backup')
+      if (!existsSync(backup)) await save()
       await rm(dataDir, { recursive: true })
-      expect(await run('restore')).toMatchObject({ code: 0 })
+      await load()
       expect(await contents(dataDir)).toEqual(first)
       if (n > 1) return
       expect(readdirSync(home).toSorted()).toEqual(['backup', 'data'])
@@ -220,7 +240,7 @@ describe('a kill -9', () => {
     'at change %i of a restore loses neither the old data nor the backup',
     async (n) => {
       const first = await contents(dataDir)
-      expect(await run('backup')).toMatchObject({ code: 0 })
+      await save()
       const saved = await contents(backup)
       await rm(dataDir, { recursive: true })
       await fill('second')
@@ -232,7 +252,7 @@ describe('a kill -9', () => {
         readdirSync(home).flatMap((name) => (/^data($|\.before)/.test(name) ? contents(path.join(home, name)) : [])),
       )
       expect(kept).toContainEqual(second)
-      expect(await run('restore')).toMatchObject({ code: 0 })
+      await load()
       expect(await contents(dataDir)).toEqual(first)
       expect(readdirSync(home).filter((name) => !name.startsWith('data.before'))).toEqual(['backup', 'data'])
     },
@@ -254,6 +274,6 @@ describe('a kill -9', () => {
 it('a backup of data that others may read is not readable for them', async () => {
   await chmod(dataDir, 0o755)
   await chmod(path.join(dataDir, 'redis/3.aof'), 0o644)
-  await run('backup')
+  await save()
   expect(statSync(path.join(backup, 'data/redis/3.aof')).mode & 0o777).toBe(0o600)
 }, 60_000)

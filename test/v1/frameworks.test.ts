@@ -11,9 +11,7 @@ const structured = { city: 'Paris', degrees: 21 }
 const called = ['Paris']
 const timeoutMs = installTimeoutMs + 180_000
 
-/** Each framework with each interface that it speaks. */
-const both = <N extends keyof typeof frameworks>(...names: N[]) =>
-  names.flatMap((name) => [[name, 'chat'] as const, [name, 'responses'] as const])
+const twice = (...words: string[]) => [...words, ...words]
 
 /**
  * Each program is written for the vendor's own server and gets another address and key. Its first connection is cut
@@ -29,29 +27,30 @@ describe('frameworks on /v1, with address and key only', () => {
     given = { BASE_URL: `${proxy.url}/v1`, KEY: client.apiKey ?? '', MODEL: 'scripted' }
   })
   afterAll(() => proxy.close())
-  // Each program says the same words in each interface.
-  beforeEach(() => void proxy.cut.splice(0))
+  // Programs of one framework say the same words.
+  beforeEach(() => proxy.cutAnew())
 
-  it.each(both('agentsNode', 'agentsPython'))(
-    '%s calls tools, streams, parses and repeats: %s',
-    async (name, API) => {
-      expect(await frameworks[name]({ ...given, API })).toEqual({
+  it.each(['agentsNode', 'agentsPython'] as const)(
+    '%s calls tools, streams, parses and repeats, with both interfaces',
+    async (name) => {
+      const seen = {
         tools: { text, called },
         streamed: { text, final: text, called },
         structured,
         retried: 'You said: cut before agents',
         streamCut: 'error',
         askedAgain: 'You said: cut in the middle agents',
-      })
-      expect(proxy.cut).toEqual(['cut before agents', 'cut in the middle agents'])
+      }
+      expect(await frameworks[name](given)).toEqual({ chat: seen, responses: seen })
+      expect(proxy.cut).toEqual(twice('cut before agents', 'cut in the middle agents'))
     },
     timeoutMs,
   )
 
-  it.each(both('langchainNode', 'langchainPython'))(
-    '%s runs agents and graphs with tools, streams, parses and repeats: %s',
-    async (name, API) => {
-      expect(await frameworks[name]({ ...given, API })).toEqual({
+  it.each(['langchainNode', 'langchainPython'] as const)(
+    '%s runs agents and graphs with tools, streams, parses and repeats, with both interfaces',
+    async (name) => {
+      const seen = {
         tools: { text, called },
         streamed: { text, called },
         graph: { text, called },
@@ -59,15 +58,16 @@ describe('frameworks on /v1, with address and key only', () => {
         agentStructured: structured,
         retried: 'You said: cut before langchain',
         streamRetried: 'You said: cut in the middle langchain',
-      })
-      expect(proxy.cut).toEqual(['cut before langchain', 'cut in the middle langchain'])
+      }
+      expect(await frameworks[name](given)).toEqual({ chat: seen, responses: seen })
+      expect(proxy.cut).toEqual(twice('cut before langchain', 'cut in the middle langchain'))
     },
     timeoutMs,
   )
 
-  it.each(both('aiSdk'))(
-    '%s calls tools in several steps, streams, makes objects and repeats: %s',
-    async (name, API) => {
+  it(
+    "Vercel's SDK calls tools in several steps, streams, makes objects and repeats, with both interfaces",
+    async () => {
       const seen = (provider: string) => ({
         text,
         streamed: text,
@@ -79,11 +79,12 @@ describe('frameworks on /v1, with address and key only', () => {
         streamCut: 'error',
         askedAgain: `You said: cut in the middle ${provider}`,
       })
-      expect(await frameworks[name]({ ...given, API })).toEqual({
-        openai: seen('openai'),
-        ...(API === 'chat' ? { compatible: seen('compatible') } : {}),
+      expect(await frameworks.aiSdk(given)).toEqual({
+        chat: { openai: seen('openai'), compatible: seen('compatible') },
+        responses: { openai: seen('openai') },
       })
-      expect(proxy.cut.slice(0, 2)).toEqual(['cut before openai', 'cut in the middle openai'])
+      const ofOpenAi = proxy.cut.filter((words) => words.endsWith(' openai'))
+      expect(ofOpenAi).toEqual(twice('cut before openai', 'cut in the middle openai'))
     },
     timeoutMs,
   )

@@ -7,15 +7,20 @@ const firstWord = 'You'
 
 /**
  * Stands between a client and a service. A request whose body says `cut before` or `cut in the middle` loses its
- * connection once: before the answer, or in it. Its repetition passes.
+ * connection once on each interface: before the answer, or in it. Its repetition passes.
  */
 export async function startCuttingProxy(target: string) {
   const cut: string[] = []
+  const cutPlaces = new Set<string>()
   const server = await startHttpServer(async (request, response) => {
     const body = await buffer(request)
     const words = /cut (?:before|in the middle)( \w+)?/.exec(body.toString('utf8'))?.[0]
-    const isFirst = words !== undefined && !cut.includes(words)
-    if (isFirst) cut.push(words)
+    const place = `${request.url} ${words}`
+    const isFirst = words !== undefined && !cutPlaces.has(place)
+    if (isFirst) {
+      cutPlaces.add(place)
+      cut.push(words)
+    }
     if (isFirst && words.startsWith('cut before')) {
       request.socket.destroy()
       return
@@ -49,6 +54,11 @@ export async function startCuttingProxy(target: string) {
     ...server,
     /** What was cut, in order. */
     cut,
+    /** Cuts once more, and begins the list anew. */
+    cutAnew() {
+      cutPlaces.clear()
+      cut.splice(0)
+    },
   }
 }
 

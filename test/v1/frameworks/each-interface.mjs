@@ -1,0 +1,7 @@
+// Runs the program that is named once for each interface, one after the other: its packages are loaded once.
+import { pathToFileURL } from 'node:url'
+
+for (const api of ['chat', 'responses']) {
+  process.env.API = api
+  await import(`${pathToFileURL(process.argv[2])}?${api}`)
+}
