@@ -64,17 +64,17 @@ export async function holdThread(
  */
 export async function parentsRemain(
   { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
-  stored: { project_id: string; assistant_id?: string },
+  stored: { project_id: string; assistant_id?: string; public?: boolean },
 ): Promise<boolean> {
   const usable = { deleting: { $ne: true }, suspended: { $ne: true } }
   const assistant = await assistants
     .findOne({ _id: stored.assistant_id, ...usable }, { project_id: 1 })
     .lean<Pick<AssistantRecord, 'project_id'>>()
   if (assistant === null) return false
-  return (
-    assistant.project_id === stored.project_id ||
-    (await projects.exists({ _id: stored.project_id, ...usable })) !== null
-  )
+  if (assistant.project_id === stored.project_id) return true
+  // It has moved since it was read: what its public callers say moves with it, and this would stay behind.
+  if (stored.public === true) return false
+  return (await projects.exists({ _id: stored.project_id, ...usable })) !== null
 }
 
 /**

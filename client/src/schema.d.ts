@@ -681,7 +681,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Move an assistant into another of your projects */
+        /**
+         * Move an assistant into another of your projects
+         * @description Its schedules, sources, files, facts and public conversations move with it. 409 names what cannot follow: vector stores, and schedules that ask in a conversation of the account.
+         */
         put: operations["assistants.move"];
         post?: never;
         delete?: never;
@@ -14729,6 +14732,15 @@ export interface operations {
             };
             /** @description Default Response */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

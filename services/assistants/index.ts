@@ -1,5 +1,6 @@
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import type { BelongingsCollections } from './belongings.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { moveAssistant } from './project-of-assistant.ts'
 import { createAssistantReads } from './read-assistants.ts'
@@ -9,7 +10,7 @@ import { createAssistantWrites } from './write-assistants.ts'
 export type Assistants = ReturnType<typeof createAssistants>
 
 interface AssistantsDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
+  collections: BelongingsCollections & Pick<Collections, 'projects' | 'budgets'>
   transaction: RunInTransaction
   configs: AssistantConfigs
 }

@@ -5,24 +5,37 @@ import { budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { type BelongingsCollections, moveBelongings } from './belongings.ts'
+import type { AssistantConfigs } from './configs.ts'
 import { type AssistantReads, missing, present } from './read-assistants.ts'
 
 interface MoveDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
+  collections: BelongingsCollections & Pick<Collections, 'projects' | 'budgets'>
   transaction: RunInTransaction
+  configs: Pick<AssistantConfigs, 'settingsOf'>
   readOwn: AssistantReads['readOwn']
 }
 
-/** Moves the caller's assistant into another of the caller's projects. */
+/**
+ * Moves the caller's assistant, with what belongs to it, into another of the caller's projects. Throws `conflict` if
+ * something cannot follow.
+ */
 export async function moveAssistant(
-  { collections, transaction, readOwn }: MoveDeps,
+  { collections, transaction, configs, readOwn }: MoveDeps,
   userId: string,
   assistantId: string,
   projectId: string,
 ): Promise<AssistantRecord> {
-  const { budgets: earlier = [] } = await readOwn(userId, assistantId)
+  await readOwn(userId, assistantId)
   return transaction(async (session) => {
     await holdOwnProject(collections, { userId, projectId }, session)
+    const before = await collections.assistants
+      .findOne({ _id: assistantId, user_id: userId, ...present }, {}, { session })
+      .lean<AssistantRecord>()
+    if (before === null) throw missing()
+    if (before.project_id !== projectId)
+      await moveBelongings(collections, configs, { assistant: before, to: projectId, session })
+    const { budgets: earlier = [] } = before
     const moved = await collections.assistants
       .findOneAndUpdate(
         { _id: assistantId, user_id: userId, ...present },

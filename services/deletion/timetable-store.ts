@@ -1,3 +1,4 @@
+import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
 import { type OwnerField, membersOf } from './owned-store.ts'
 import { type Members, type Store, inBatches } from './store.ts'
@@ -42,7 +43,7 @@ export function timetableStore({ name, records, fields, stop, timetable }: Timet
   }
 
   async function idsFor(members: Members): Promise<Set<string>> {
-    const ids = new Set(await listed(timetable, fields, members))
+    const ids = new Set(await listed(members))
     for (const field of fields)
       await inBatches(members[membersOf[field]], async (owners) => {
         const found = await owned.find({ [field]: { $in: owners } }, { _id: 1 }).lean<{ _id: string }[]>()
@@ -50,16 +51,25 @@ export function timetableStore({ name, records, fields, stop, timetable }: Timet
       })
     return ids
   }
+
+  /**
+   * Also those whose record is gone. A schedule at Temporal does not name its thread, and keeps the name of the project
+   * and the assistant with which it was made: the record says whose it is now.
+   */
+  async function listed(members: Members): Promise<string[]> {
+    const field = fields.filter(isListed).find((one) => members[membersOf[one]].length > 0)
+    if (field === undefined) return []
+    const owners = new Set(members[membersOf[field]])
+    const ids = await timetable.idsOf(ownerOf[field], [...owners])
+    const elsewhere = new Set<string>()
+    await inBatches(ids, async (some) => {
+      const found = await owned.find({ _id: { $in: some } }, { [field]: 1 }).lean<ScheduleRecord[]>()
+      for (const record of found) if (!owners.has(record[field])) elsewhere.add(record._id)
+    })
+    return ids.filter((id) => !elsewhere.has(id))
+  }
 }
 
-/** Also those whose record is gone. A schedule at Temporal does not name its thread. */
-async function listed(
-  timetable: RemovableTimetable,
-  fields: readonly OwnerField[],
-  members: Members,
-): Promise<string[]> {
-  const field = fields.filter((one) => one !== 'thread_id').find((one) => members[membersOf[one]].length > 0)
-  return field === undefined ? [] : timetable.idsOf(ownerOf[field], members[membersOf[field]])
-}
+const isListed = (field: OwnerField): field is keyof typeof ownerOf => field !== 'thread_id'
 
 const ownerOf = { user_id: 'user', project_id: 'project', assistant_id: 'assistant' } as const

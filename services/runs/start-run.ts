@@ -232,7 +232,7 @@ async function checkParents(
   thread: ThreadRecord,
   isNew: boolean,
 ): Promise<Parents> {
-  if (isNew) return (await parentsRemain(collections, run)) ? 'same' : 'no assistant'
+  if (isNew) return (await parentsRemain(collections, { ...run, public: thread.public })) ? 'same' : 'no assistant'
   const { thread: now, hasAssistant } = await parentsOfRun(collections, run)
   if (now === undefined) return 'no thread'
   if (!hasAssistant) return 'no assistant'

@@ -138,10 +138,12 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
       schema: {
         operationId: 'assistants.move',
         summary: 'Move an assistant into another of your projects',
+        description:
+          'Its schedules, sources, files, facts and public conversations move with it. 409 names what cannot follow: vector stores, and schedules that ask in a conversation of the account.',
         tags,
         params,
         body: AssistantProjectUpdateRequest,
-        response: { 200: Assistant, ...refusals(401, 403, 404) },
+        response: { 200: Assistant, ...refusals(401, 403, 404, 409) },
       },
     },
     async (request) => {
