@@ -9,6 +9,7 @@ import type { StepDeps } from '../services/runs/step-deps.ts'
 import { wantedTools } from '../services/runs/wanted-tools.ts'
 import { createStepSlots } from '../services/runs/step-slots.ts'
 import { createToolCalls } from '../services/runs/tool-calls.ts'
+import { createProviderMetadataBox } from '../services/runs/provider-metadata.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models/list-models.ts'
@@ -80,6 +81,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
           'a model failed before it answered; the next one is asked',
         ),
     }),
+    providerMetadata: createProviderMetadataBox(core.secretBox),
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
     async toolsOf(assistant, run, signal) {

@@ -52,6 +52,7 @@ export const assistantConfigDefaults = {
     'Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.',
   maxSteps: 25,
   interruptBeforeAction: false,
+  showReasoning: false,
   publicPage: false,
   description: '',
 } as const
@@ -96,6 +97,12 @@ export const AssistantConfig = Type.Object(
     [`${prefix}response_format`]: Type.Optional(ResponseFormat),
     [`${prefix}reasoning_effort`]: Type.Optional(
       Type.Enum([...reasoningEfforts], { description: "How hard the model thinks; default: the model's." }),
+    ),
+    [`${prefix}show_reasoning`]: Type.Optional(
+      Type.Boolean({
+        default: assistantConfigDefaults.showReasoning,
+        description: 'Whether callers of the public endpoints can read what the model thinks.',
+      }),
     ),
     [`${prefix}tools`]: Type.Optional(
       Type.Array(ToolSetting, { maxItems: maxTools, description: 'The tools that the assistant may call.' }),
@@ -168,6 +175,7 @@ export interface AssistantSettings {
   topP: number | undefined
   responseFormat: ResponseFormat | undefined
   reasoningEffort: (typeof reasoningEfforts)[number] | undefined
+  showReasoning: boolean
   tools: ToolSetting[]
   retrievalDescription: string
   maxSteps: number
@@ -198,6 +206,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     topP: known['type==agent/top_p'],
     responseFormat: known['type==agent/response_format'],
     reasoningEffort: known['type==agent/reasoning_effort'],
+    showReasoning: known['type==agent/show_reasoning'] ?? defaults.showReasoning,
     tools: known['type==agent/tools'] ?? [],
     retrievalDescription: known['type==agent/retrieval_description'] ?? defaults.retrievalDescription,
     maxSteps: known['type==agent/max_steps'] ?? defaults.maxSteps,

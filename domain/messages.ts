@@ -87,6 +87,8 @@ const keptOfAnswers = {
   cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
   /** What the model said instead of an answer. */
   refusal: Type.Optional(Type.String()),
+  /** What the model thought before it answered. */
+  reasoning: Type.Optional(Type.String()),
   /** Of the tokens of the answer, if its run asked for them. */
   logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }
@@ -117,9 +119,12 @@ export const Message = Type.Union(
   { title: 'Message' },
 )
 export type Message = Static<typeof Message>
-/** Text that was added to an assistant's message, in streams of mode `deltas`. */
+/** Text that was added to an assistant's message, or to its `reasoning`, in streams of mode `deltas`. */
 export const MessageDelta = Type.Object(
-  { type: Type.Literal('AIMessageDelta'), data: Type.Object({ id: Type.String(), content: Type.String() }) },
+  {
+    type: Type.Literal('AIMessageDelta'),
+    data: Type.Object({ id: Type.String(), content: Type.String(), reasoning: Type.Optional(Type.String()) }),
+  },
   { title: 'AIMessageDelta' },
 )
 export type MessageDelta = Static<typeof MessageDelta>
@@ -246,7 +251,28 @@ export const systemMessageInJson = /"type":"SystemMessage"/
 /** Found in the output of `messagesToJson` if a person's message is in it; a tool's arguments can look like one. */
 export const personsMessageInJson = '"type":"HumanMessage"'
 
-/** Reads the output of `messagesToJson`. It is our own text, so it is not validated again. */
+/**
+ * Reads the output of `messagesToJson`, without what only a provider reads. It is our own text, so it is not validated
+ * again.
+ */
 export function messagesFromJson(json: string): Message[] {
-  return parseOwnJson<Message[]>(json)
+  const messages = storedMessagesFromJson(json)
+  return json.includes('"provider_metadata"') ? messages.map(withoutMetadata) : messages
+}
+
+/** As `messagesFromJson`, with everything that is stored: for models, and for what is stored again. */
+export function storedMessagesFromJson(json: string): StoredMessage[] {
+  return parseOwnJson<StoredMessage[]>(json)
+}
+
+/**
+ * A message with what its provider must get back unchanged (signatures of thoughts, for example): a sealed text, which
+ * no caller is shown.
+ */
+export type StoredMessage = Message & { data: { provider_metadata?: string } }
+
+export function withoutMetadata(message: StoredMessage): Message {
+  if (message.type !== 'AIMessage' || message.data.provider_metadata === undefined) return message
+  const { provider_metadata: _metadata, ...data } = message.data
+  return { ...message, data }
 }

@@ -13,6 +13,10 @@ export type RunEntry =
   /** An assistant message begins, or begins again after a failed attempt. */
   | { type: 'begin'; id: string }
   | { type: 'text'; id: string; text: string }
+  /** A piece of what the model thinks before it answers. */
+  | { type: 'reasoning'; id: string; text: string }
+  /** The text so far was thinking, as its end shows: both anew. */
+  | { type: 'restart'; id: string; reasoning: string; text: string }
   /** A piece of what the model says instead of an answer. */
   | { type: 'refusal'; id: string; text: string }
   /**
@@ -40,10 +44,13 @@ export interface FoldedMessage {
    * as the model wrote them, in the order of the calls, if they came in pieces.
    */
   content: { whole: Message; argumentTexts?: string[] } | { pieces: Pieces }
+  /** What readers have received as text before it turned out to be thinking. */
+  withdrawnText?: string
 }
 
 export interface Pieces {
   text: string
+  reasoning: string
   refusal: string
   logprobs: TokenLogprob[]
   /** By the number that the model gave the call. */
@@ -122,12 +129,24 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       view.messages.set(entry.id, {
         id: entry.id,
         changedAt: at,
-        content: { pieces: { text: '', refusal: '', logprobs: [], calls: new Map() } },
+        content: { pieces: { text: '', reasoning: '', refusal: '', logprobs: [], calls: new Map() } },
       })
       return
     case 'text':
       changePieces(view, at, entry.id, (pieces) => {
         pieces.text += entry.text
+      })
+      return
+    case 'reasoning':
+      changePieces(view, at, entry.id, (pieces) => {
+        pieces.reasoning += entry.text
+      })
+      return
+    case 'restart':
+      changePieces(view, at, entry.id, (pieces, message) => {
+        message.withdrawnText = pieces.text
+        pieces.reasoning += entry.reasoning
+        pieces.text = entry.text
       })
       return
     case 'refusal':
@@ -161,6 +180,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
         id,
         changedAt: at,
         content: { whole: entry.message, ...(argumentTexts === undefined ? {} : { argumentTexts }) },
+        ...(known?.withdrawnText === undefined ? {} : { withdrawnText: known.withdrawnText }),
       })
       return
     }
@@ -175,17 +195,22 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
 }
 
 /** A change to an unknown message (its beginning was trimmed) is ignored until the next whole message. */
-function changePieces(view: RunView, at: EventId, id: string, change: (pieces: Pieces) => void): void {
+function changePieces(
+  view: RunView,
+  at: EventId,
+  id: string,
+  change: (pieces: Pieces, message: FoldedMessage) => void,
+): void {
   const known = view.messages.get(id)
   if (known === undefined || !('pieces' in known.content)) return
-  change(known.content.pieces)
+  change(known.content.pieces, known)
   known.changedAt = at
 }
 
 /** The message as a stream shows it: incomplete arguments as the object that can be parsed so far. */
 export function shownMessage(folded: FoldedMessage): Message {
   if ('whole' in folded.content) return folded.content.whole
-  const { text, refusal, calls } = folded.content.pieces
+  const { text, reasoning, refusal, calls } = folded.content.pieces
   const toolCalls = inOrder(calls)
     .filter((call) => call.name !== '')
     .map(shownCall)
@@ -196,6 +221,7 @@ export function shownMessage(folded: FoldedMessage): Message {
       content: text,
       ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
       ...(refusal === '' ? {} : { refusal }),
+      ...(reasoning === '' ? {} : { reasoning }),
     },
   }
 }

@@ -17,7 +17,11 @@ export function createTextProgress(textOf = answerText) {
 
   return {
     advance(folded: FoldedMessage): TextAdvance {
-      const sent = sentTexts.get(folded.id) ?? ''
+      const known = sentTexts.get(folded.id) ?? ''
+      // What was sent stays; the answer follows it.
+      const isWithdrawn = known !== '' && folded.withdrawnText?.startsWith(known) === true && textOf === answerText
+      const sent = isWithdrawn ? '' : known
+      if (isWithdrawn) sentTexts.delete(folded.id)
       const isWhole = 'whole' in folded.content
       const text = isWhole ? textOf(folded) : withoutHalfCharacter(textOf(folded))
       if (text.startsWith(sent)) {
@@ -41,6 +45,12 @@ function answerText({ content }: FoldedMessage): string {
 export function refusalText({ content }: FoldedMessage): string {
   if ('pieces' in content) return content.pieces.refusal
   return content.whole.type === 'AIMessage' ? (content.whole.data.refusal ?? '') : ''
+}
+
+/** What the model thinks before it answers, so far. */
+export function reasoningText({ content }: FoldedMessage): string {
+  if ('pieces' in content) return content.pieces.reasoning
+  return content.whole.type === 'AIMessage' ? (content.whole.data.reasoning ?? '') : ''
 }
 
 /** The first half of a surrogate pair waits for the second: alone it is not valid text for every client. */

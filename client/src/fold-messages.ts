@@ -6,7 +6,7 @@ export type StreamedMessage = Schemas['RunDataEvent'][number]
 
 /**
  * The messages after further ones: a whole message with a known id replaces the earlier one in place, others are
- * appended. A delta adds to the text of its message; without that message it is ignored, because a whole one follows.
+ * appended. A delta adds to the text of its message, and to its reasoning; without that message it is ignored, because a whole one follows.
  */
 export function foldMessages(messages: readonly Message[], changed: readonly StreamedMessage[]): Message[] {
   const result = [...messages]
@@ -16,7 +16,9 @@ export function foldMessages(messages: readonly Message[], changed: readonly Str
     const known = position === undefined ? undefined : result[position]
     if (message.type === 'AIMessageDelta') {
       if (position === undefined || known?.type !== 'AIMessage') continue
-      result[position] = { ...known, data: { ...known.data, content: known.data.content + message.data.content } }
+      const { content, reasoning } = message.data
+      const thought = reasoning === undefined ? {} : { reasoning: (known.data.reasoning ?? '') + reasoning }
+      result[position] = { ...known, data: { ...known.data, content: known.data.content + content, ...thought } }
     } else if (position === undefined) positions.set(message.data.id, result.push(message) - 1)
     else result[position] = message
   }

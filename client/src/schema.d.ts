@@ -4309,6 +4309,8 @@ export interface components {
              * @enum {unknown}
              */
             "type==agent/reasoning_effort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+            /** @description Whether callers of the public endpoints can read what the model thinks. Default: `false`. */
+            "type==agent/show_reasoning"?: boolean;
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
             /** @description The description of the files that the model is given with the search tool. Default: `"Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer."`. */
@@ -5067,6 +5069,7 @@ export interface components {
                 deleted?: boolean;
                 cut?: components["schemas"]["CutReason"];
                 refusal?: string;
+                reasoning?: string;
                 logprobs?: components["schemas"]["TokenLogprob"][];
             };
         };
@@ -6894,6 +6897,8 @@ export interface components {
                     role: "assistant";
                     content: string | null;
                     refusal: string | null;
+                    /** @description What the model thought before it answered. */
+                    reasoning_content?: string;
                     tool_calls?: components["schemas"]["CompatToolCall"][];
                 };
                 logprobs: components["schemas"]["CompatLogprobs"] | null;
@@ -9501,6 +9506,7 @@ export interface components {
             data: {
                 id: string;
                 content: string;
+                reasoning?: string;
             };
         };
         /**

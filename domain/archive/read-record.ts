@@ -156,7 +156,7 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usa
 }
 
 const messageMembers = new Set(
-  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal deleted rejected asked'.split(
+  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal reasoning provider_metadata deleted rejected asked'.split(
     ' ',
   ),
 )

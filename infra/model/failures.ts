@@ -17,7 +17,7 @@ export function failureOf(error: unknown, apiKey: string): unknown {
   }
   if (error instanceof APIError) {
     const facts: { status?: number; headers?: Headers } = error
-    const { status = 502, headers } = facts
+    const { status = statusIn(error.code), headers } = facts
     const retryable = status === 408 || status === 409 || status === 429 || status >= 500
     const type = typeOf(status, error)
     return new ModelFailure(messageOf[type], {
@@ -38,10 +38,17 @@ export function failureOf(error: unknown, apiKey: string): unknown {
   })
 }
 
+/** An error in the middle of a stream has its status, if any, as its code. */
+function statusIn(code: unknown): number {
+  const status = Number(code)
+  return status >= 400 && status < 600 ? status : 502
+}
+
 function typeOf(status: number, error: { code?: string | null | undefined; message: string }) {
-  if (error.code === 'insufficient_quota' || status === 402) return 'model_quota_exceeded'
+  if (error.code === 'insufficient_quota' || status === 402 || /credit balance is too low/i.test(error.message))
+    return 'model_quota_exceeded'
   if (status === 429) return 'model_busy'
-  if (status === 401 || status === 403) return 'model_credentials_refused'
+  if (status === 401 || status === 403 || /api key not valid/i.test(error.message)) return 'model_credentials_refused'
   if (isContextOverflow(error)) return 'context_length_exceeded'
   if (isUnknownModel(status, error)) return 'model_not_found'
   // A wrong path is an error of the configuration.
@@ -65,8 +72,12 @@ function isUnknownModel(status: number, { code, message }: { code?: string | nul
 }
 
 function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {
-  return error.code === 'context_length_exceeded' || /maximum context length|context window/i.test(error.message)
+  return error.code === 'context_length_exceeded' || overflowWords.test(error.message)
 }
+
+/** As providers and servers say it. */
+const overflowWords =
+  /maximum context length|context window|context length|context size|prompt is too long|input is too long|input token count|maximum prompt length|too many (?:input )?tokens/i
 
 function isRefusedAddress(error: { cause?: unknown }): boolean {
   for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {

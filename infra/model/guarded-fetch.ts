@@ -2,6 +2,9 @@ import { JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
 import type { JsonLimits } from '../../domain/json-scan.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
+import { asEvents } from './answer-events.ts'
+import { withArgumentTexts } from './argument-texts.ts'
+import { readErrorBody } from './error-body.ts'
 
 export interface AnswerLimits {
   /** A server that sends no byte for this long has failed. */
@@ -31,6 +34,7 @@ export function guardFetch(
 ) {
   const stop = new AbortController()
   let failure: ModelFailure | undefined
+  let sawEnd = false
 
   const silence = setTimeout(() => {
     fail(
@@ -61,7 +65,10 @@ export function guardFetch(
 
   async function* scanned(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      yield* scanEvents(chunks, { bytes: maxEventBytes })
+      yield* scanEvents(asEvents(chunks, maxEventBytes), { bytes: maxEventBytes }, (data) => {
+        sawEnd ||= data.trim() === '[DONE]'
+        return withArgumentTexts(data)
+      })
     } catch (error) {
       refuse(error, 'an event that')
     }
@@ -91,17 +98,21 @@ export function guardFetch(
     get failure() {
       return failure
     },
+    /** Whether a stream of events had the event that ends it. */
+    get sawEnd() {
+      return sawEnd
+    },
     /** Call this when the answer has ended. */
     close: () => clearTimeout(silence),
   }
 }
 
-/** The client parses an error's body, too. The status is enough where the body is broken off or holds too much. */
+/** The client parses an error's body, in one form. The status is enough where the body is broken off or holds too much. */
 async function errorText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   try {
     const text = await new Response(ReadableStream.from(bytes)).text()
     checkForeignJson(text, { bytes: Infinity })
-    return text
+    return readErrorBody(text)
   } catch {
     return ''
   }

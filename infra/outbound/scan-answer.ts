@@ -34,16 +34,21 @@ export async function scanAnswer(response: Response, limits: Limits): Promise<Re
 /**
  * Passes server-sent events on when they are complete and their data was scanned; nothing else of the stream. Each is
  * written anew, because a line that this parser skips could be read by another. What arrives between the ends of two
- * events is bounded by `limits.bytes`, too.
+ * events is bounded by `limits.bytes`, too. `rewrite` may pass other data on.
  */
-export async function* scanEvents(chunks: AsyncIterable<Uint8Array>, limits: Limits): AsyncGenerator<Uint8Array> {
+export async function* scanEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: Limits,
+  rewrite = (data: string): string => data,
+): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let complete = ''
   let unfinished = 0
   const parser = createParser({
-    onEvent({ id, event, data }) {
-      checkForeignJson(data, limits)
+    onEvent({ id, event, data: sent }) {
+      checkForeignJson(sent, limits)
+      const data = rewrite(sent)
       if (event !== undefined) complete += `event: ${event}\n`
       if (id !== undefined) complete += `id: ${id}\n`
       complete += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`

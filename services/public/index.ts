@@ -90,6 +90,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       }
     },
 
+    showsReasoning: (assistant: AssistantRecord): boolean => assistantConfigs.settingsOf(assistant).showReasoning,
     tokenOf: (assistant: AssistantRecord): string => assistantConfigs.settingsOf(assistant).publicToken ?? '',
 
     /** Base URL of the compat family, for OpenAI-compatible clients. */

@@ -3,7 +3,7 @@ import type { AIMessage, CutReason, TokenLogprob, ToolCall } from '../../domain/
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { type RunEntry, inOrder } from '../../domain/run-events.ts'
-import type { AnswerDelta } from './chat-model.ts'
+import type { AnswerDelta, CountedUsage, ProviderMetadata } from './chat-model.ts'
 import type { LiveRun } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
 
@@ -17,9 +17,11 @@ export type Answer = ReturnType<typeof createAnswer>
 /** A model's answer as it arrives: takes deltas, produces stream entries, and at the end the whole message. */
 export function createAnswer(id: string) {
   let text = ''
+  let reasoning = ''
   let refusal = ''
   let usage: Usage | undefined
   let cut: CutReason | undefined
+  let metadata: ProviderMetadata | undefined
   const logprobs: TokenLogprob[] = []
   /** By the numbers that the model gave the calls. */
   const calls = new Map<number, CallSoFar>()
@@ -31,11 +33,21 @@ export function createAnswer(id: string) {
         case 'text':
           text += delta.text
           return [{ type: 'text', id, text: delta.text }]
+        case 'reasoning':
+          reasoning += delta.text
+          return [{ type: 'reasoning', id, text: delta.text }]
+        case 'restart':
+          text = delta.text
+          reasoning += delta.reasoning
+          return [{ type: 'restart', id, reasoning: delta.reasoning, text: delta.text }]
         case 'refusal':
           refusal += delta.text
           return [{ type: 'refusal', id, text: delta.text }]
         case 'usage':
-          usage = delta.usage
+          usage = countedOf(delta.usage)
+          return []
+        case 'provider':
+          metadata = delta.metadata
           return []
         case 'logprobs':
           logprobs.push(...delta.tokens)
@@ -52,6 +64,7 @@ export function createAnswer(id: string) {
     entries(): RunEntry[] {
       return [
         { type: 'begin', id },
+        ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, id, text: reasoning }]),
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
         ...(refusal === '' ? [] : [{ type: 'refusal' as const, id, text: refusal }]),
         ...(logprobs.length === 0 ? [] : [{ type: 'logprobs' as const, id, tokens: logprobs }]),
@@ -77,9 +90,15 @@ export function createAnswer(id: string) {
           ...(usage ? { usage } : {}),
           ...(cut ? { cut } : {}),
           ...(refusal === '' ? {} : { refusal }),
+          ...(reasoning === '' ? {} : { reasoning }),
           ...(logprobs.length > 0 ? { logprobs } : {}),
         },
       }
+    },
+
+    /** What the provider must get back unchanged with the message. */
+    get metadata() {
+      return metadata
     },
 
     /** Positions in `tool_calls` of calls whose arguments are not a complete JSON object. */
@@ -138,6 +157,10 @@ function toolCallOf(call: CallSoFar): ToolCall {
   const { id, modelId, name } = call
   const args = readPartialObject(argumentsText(call))
   return { id, name, args, type: 'tool_call', ...(modelId === undefined ? {} : { model_id: modelId }) }
+}
+
+function countedOf({ prompt_tokens, completion_tokens, total_tokens }: CountedUsage): Usage {
+  return { prompt_tokens, completion_tokens, total_tokens }
 }
 
 export type RunWriter = ReturnType<typeof createRunWriter>
@@ -225,7 +248,15 @@ export function createRunWriter(
   }
 }
 
-const pieces: ReadonlySet<RunEntry['type']> = new Set(['begin', 'text', 'refusal', 'call', 'logprobs'])
+const pieces: ReadonlySet<RunEntry['type']> = new Set([
+  'begin',
+  'text',
+  'reasoning',
+  'restart',
+  'refusal',
+  'call',
+  'logprobs',
+])
 
 function isNotPiece(entry: RunEntry): boolean {
   return !pieces.has(entry.type)
@@ -245,6 +276,7 @@ function mergePieces(entries: RunEntry[]): RunEntry[] {
 
 function mergedPiece(a: RunEntry, b: RunEntry): RunEntry | undefined {
   if (a.type === 'text' && b.type === 'text' && a.id === b.id) return { ...a, text: a.text + b.text }
+  if (a.type === 'reasoning' && b.type === 'reasoning' && a.id === b.id) return { ...a, text: a.text + b.text }
   if (a.type === 'refusal' && b.type === 'refusal' && a.id === b.id) return { ...a, text: a.text + b.text }
   if (a.type === 'logprobs' && b.type === 'logprobs' && a.id === b.id)
     return { ...a, tokens: [...a.tokens, ...b.tokens] }

@@ -17,8 +17,28 @@ export interface ModelAccount {
 export type PromptMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string | PromptPart[] }
-  | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
+  | {
+      role: 'assistant'
+      content: string | null
+      tool_calls?: PromptToolCall[]
+      /** What the model thought before it. */
+      reasoning?: string
+      provider?: ProviderMetadata
+    }
   | { role: 'tool'; content: string; tool_call_id: string }
+
+/**
+ * What a provider must get back unchanged with a message: signatures of thoughts, encrypted thinking, ids of its own.
+ * Only the adapter that made it reads it, and sends it only where it came from.
+ */
+export interface ProviderMetadata {
+  /** The server and family of models. */
+  origin: string
+  members: Record<string, unknown>
+}
+
+/** As many tools as providers take with one question. */
+export const maxSentTools = 128
 
 export interface PromptToolCall {
   id: string
@@ -39,7 +59,17 @@ export interface ChatRequest {
   maxTokens: number | undefined
   sampling: SamplingParameters
   responseFormat: ResponseFormat | undefined
+  /** Members that the caller of the run set: one that the model does not take is refused to the caller. */
+  setByCaller?: readonly string[]
   signal: AbortSignal
+}
+
+/** Tokens as a provider counted them. Those of thinking are among those of the answer. */
+export interface CountedUsage extends Usage {
+  /** Of the question, read from the provider's cache, or written to it at another price. */
+  cached_tokens?: number
+  cache_write_tokens?: number
+  reasoning_tokens?: number
 }
 
 /** A piece of a model's answer. */
@@ -47,11 +77,17 @@ export type ModelDelta =
   /** Another model than that of the request answers; comes before everything else. */
   | { type: 'model'; model: string }
   | { type: 'text'; text: string }
+  /** What the model thinks before it answers. */
+  | { type: 'reasoning'; text: string }
+  /** The text so far was thinking, as its end shows: the answer so far, anew. */
+  | { type: 'restart'; reasoning: string; text: string }
   /** Why the model does not answer. */
   | { type: 'refusal'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'logprobs'; tokens: TokenLogprob[] }
-  | { type: 'usage'; usage: Usage }
+  | { type: 'usage'; usage: CountedUsage }
+  /** Comes last. */
+  | { type: 'provider'; metadata: ProviderMetadata }
   /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }
 

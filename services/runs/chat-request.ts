@@ -85,7 +85,10 @@ export async function chatRequestFor(
   const request = {
     account,
     model,
-    messages: promptOf(fitting, systemMessages, await readAttachments(deps.collections, run.thread_id, fitting)),
+    messages: promptOf(fitting, systemMessages, {
+      attachments: await readAttachments(deps.collections, run.thread_id, fitting),
+      openMetadata: deps.providerMetadata.open,
+    }),
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
@@ -93,6 +96,7 @@ export async function chatRequestFor(
     parallelToolCalls: run.overrides.parallel_tool_calls,
     logitBias: biasJson === undefined ? undefined : parseOwnJson<Record<string, number>>(biasJson),
     sampling: samplingOf({ ...samplingOfAssistant(config), ...run.overrides }),
+    setByCaller: setByCaller(run.overrides),
     responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
     signal,
   }
@@ -107,6 +111,12 @@ async function recalled(tools: Tool[], messages: Message[], signal: AbortSignal)
 
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+/** The members of a request, by their names, that the caller of a run set. */
+function setByCaller(overrides: RunOverrides): string[] {
+  const renamed: Record<string, string> = { logit_bias_json: 'logit_bias', response_format_json: 'response_format' }
+  return Object.keys(overrides).flatMap((name) => (name === 'tools_json' ? ['strict'] : [renamed[name] ?? name]))
 }
 
 const samplingMembers = [

@@ -1,6 +1,6 @@
 import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, asksForTools, messagesFromJson } from '../../domain/messages.ts'
+import { type AIMessage, asksForTools, messagesFromJson, withoutMetadata } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -75,7 +75,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   const keep = (answer: Appended) => deps.conversations.keep({ thread, conversation, message, answer })
   const end = async (): Promise<StepResult> => {
     keep(await commitEnd(deps, run, step, message, { input, lastId: writer.lastId, earlier: known?.usages }))
-    writer.push({ type: 'message', message }, { type: 'end' })
+    writer.push({ type: 'message', message: withoutMetadata(message) }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
   }
@@ -106,7 +106,10 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
     // People and clients take longer than a run waits in memory.
     if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
   }
-  writer.push({ type: 'message', message }, ...(isWaiting ? [{ type: 'interrupted' } as const] : []))
+  writer.push(
+    { type: 'message', message: withoutMetadata(message) },
+    ...(isWaiting ? [{ type: 'interrupted' } as const] : []),
+  )
   await writer.drain()
   return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
 }
@@ -126,7 +129,7 @@ function nameAskedRuns(
  * was aborted.
  */
 async function askModel(
-  { model, tracing }: StepDeps,
+  { model, providerMetadata, tracing }: StepDeps,
   request: ChatRequest,
   { live, answer, writer }: { live: LiveRun; answer: Answer; writer: RunWriter },
 ): Promise<AIMessage> {
@@ -154,7 +157,10 @@ async function askModel(
       await writer.drain()
     }
     signal.throwIfAborted()
-    return answer.message()
+    const message = answer.message()
+    if (answer.metadata !== undefined)
+      Object.assign(message.data, { provider_metadata: providerMetadata.seal(answer.metadata) })
+    return message
   }
 
   return tracing.chat(run, { model: request.model, temperature, maxTokens, step }, stream, ({ data }) => ({

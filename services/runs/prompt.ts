@@ -1,7 +1,7 @@
 import { type CallResults, resultsOfCalls } from '../../domain/call-results.ts'
-import type { Message } from '../../domain/messages.ts'
+import type { StoredMessage } from '../../domain/messages.ts'
 import { promptPartsOf } from '../attachments/prompt-parts.ts'
-import type { PromptMessage } from './chat-model.ts'
+import type { PromptMessage, ProviderMetadata } from './chat-model.ts'
 
 const noResult = 'There is no result of this call.'
 
@@ -11,16 +11,25 @@ const noResult = 'There is no result of this call.'
  * that says so, a stray one is left out.
  */
 export function promptOf(
-  messages: Message[],
+  messages: StoredMessage[],
   systemMessages: string[],
-  attachments = new Map<string, Buffer>(),
+  context: PromptContext = {},
 ): PromptMessage[] {
   const results = resultsOfCalls(messages)
   const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
-  return [...system, ...messages.flatMap((message) => promptParts(message, results, attachments))]
+  return [...system, ...messages.flatMap((message) => promptParts(message, results, context))]
 }
 
-function promptParts(message: Message, results: CallResults, attachments: Map<string, Buffer>): PromptMessage[] {
+interface PromptContext {
+  attachments?: Map<string, Buffer>
+  openMetadata?(sealed: string): ProviderMetadata | undefined
+}
+
+function promptParts(
+  message: StoredMessage,
+  results: CallResults,
+  { attachments = new Map(), openMetadata }: PromptContext,
+): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
       if (message.data.deleted) return []
@@ -28,14 +37,17 @@ function promptParts(message: Message, results: CallResults, attachments: Map<st
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
     case 'AIMessage': {
-      const { refusal = '', tool_calls: calls = [] } = message.data
+      const { refusal = '', tool_calls: calls = [], reasoning, provider_metadata: sealed } = message.data
+      const provider = sealed === undefined ? undefined : openMetadata?.(sealed)
+      const thought = { ...(reasoning && { reasoning }), ...(provider && { provider }) }
       const content = message.data.content || refusal
-      if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }]
+      if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content, ...thought }]
       const ids = distinctIds(calls.map(({ id }) => id))
       return [
         {
           role: 'assistant',
           content: content === '' ? null : content,
+          ...thought,
           tool_calls: calls.map((call, index) => ({
             id: ids[index] ?? call.id,
             type: 'function',

@@ -13,6 +13,7 @@ import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, CountTokens, ModelAccount } from './chat-model.ts'
+import type { ProviderMetadataBox } from './provider-metadata.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { ToolsRun } from './wanted-tools.ts'
 
@@ -28,6 +29,7 @@ export interface StepDeps {
   workflows: Pick<WorkflowClient, 'signal'>
   stream: RunStream
   model: ChatModel
+  providerMetadata: ProviderMetadataBox
   models: ModelsNow
   /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined

@@ -3,8 +3,8 @@ import {
   type AIMessage,
   type Message,
   foldMessages,
-  messagesFromJson,
   personsMessageInJson,
+  storedMessagesFromJson,
   systemMessageInJson,
 } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
@@ -161,7 +161,7 @@ async function readEnd(
       const isOfLast = !isBegun && json.includes(JSON.stringify(last))
       // A change of an older message may stand behind `last`.
       if (isBegun ? !isKept : !isOfLast && source !== 'update' && !systemMessageInJson.test(json)) continue
-      const messages = messagesFromJson(json)
+      const messages = storedMessagesFromJson(json)
       newestFirst.push({ seq, messages })
       isBegun ||= messages.some(({ data: { id } }) => id === last)
       if (!isBegun) continue
@@ -199,7 +199,7 @@ async function withEntriesOfOthers(
       .lean<CheckpointRecord[]>(),
   )
   if (added.length === entriesAtOnce) return undefined
-  const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
+  const news = added.flatMap((entry) => storedMessagesFromJson(entry.messages_json))
   if (earlierVersion(messages, news) !== undefined) return undefined
   return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
 }
@@ -227,7 +227,7 @@ async function systemMessagesBefore(
     .sort({ seq: 1 })
     .lean<CheckpointRecord[]>()
   return entries
-    .flatMap((entry) => messagesFromJson(entry.messages_json))
+    .flatMap((entry) => storedMessagesFromJson(entry.messages_json))
     .filter((message) => message.type === 'SystemMessage')
 }
 

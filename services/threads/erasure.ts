@@ -1,4 +1,4 @@
-import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import { type Message, messagesToJson, storedMessagesFromJson, withoutMetadata } from '../../domain/messages.ts'
 import { isOfClient } from '../../domain/responses/ids.ts'
 
 /** Which words of a thread are deleted. */
@@ -49,7 +49,8 @@ export function eraser(
         openCalls.add(id)
         change.calls.push(index)
       })
-      return left(message)
+      // What its provider must get back was about the whole message.
+      return left(message).map((rest) => (rest === message ? rest : withoutMetadata(rest)))
     }
     if (message.type === 'AIMessage') for (const { id } of message.data.tool_calls ?? []) openCalls.delete(id)
     if (message.type !== 'ToolMessage' || !openCalls.has(message.data.tool_call_id)) return [message]
@@ -62,7 +63,7 @@ export function eraser(
     apply(json: string): Change | undefined {
       if (!isConcerned(json)) return undefined
       const change: Change = { left: [], gone: [], calls: [] }
-      for (const message of messagesFromJson(json)) {
+      for (const message of storedMessagesFromJson(json)) {
         const rest = restOf(message, change)
         change.left.push(...rest)
         if (rest.length !== 1 || rest[0] !== message) change.gone.push(message)

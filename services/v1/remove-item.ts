@@ -49,12 +49,12 @@ const noCall = -1
 /** What is left of a message without one of its calls, or without its text; the same if it has no such part. */
 function restOf(message: Message, { call }: ItemPlace): Message[] {
   if (message.type !== 'AIMessage') return []
-  const { tool_calls: calls = [], refusal, logprobs, ...data } = message.data
+  const { tool_calls: calls = [], refusal, logprobs, reasoning, ...data } = message.data
   const left = call === undefined ? calls : calls.filter((_call, index) => index !== call)
   const content = call === undefined ? '' : data.content
   const isSame = content === data.content && left.length === calls.length
   if (isSame && (call !== undefined || refusal === undefined)) return [message]
-  const said = call === undefined ? {} : { refusal, logprobs }
+  const said = call === undefined ? {} : { refusal, logprobs, reasoning }
   if (left.length === 0 && content === '' && said.refusal === undefined) return []
   return [
     { type: 'AIMessage', data: { ...data, ...said, content, ...(left.length === 0 ? {} : { tool_calls: left }) } },

@@ -35,13 +35,17 @@ const whole = (message: Message): FoldedMessage => ({
 const begun = (id: string, text: string): FoldedMessage => ({
   id,
   changedAt: '0-0',
-  content: { pieces: { text, refusal: '', calls: new Map(), logprobs: [] } },
+  content: { pieces: { text, reasoning: '', refusal: '', calls: new Map(), logprobs: [] } },
 })
 
 /** An answer that is calling functions of the client, with the beginnings of their arguments. */
 const calling = (id: string, text: string, args: string[]): FoldedMessage => {
   const calls = args.map((part, index) => [index, { call_id: `c${index + 1}`, name: 'mine', args: part }] as const)
-  return { id, changedAt: '0-0', content: { pieces: { text, refusal: '', calls: new Map(calls), logprobs: [] } } }
+  return {
+    id,
+    changedAt: '0-0',
+    content: { pieces: { text, reasoning: '', refusal: '', calls: new Map(calls), logprobs: [] } },
+  }
 }
 
 /** The events of states that follow each other; the last one is the end. */

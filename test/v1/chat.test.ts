@@ -92,7 +92,10 @@ describe('chat completions on /v1', () => {
 
   it('go without what says who asks to a server that does not know it, and only there', async () => {
     const about = { user: 'user-1', prompt_cache_key: 'key-1', safety_identifier: 'person-1' }
-    const create = () => client.chat.completions.create({ model, messages: ask, seed: 7, ...about })
+    // What is learnt of a server is remembered with the name of the model.
+    const config = { 'type==agent/model': 'model-of-a-strict-server' }
+    const { assistant_id: id } = await owner.post('/assistants/', { name: 'Strict', config })
+    const create = () => client.chat.completions.create({ model: String(id), messages: ask, seed: 7, ...about })
     const errorBody = JSON.stringify({ detail: [{ loc: ['body', 'prompt_cache_key'], msg: 'Extra inputs' }] })
     service.model.reply({ status: 422, errorBody })
     service.model.reply({ text: 'Without' })

@@ -66,7 +66,8 @@ function happening(messages: Messages): string {
 }
 
 function resultOf(run: RunRecord, view: RunView): CallToolResult {
-  const { text = '', refusal = '' } = createAnswerProgress(noFunctions)(view) ?? {}
+  const { text = '', refusal = '' } =
+    createAnswerProgress({ clientTools: noFunctions, showsReasoning: false })(view) ?? {}
   const messages = [...view.messages.values()].flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
   const logged = messages.map((message) => ({ message, runId: run._id }))
   const files = citedFilesOf(new Set([run._id]), logged).get(run._id) ?? []

@@ -43,6 +43,8 @@ export interface AskedChat {
   metadata?: Record<string, unknown> | undefined
   /** Functions of the client: only their calls are shown. */
   clientTools: ReadonlySet<string>
+  /** Whether the caller may read what the model thinks. */
+  showsReasoning: boolean
   isStreamed: boolean
   includeUsage: boolean
 }
@@ -71,7 +73,8 @@ export async function answerChat(
   }
   // The stored answer of a key would outlive the thread.
   if (isStreamed || !isStored) await answerIsFollowed(request)
-  const options = { run, model: asked.model, clientTools: asked.clientTools, metadata: asked.metadata }
+  const { model, clientTools, showsReasoning, metadata } = asked
+  const options = { run, model, clientTools, showsReasoning, metadata }
   if (!isStreamed) {
     const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams))).finally(forget)
     return chatCompletion(options, await ends)

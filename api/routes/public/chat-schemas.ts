@@ -124,6 +124,7 @@ export const ChatCompletion = Type.Object(
           role: Type.Literal('assistant'),
           content: nullable(Type.String()),
           refusal: nullable(Type.String({ description: 'What the model said instead of an answer.' })),
+          reasoning_content: Type.Optional(Type.String({ description: 'What the model thought before it answered.' })),
           tool_calls: Type.Optional(Type.Array(ToolCallShape)),
         }),
         logprobs: nullable(Logprobs),

@@ -53,6 +53,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         choices: body.n ?? 1,
         isStored,
         clientTools: new Set((body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])),
+        showsReasoning: publicFamily.showsReasoning(assistant),
         isStreamed: body.stream ?? false,
         includeUsage: body.stream_options?.include_usage ?? false,
       })

@@ -3,7 +3,7 @@ import type { Message, TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord, Usage } from '../../../domain/records/run.ts'
 import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunView } from '../../../domain/run-events.ts'
-import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
+import { createTextProgress, reasoningText, refusalText } from '../../../domain/text-progress.ts'
 import type { ChatCompletion } from './chat-schemas.ts'
 
 /** Separates the texts of two steps of one run, which a client of this API sees as one answer. */
@@ -17,6 +17,8 @@ export interface CompletionOptions {
   /** Functions of the client: only their calls are shown. */
   clientTools: ReadonlySet<string>
   metadata?: Record<string, unknown> | undefined
+  /** Whether the caller may read what the model thinks. */
+  showsReasoning: boolean
 }
 
 type Choice = ChatCompletion['choices'][number]
@@ -24,25 +26,31 @@ type Choice = ChatCompletion['choices'][number]
 /** What is new of one answer. */
 export interface AnswerAdvance {
   text: string
+  reasoning: string
   refusal: string
   logprobs: TokenLogprob[]
   calls: CallAdvance[]
 }
 
+type AnswerProgressOptions = Pick<CompletionOptions, 'clientTools' | 'showsReasoning'>
+
 /** The new text and calls of a run's answer. `undefined`: the answer contradicts what was sent. */
-export function createAnswerProgress(clientTools: ReadonlySet<string>) {
+export function createAnswerProgress({ clientTools, showsReasoning }: AnswerProgressOptions) {
   const progress = createTextProgress()
   const refusals = createTextProgress(refusalText)
+  const thoughts = createTextProgress(reasoningText)
   const callProgress = createCallProgress(clientTools)
   const sentLogprobs = new Map<string, number>()
   let begun = ''
   return (view: RunView): AnswerAdvance | undefined => {
-    const added: AnswerAdvance = { text: '', refusal: '', logprobs: [], calls: [] }
+    const added: AnswerAdvance = { text: '', reasoning: '', refusal: '', logprobs: [], calls: [] }
     for (const folded of view.messages.values()) {
       const { delta, contradicted } = progress.advance(folded)
       const calls = callProgress.advance(folded)
       const refused = refusals.advance(folded)
       if (contradicted || refused.contradicted || calls === undefined) return undefined
+      // Thinking that a later attempt contradicts is no answer that breaks.
+      if (showsReasoning) added.reasoning += thoughts.advance(folded).delta
       added.refusal += refused.delta
       added.calls.push(...calls)
       const { content } = folded
@@ -60,8 +68,8 @@ export function createAnswerProgress(clientTools: ReadonlySet<string>) {
 
 const logprobsOf = (message: Message) => (message.type === 'AIMessage' ? (message.data.logprobs ?? []) : [])
 
-export function isEmpty({ text, refusal, logprobs, calls }: AnswerAdvance): boolean {
-  return text === '' && refusal === '' && logprobs.length === 0 && calls.length === 0
+export function isEmpty({ text, reasoning, refusal, logprobs, calls }: AnswerAdvance): boolean {
+  return text === '' && reasoning === '' && refusal === '' && logprobs.length === 0 && calls.length === 0
 }
 
 /** The answer of a request whose runs have ended: one choice each. */
@@ -70,14 +78,16 @@ export function chatCompletion(options: CompletionOptions, views: RunView[]): Ch
   return {
     ...head(options),
     object: 'chat.completion',
-    choices: views.map((view, index) => choiceOf(view, index, options.clientTools)),
+    choices: views.map((view, index) => choiceOf(view, index, options)),
     ...(usage ? { usage } : {}),
     ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
   }
 }
 
-function choiceOf(view: RunView, index: number, clientTools: ReadonlySet<string>): Choice {
-  const { text, refusal, logprobs } = createAnswerProgress(clientTools)(view) ?? { text: '', refusal: '', logprobs: [] }
+function choiceOf(view: RunView, index: number, options: CompletionOptions): Choice {
+  const { clientTools } = options
+  const added = createAnswerProgress(options)(view)
+  const { text = '', reasoning = '', refusal = '', logprobs = [] } = added ?? {}
   const calls = openCallsOf(view, clientTools)
   return {
     index,
@@ -85,6 +95,7 @@ function choiceOf(view: RunView, index: number, clientTools: ReadonlySet<string>
       role: 'assistant',
       content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
       refusal: refusal === '' ? null : refusal,
+      ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
       ...(calls.length > 0 ? { tool_calls: calls.map(callShape) } : {}),
     },
     logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
@@ -122,10 +133,11 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
   })
   return {
     begin: (index: number) => chunk(index, { role: 'assistant', content: '' }, null),
-    more: (index: number, { text, refusal, logprobs, calls }: AnswerAdvance) =>
+    more: (index: number, { text, reasoning, refusal, logprobs, calls }: AnswerAdvance) =>
       chunk(
         index,
         {
+          ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
           ...(text === '' ? {} : { content: text }),
           ...(refusal === '' ? {} : { refusal }),
           ...(calls.length > 0 ? { tool_calls: calls.map(callDelta) } : {}),

@@ -35,7 +35,7 @@ export function streamCompletion(
   for (const index of choices.keys()) send(chunks.begin(index))
 
   const followers = choices.map(({ feed }, index) => {
-    const next = createAnswerProgress(options.clientTools)
+    const next = createAnswerProgress(options)
     let anyText = false
     return followRun(shares[index] ?? stream, feed, {
       send(view) {

@@ -103,6 +103,7 @@ interface Sent {
   /** Those of the attempt that is being written: another attempt has others. */
   pieces: Pieces
   textLength: number
+  reasoningLength: number
   callsLength: number
   calls: number
   /** Characters of the last whole message, and those of the texts since. */
@@ -134,22 +135,30 @@ export function messageDeltas(): Changes {
     const textLength = endOfText(pieces.text)
     const { calls, callsLength } = sizeOfCalls(pieces)
     const isKnown = sent?.pieces === pieces
+    const reasoningLength = endOfText(pieces.reasoning)
     const added = isKnown ? pieces.text.slice(sent.textLength, textLength) : ''
+    const thought = isKnown ? pieces.reasoning.slice(sent.reasoningLength, reasoningLength) : ''
     const callsGrew =
       isKnown &&
       (calls > sent.calls ||
         callsLength >= Math.max(sent.callsLength * 2, sent.callsLength + 64) ||
         (view.terminal !== undefined && callsLength > sent.callsLength))
-    const isDue = isKnown && sent.lengthSince + added.length >= Math.max(sent.wholeLength, minWholeLength)
-    if (!isKnown || callsGrew || isDue) {
+    const length = added.length + thought.length
+    const isDue = isKnown && sent.lengthSince + length >= Math.max(sent.wholeLength, minWholeLength)
+    const isShorter = isKnown && textLength < sent.textLength
+    if (!isKnown || callsGrew || isDue || isShorter) {
       const whole = shownMessage(message)
-      open.set(id, { pieces, textLength, callsLength, calls, wholeLength: textLength + callsLength, lengthSince: 0 })
-      return { ...whole, data: { ...whole.data, content: pieces.text.slice(0, textLength) } } as Message
+      const wholeLength = textLength + reasoningLength + callsLength
+      open.set(id, { pieces, textLength, reasoningLength, callsLength, calls, wholeLength, lengthSince: 0 })
+      const reasoning = pieces.reasoning.slice(0, reasoningLength)
+      const texts = { content: pieces.text.slice(0, textLength), ...(reasoning === '' ? {} : { reasoning }) }
+      return { ...whole, data: { ...whole.data, ...texts } } as Message
     }
-    if (added === '') return undefined
+    if (length === 0) return undefined
     sent.textLength = textLength
-    sent.lengthSince += added.length
-    return { type: 'AIMessageDelta', data: { id, content: added } }
+    sent.reasoningLength = reasoningLength
+    sent.lengthSince += length
+    return { type: 'AIMessageDelta', data: { id, content: added, ...(thought === '' ? {} : { reasoning: thought }) } }
   }
 
   return (view, seen) => [...view.messages.values()].flatMap((message) => changeOf(message, view, seen) ?? [])
@@ -158,8 +167,8 @@ export function messageDeltas(): Changes {
 /** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */
 function hasContent({ content }: FoldedMessage): boolean {
   if ('whole' in content) return true
-  const { text, refusal, calls } = content.pieces
-  return text !== '' || refusal !== '' || calls.size > 0
+  const { text, reasoning, refusal, calls } = content.pieces
+  return text !== '' || reasoning !== '' || refusal !== '' || calls.size > 0
 }
 
 /** A character of two code units may have arrived by half; not every language puts halves together again. */

@@ -69,6 +69,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),
         metadata: isStored ? (metadata ?? {}) : undefined,
         clientTools: new Set([...ownTools, ...(body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])]),
+        showsReasoning: true,
         isStreamed: body.stream ?? false,
         includeUsage: body.stream_options?.include_usage ?? false,
       }

@@ -143,6 +143,7 @@ function shown({ run, answers }: StoredCompletion): Static<typeof ChatCompletion
       run,
       model: run.completion.model,
       clientTools: new Set([...functions, ...(run.completion.client_tools ?? [])]),
+      showsReasoning: true,
       metadata: run.metadata_json === undefined ? {} : objectFromJsonText(run.metadata_json),
     },
     answers.map(viewOf),

@@ -49,9 +49,11 @@ def fold_messages(messages: list[Message], changed: list[Message]) -> list[Messa
         if message["type"] == "AIMessageDelta":
             # Without its message a delta is passed over: a whole one follows.
             if place is not None:
-                known = result[place]
-                content = known["data"]["content"] + message["data"]["content"]
-                result[place] = {**known, "data": {**known["data"], "content": content}}
+                known, added = result[place], message["data"]
+                data = {**known["data"], "content": known["data"]["content"] + added["content"]}
+                if "reasoning" in added:
+                    data["reasoning"] = known["data"].get("reasoning", "") + added["reasoning"]
+                result[place] = {**known, "data": data}
         elif place is None:
             places[message["data"]["id"]] = len(result)
             result.append(message)

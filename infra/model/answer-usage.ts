@@ -1,0 +1,49 @@
+import type { CountedUsage } from '../../services/runs/chat-model.ts'
+import { type JsonObject, invalid, objectAt } from './foreign-values.ts'
+
+const maxTokens = 1_000_000_000
+
+/**
+ * The tokens that a server counted. Undefined if it sends none, or numbers that cannot be counts: then they are counted
+ * here. Some servers leave the tokens of thinking out of those of the answer, and only the sum has them.
+ */
+export function readUsage(value: unknown): CountedUsage | undefined {
+  const usage = objectAt(value, 'usage')
+  if (usage === undefined) return undefined
+  const prompt = tokensAt(usage, 'prompt_tokens')
+  const said = tokensAt(usage, 'completion_tokens')
+  const sum = tokensAt(usage, 'total_tokens')
+  if (prompt === undefined || said === undefined) return undefined
+  const completion = Math.max(said, (sum ?? 0) - prompt)
+  const cached = firstOf(
+    tokensAt(objectAt(usage['prompt_tokens_details'], 'usage.prompt_tokens_details'), 'cached_tokens'),
+    tokensAt(usage, 'prompt_cache_hit_tokens'),
+    tokensAt(usage, 'cache_read_input_tokens'),
+    tokensAt(usage, 'cached_tokens'),
+  )
+  const written = tokensAt(usage, 'cache_creation_input_tokens')
+  const reasoning = firstOf(
+    tokensAt(objectAt(usage['completion_tokens_details'], 'usage.completion_tokens_details'), 'reasoning_tokens'),
+    tokensAt(usage, 'reasoning_tokens'),
+  )
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cached ? { cached_tokens: Math.min(cached, prompt) } : {}),
+    ...(written ? { cache_write_tokens: Math.min(written, prompt) } : {}),
+    ...(reasoning ? { reasoning_tokens: Math.min(reasoning, completion) } : {}),
+  }
+}
+
+/** Some servers send fractions, and some a negative number for "unknown". */
+function tokensAt(from: JsonObject | undefined, name: string): number | undefined {
+  const value = from?.[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number') throw invalid(`usage.${name} must be an integer from 0 to ${maxTokens}`)
+  return value >= 0 && value <= maxTokens ? Math.round(value) : undefined
+}
+
+function firstOf(...counts: (number | undefined)[]): number | undefined {
+  return counts.find((count) => count !== undefined)
+}

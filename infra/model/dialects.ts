@@ -1,0 +1,103 @@
+import { LRUCache } from 'lru-cache'
+import { defaultBaseUrl } from './open-client.ts'
+
+/** Members of a request that a server may not know, so that it is asked without them. */
+export const optionalMembers = [
+  'stream_options',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'parallel_tool_calls',
+  'tool_choice',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'stop',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'verbosity',
+  'reasoning_effort',
+  'response_format',
+  'max_tokens',
+  'strict',
+] as const
+export type OptionalMember = (typeof optionalMembers)[number]
+
+/** How a server wants its requests, where it differs from the others. */
+export const habits = [
+  /** The limit of an answer is called `max_completion_tokens`. */
+  'max_completion_tokens',
+  /** All system messages are one, at the beginning. */
+  'one_system_message',
+  /** There is no system message: its text begins the first message of the user. */
+  'system_in_first_message',
+  /** Messages of user and model take turns. */
+  'turns_alternate',
+  /** Calls of earlier turns are told as text. */
+  'past_calls_as_text',
+  /** Ids of calls have nine letters and digits. */
+  'short_call_ids',
+  /** Every call comes with the thinking before it. */
+  'thinking_with_calls',
+  /** Nothing of the model's thinking comes back. */
+  'no_thinking_back',
+  /** Every first call of an answer comes with a signature. */
+  'signed_calls',
+  /** Contents are texts: neither null nor lists. */
+  'text_content',
+  /** Schemas of tools have only what every server knows. */
+  'plain_schemas',
+  /** Names of tools begin with a letter. */
+  'plain_names',
+  /** A model that thinks always: its least effort is `low`. */
+  'least_effort_low',
+  /** The template opens the tag of thinking, so that answers have only its end. */
+  'open_thinking',
+] as const
+export type Habit = (typeof habits)[number]
+
+export type Trait = Habit | `without ${OptionalMember}`
+
+/** How long a server is believed to be as it was: models behind one name change. */
+const rememberedMs = 60 * 60 * 1000
+const maxServers = 1000
+
+export interface ServedBy {
+  baseUrl: string | undefined
+  model: string
+}
+
+export type Dialects = ReturnType<typeof createDialects>
+
+/** What each server was learnt to want for each of its models, for an hour. */
+export function createDialects() {
+  const known = new LRUCache<string, ReadonlySet<Trait>>({ max: maxServers, ttl: rememberedMs })
+  const keyOf = ({ baseUrl = defaultBaseUrl, model }: ServedBy) => JSON.stringify([baseUrl, model])
+  return {
+    of: (served: ServedBy): ReadonlySet<Trait> => known.get(keyOf(served)) ?? usualTraits(served),
+    remember(served: ServedBy, traits: ReadonlySet<Trait>): void {
+      known.set(keyOf(served), traits)
+    },
+    /** What was learnt, for the page of the model. */
+    learnt(served: ServedBy): Trait[] {
+      const usual = usualTraits(served)
+      return [...(known.get(keyOf(served)) ?? [])].filter((trait) => !usual.has(trait))
+    },
+  }
+}
+
+/** What is known before the first question. */
+function usualTraits({ baseUrl = defaultBaseUrl, model }: ServedBy): Set<Trait> {
+  const { hostname } = new URL(baseUrl)
+  const traits = new Set<Trait>()
+  // Every model there takes it, and those that think take no other.
+  if (hostname === 'api.openai.com') traits.add('max_completion_tokens')
+  if (hostname === 'generativelanguage.googleapis.com') traits.add('plain_schemas')
+  // Their published templates open the tag. A server that parses thinking sends it apart, and is not affected.
+  if (/deepseek-r1|qwq|qwen3.*-thinking/i.test(model)) traits.add('open_thinking')
+  return traits
+}

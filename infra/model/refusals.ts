@@ -1,0 +1,152 @@
+import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
+import { collectedNames } from './collected-members.ts'
+import type { RequestBody } from './request-body.ts'
+
+/** A refusal of a request, as the client library reads it. */
+export interface Refusal {
+  status: number
+  message: string
+  param: string
+}
+
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (!(error instanceof Error) || !('status' in error)) return undefined
+  const { status } = error
+  const param = 'param' in error && typeof error.param === 'string' ? error.param : ''
+  return typeof status === 'number' ? { status, message: error.message, param } : undefined
+}
+
+/**
+ * What a refusal says about the server, if the request can be asked again in another form; empty otherwise. Servers
+ * answer 400 or 422, and 500 where the template of the model refuses.
+ */
+export function traitsIn(refusal: Refusal, body: RequestBody, known: ReadonlySet<Trait>): Trait[] {
+  const { status, message } = refusal
+  const isTemplate = status === 500 && /template|jinja|role|raise_exception/i.test(message)
+  if (status !== 400 && status !== 422 && !isTemplate) return []
+  if (!known.has('max_completion_tokens') && body.max_tokens !== undefined && message.includes('max_completion_tokens'))
+    return ['max_completion_tokens']
+  const found = [...messageTraits(message, body), ...memberTraits(refusal, body)].find((trait) => !known.has(trait))
+  if (found === undefined) return []
+  // A server that does not know one of them knows none.
+  return aboutCaller.includes(found) ? aboutCaller : [found]
+}
+
+/** What says who asks. */
+const aboutCaller: Trait[] = ['without user', 'without safety_identifier', 'without prompt_cache_key']
+
+/** The rules of templates and providers about messages and tools, by the words in which they refuse. */
+function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Generator<Trait> {
+  const has = (role: string) => messages.some((message) => message.role === role)
+  const calls = messages.some((message) => message.role === 'assistant' && message.tool_calls !== undefined)
+  const unknown = isUnknown(text)
+  if (calls && /thought_?signature/i.test(text)) yield 'signed_calls'
+  if (calls && /reasoning|thinking/i.test(text) && /back|missing|must|require|expect/i.test(text) && !unknown)
+    yield 'thinking_with_calls'
+  if (unknown && givenBack(messages).some((name) => named(name).test(text))) yield 'no_thinking_back'
+  if (
+    calls &&
+    /call.{0,8}\bids?\b|tool_use.{0,8}id|tool_calls\S*\bid\b/i.test(text) &&
+    /length|long|a-z|pattern|match|character/i.test(text)
+  )
+    yield 'short_call_ids'
+  if (has('system') && /system/i.test(text)) {
+    if (messages.slice(1).some(({ role }) => role === 'system') && !/not support|unsupported/i.test(text))
+      yield 'one_system_message'
+    if (/not support|unsupported|not allowed|only .*user.*assistant/i.test(text)) yield 'system_in_first_message'
+  }
+  if (
+    /\broles?\b|alternat|consecutive/i.test(text) &&
+    /alternat|consecutive|after|follow|order|last|first|must|expected/i.test(text)
+  ) {
+    yield 'turns_alternate'
+    if (messages.slice(1).some(({ role }) => role === 'system')) yield 'one_system_message'
+    if (calls) yield 'past_calls_as_text'
+    if (has('system')) yield 'system_in_first_message'
+  }
+  if (/content/i.test(text) && /string|null|none|sequence|valid|required/i.test(text)) yield 'text_content'
+  if (tools.length > 0) {
+    if (/function.{0,10}name|tool.{0,10}name/i.test(text) && /letter|start|begin|invalid/i.test(text))
+      yield 'plain_names'
+    if (/schema|parameters|propert|function_?declaration/i.test(text)) yield 'plain_schemas'
+  }
+}
+
+/** The members of messages and calls that hold what the model thought. */
+function givenBack(messages: RequestBody['messages']): string[] {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.tool_calls ?? []) : []))
+  return [...collectedNames].filter((name) => [...messages, ...calls].some((one) => name in one))
+}
+
+function named(name: string): RegExp {
+  return new RegExp(`(?<![a-z_])${name}(?![a-z_])`)
+}
+
+function* memberTraits(refusal: Refusal, body: RequestBody): Generator<Trait> {
+  const present = optionalMembers.filter((name) => isPresent(name, body))
+  const named = present.filter((name) => namesMember(refusal, name))
+  for (const name of named) {
+    if (name === 'reasoning_effort' && isLeast(body.reasoning_effort) && /\blow\b/.test(refusal.message))
+      yield 'least_effort_low'
+    if (changesNoAnswer(name, body) || isUnknown(refusal.message)) yield `without ${name}`
+  }
+}
+
+function isLeast(effort: unknown): boolean {
+  return effort === 'none' || effort === 'minimal'
+}
+
+/** Whether the words are about a member that is not known, and not about its value. */
+function isUnknown(text: string): boolean {
+  return /unsupported|not support|doesn't support|only supports|unrecognized|unknown|unexpected|extra|not permitted|not allowed|cannot find|no such|deprecated|unavailable|not available|not enabled|cannot be|only the default|not implemented/i.test(
+    text,
+  )
+}
+
+/** Servers write `presence_penalty`, or `presencePenalty`. */
+function namesMember({ message, param }: Refusal, name: OptionalMember): boolean {
+  const camel = name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+  const words = named(`(?:${name}|${camel})`)
+  return words.test(param) || words.test(message)
+}
+
+function isPresent(name: OptionalMember, body: RequestBody): boolean {
+  if (name !== 'strict') return body[name] !== undefined
+  return strictOf(body).some((strict) => strict !== undefined && strict !== null)
+}
+
+function strictOf({ tools = [], response_format: format }: RequestBody) {
+  const ofTools = tools.map((tool) => (tool.type === 'function' ? tool.function.strict : undefined))
+  return [...ofTools, format?.type === 'json_schema' ? format.json_schema.strict : undefined]
+}
+
+/** Whether the model answers the same without the member. */
+export function changesNoAnswer(name: OptionalMember, body: RequestBody): boolean {
+  switch (name) {
+    case 'stream_options':
+    case 'user':
+    case 'safety_identifier':
+    case 'prompt_cache_key':
+    case 'service_tier':
+      return true
+    case 'temperature':
+    case 'top_p':
+      return body[name] === 1
+    case 'frequency_penalty':
+    case 'presence_penalty':
+      return body[name] === 0
+    case 'parallel_tool_calls':
+      return body.parallel_tool_calls === true
+    case 'logprobs':
+      return body.logprobs === false
+    case 'tool_choice':
+      return body.tool_choice === 'auto' || body.tool_choice === 'none'
+    case 'strict':
+      return !strictOf(body).includes(true)
+    // A model that does not think at all does not know the member.
+    case 'reasoning_effort':
+      return isLeast(body.reasoning_effort)
+    default:
+      return false
+  }
+}

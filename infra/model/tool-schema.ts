@@ -1,0 +1,151 @@
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import type { JsonSchema } from '../../domain/tool-arguments.ts'
+import { type JsonObject, isArray } from './foreign-values.ts'
+
+/** Deeper schemas, and those that contain themselves, end in one that takes anything. */
+const maxDepth = 20
+const combining = ['anyOf', 'oneOf', 'allOf'] as const
+/** What every server that restricts schemas knows. */
+const plainKeywords = new Set([
+  'type',
+  'description',
+  'enum',
+  'properties',
+  'required',
+  'items',
+  'anyOf',
+  'nullable',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+])
+
+/**
+ * A schema of a tool's arguments that servers take: an object with `properties` at the top, without combinations there,
+ * and lists that say what they hold. With `isPlain`, references are replaced and unknown keywords left out. What the
+ * schema no longer says is still checked before the tool is executed.
+ */
+export function repairedSchema(schema: JsonSchema, { isPlain = false } = {}): JsonObject {
+  const root: JsonObject = { ...schema }
+  const top = objectAtTop(root, root, 0)
+  const { $defs, definitions, ...others } = top
+  const repaired = repairedNode(others, { root, isPlain, depth: 0, seen: [] })
+  const withDefs = isPlain
+    ? repaired
+    : {
+        ...repaired,
+        ...(isJsonObject($defs) ? { $defs: repairedEach($defs, root) } : {}),
+        ...(isJsonObject(definitions) ? { definitions: repairedEach(definitions, root) } : {}),
+      }
+  return isJsonObject(withDefs['properties']) ? withDefs : { ...withDefs, properties: {} }
+}
+
+function repairedEach(schemas: JsonObject, root: JsonObject): JsonObject {
+  const context = { root, isPlain: false, depth: 1, seen: [] }
+  return Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, repairedAny(one, context)]))
+}
+
+/** Its members and those of what it refers to or combines, as one object. Of alternatives no member is required. */
+function objectAtTop(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
+  const referred = depth > maxDepth ? undefined : referredBy(schema, root)
+  const {
+    $ref: _ref,
+    anyOf,
+    oneOf,
+    allOf,
+    not: _not,
+    enum: _enum,
+    const: _const,
+    if: _if,
+    then: _then,
+    else: _else,
+    ...own
+  } = schema
+  const parts = [anyOf, oneOf, allOf].flatMap((one) => (isArray(one) ? one.filter(isJsonObject) : []))
+  const merged: JsonObject = { ...own, type: 'object' }
+  const all = isArray(allOf) ? allOf : []
+  for (const part of depth > maxDepth ? [] : [...(referred ? [referred] : []), ...parts]) {
+    const { properties, required, description, $defs, definitions } = objectAtTop(part, root, depth + 1)
+    merged['properties'] = { ...objectOr(properties), ...objectOr(merged['properties']) }
+    if (description !== undefined) merged['description'] ??= description
+    for (const [name, defs] of Object.entries({ $defs, definitions }))
+      if (isJsonObject(defs)) merged[name] = { ...defs, ...objectOr(merged[name]) }
+    if (part === referred || all.includes(part))
+      merged['required'] = [...new Set([...arrayOr(merged['required']), ...arrayOr(required)])]
+  }
+  return merged
+}
+
+interface Context {
+  root: JsonObject
+  isPlain: boolean
+  depth: number
+  /** References around this schema: one that comes again is a recursion. */
+  seen: JsonObject[]
+}
+
+function repairedAny(schema: unknown, context: Context): unknown {
+  if (schema === true || !isJsonObject(schema)) return context.isPlain ? { type: 'string' } : (schema ?? {})
+  return repairedNode(schema, context)
+}
+
+function repairedNode(given: JsonObject, { root, isPlain, depth, seen }: Context): JsonObject {
+  if (depth > maxDepth) return {}
+  const referred = isPlain ? referredBy(given, root) : undefined
+  if (referred !== undefined && seen.includes(referred)) return { type: 'object', ...described(given) }
+  const context = { root, isPlain, depth: depth + 1, seen: referred === undefined ? seen : [...seen, referred] }
+  const schema = isPlain ? plainNode({ ...referred, ...given }) : given
+  const node: JsonObject = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'properties' && isJsonObject(value))
+      node[name] = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, repairedAny(one, context)]))
+    else if (name === 'items')
+      node[name] = isArray(value) ? repairedAny(value[0] ?? {}, context) : repairedAny(value, context)
+    else if (combining.some((one) => one === name) && isArray(value))
+      node[name] = value.map((one) => repairedAny(one, context))
+    else node[name] = value
+  }
+  const isList = node['type'] === 'array' || (isArray(node['type']) && node['type'].includes('array'))
+  if (isList && node['items'] === undefined) node['items'] = isPlain ? { type: 'string' } : {}
+  return node
+}
+
+/** Only keywords that every server knows, and one type for each value. */
+function plainNode(schema: JsonObject): JsonObject {
+  const { const: constant, oneOf, allOf, type, ...others } = schema
+  const [first] = isArray(allOf) ? allOf : []
+  const merged: JsonObject = { ...(isJsonObject(first) ? plainNode(first) : {}), ...others }
+  if (typeof constant === 'string') merged['enum'] = [constant]
+  if (isArray(oneOf)) merged['anyOf'] ??= oneOf
+  if (isArray(type)) {
+    const [main = 'string'] = type.filter((one) => one !== 'null')
+    merged['type'] = main
+    if (type.includes('null')) merged['nullable'] = true
+  } else if (type !== undefined) merged['type'] = type
+  // Numbers among allowed values are refused.
+  if (isArray(merged['enum']) && merged['enum'].some((value) => typeof value !== 'string')) delete merged['enum']
+  return Object.fromEntries(Object.entries(merged).filter(([name]) => plainKeywords.has(name)))
+}
+
+function referredBy({ $ref: ref }: JsonObject, root: JsonObject): JsonObject | undefined {
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined
+  let found: unknown = root
+  for (const part of ref.slice(1).split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  }
+  return isJsonObject(found) ? found : undefined
+}
+
+function described({ description }: JsonObject): JsonObject {
+  return typeof description === 'string' ? { description } : {}
+}
+
+function objectOr(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function arrayOr(value: unknown): unknown[] {
+  return isArray(value) ? value : []
+}

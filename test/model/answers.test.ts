@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest'
+import { calls, chunk, eventsOf, modelBefore, readAnswer, stop } from './ask.ts'
+
+const one = '{"query": "first thing"}'
+const two = '{"query": "second thing"}'
+const called = (name: string, args: unknown, more: object = {}) =>
+  calls({ function: { name, arguments: args }, ...more })
+const argsOf = ({ tool_calls: all = [] }: { tool_calls?: { args: unknown }[] | undefined }) =>
+  all.map(({ args }) => args)
+
+describe('calls of a model', () => {
+  it.each<[string, unknown[], unknown[]]>([
+    ['without a number', [called('find', one, { id: 'c1' })], [{ query: 'first thing' }]],
+    [
+      'without a number or an id',
+      [called('find', one), called('find', two)],
+      [{ query: 'first thing' }, { query: 'second thing' }],
+    ],
+    [
+      'without a number, in pieces',
+      [called('find', '{"query": ', { id: 'c1' }), calls({ function: { arguments: '"first thing"}' } })],
+      [{ query: 'first thing' }],
+    ],
+    [
+      'all in one chunk without numbers',
+      [calls({ id: 'c1', function: { name: 'find', arguments: '{}' } }, { function: { name: 'list' } })],
+      [{}, {}],
+    ],
+    [
+      'of one number with own ids',
+      [called('find', one, { index: 0, id: 'c1' }), called('find', two, { index: 0, id: 'c2' })],
+      [{ query: 'first thing' }, { query: 'second thing' }],
+    ],
+    [
+      'joined in one text',
+      [called('find', one + two, { index: 0 })],
+      [{ query: 'first thing' }, { query: 'second thing' }],
+    ],
+    ['with objects as arguments', [called('find', { query: 'first thing' }, { index: 0 })], [{ query: 'first thing' }]],
+    ['with empty arguments', [called('find', '', { index: 0 })], [{}]],
+    ['with null as arguments', [called('find', null, { index: 0 })], [{}]],
+    ['with the text null as arguments', [called('find', 'null', { index: 0 })], [{}]],
+    [
+      'with the name and another id in each chunk',
+      [
+        called('find', '', { index: 0, id: 'a' }),
+        called('find', '{"query"', { index: 0, id: 'b' }),
+        called('find', ': "first thing"}', { index: 0, id: 'c' }),
+      ],
+      [{ query: 'first thing' }],
+    ],
+    [
+      'in the middle of a character',
+      [called('find', '{"query": "\ud83d', { index: 0 }), calls({ index: 0, function: { arguments: '\ude00"}' } })],
+      [{ query: '😀' }],
+    ],
+    [
+      'in the old form',
+      [
+        chunk({ function_call: { name: 'find', arguments: '' } }),
+        chunk({ function_call: { arguments: one } }),
+        chunk({}, 'function_call'),
+      ],
+      [{ query: 'first thing' }],
+    ],
+    [
+      'in the last chunk only',
+      [
+        chunk({ content: null }),
+        chunk({ tool_calls: [{ index: 0, function: { name: 'find', arguments: one } }] }, 'tool_calls'),
+      ],
+      [{ query: 'first thing' }],
+    ],
+  ])('are read: %s', async (_name, chunks, expected) => {
+    const answer = await readAnswer([...chunks, stop])
+    expect(argsOf(answer)).toEqual(expected)
+    expect(answer.unreadable).toEqual([])
+    expect(new Set(answer.tool_calls?.map(({ id }) => id)).size).toBe(expected.length)
+  })
+
+  it('of one id in one answer get different ids', async () => {
+    const answer = await readAnswer([
+      called('find', one, { index: 0, id: 'call_0' }),
+      called('find', two, { index: 1, id: 'call_0' }),
+      stop,
+    ])
+    expect(answer.tool_calls?.map(({ id }) => id)).toEqual(['call_0', 'call_run-0_1'])
+  })
+
+  it('keep the digits of large numbers when the arguments are objects', async () => {
+    const event = `{"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "find", "arguments": {"id": 9007199254740993, "price": 1.10}}}]}}]}`
+    const { deltas } = await readAnswer(`data: ${event}\n\ndata: [DONE]\n\n`)
+    expect(deltas).toEqual([{ type: 'call', index: 0, name: 'find', args: '{"id":9007199254740993,"price":1.10}' }])
+  })
+
+  it('are at most 128 in one answer', async () => {
+    const many = Array.from({ length: 129 }, (_, index) => called('find', one, { id: `c${index}` }))
+    await expect(readAnswer([...many, stop])).rejects.toMatchObject({ type: 'model_invalid_answer', statusCode: 502 })
+  })
+})
+
+describe('text of a model', () => {
+  it.each<[string, unknown[] | string, string]>([
+    [
+      'in parts',
+      [chunk({ content: [{ type: 'text', text: 'The answer ' }, 'is'] }), chunk({ content: ' 42.' }), stop],
+      'The answer is 42.',
+    ],
+    ['with an end without a reason', [chunk({ content: 'Whole.' })], 'Whole.'],
+    [
+      'with empty reasons before the end',
+      [chunk({ content: 'Wh' }, ''), chunk({ content: 'ole.' }, ''), chunk({}, 'eos')],
+      'Whole.',
+    ],
+    [
+      'with null in place of members',
+      [chunk({ content: 'Whole.', tool_calls: null, refusal: null }, null, { usage: null }), chunk(null, 'end_turn')],
+      'Whole.',
+    ],
+    [
+      'with chunks without choices',
+      [{ id: 'x' }, { choices: [] }, chunk({ content: 'Whole.' }), stop, { choices: null }],
+      'Whole.',
+    ],
+    [
+      'as one JSON text',
+      JSON.stringify(
+        { choices: [{ message: { role: 'assistant', content: 'Whole.' }, finish_reason: 'stop' }] },
+        null,
+        2,
+      ),
+      'Whole.',
+    ],
+    [
+      'with carriage returns, comments, names of events and a byte-order mark',
+      `\ufeff${eventsOf([chunk({ content: 'Whole.' }), stop])
+        .replaceAll('data:', ': comment\r\nevent: message\r\nid: 7\r\ndata:')
+        .replaceAll('\n\n', '\r\n\r\n')}`,
+      'Whole.',
+    ],
+    ['without an empty line at the end', `data: ${JSON.stringify(chunk({ content: 'Whole.' }, 'stop'))}`, 'Whole.'],
+    [
+      'with its last chunk as a message',
+      [chunk({ content: 'Whole.' }), { choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] }],
+      'Whole.',
+    ],
+  ])('is read: %s', async (_name, answer, expected) => {
+    expect((await readAnswer(answer)).content).toBe(expected)
+  })
+
+  it('that breaks off without an end is interrupted', async () => {
+    await expect(readAnswer(`data: ${JSON.stringify(chunk({ content: 'Half' }))}\n\n`)).rejects.toMatchObject({
+      type: 'model_connection_error',
+      retryable: true,
+    })
+  })
+
+  it.each([
+    ['length', 'length'],
+    ['max_tokens', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['content_filter', 'content_filter'],
+    ['SAFETY', 'content_filter'],
+  ])('that ends with %s was cut', async (reason, cut) => {
+    expect((await readAnswer([chunk({ content: 'Half' }, reason)])).cut).toBe(cut)
+  })
+
+  it('is followed by the pages that the server names beside it', async () => {
+    const cited = {
+      citations: ['https://a.example/x', 'javascript:alert(1)'],
+      search_results: [{ title: 'B ]page[', url: 'https://b.example/' }],
+    }
+    const { content } = await readAnswer([chunk({ content: 'Sunny [1][2].' }, 'stop', cited)])
+    expect(content).toBe(
+      'Sunny [1][2].\n\n1. [https://a.example/x](<https://a.example/x>)\n2. [B page](<https://b.example/>)',
+    )
+    const annotations = [{ type: 'url_citation', url_citation: { url: 'https://c.example/', title: 'C' } }]
+    expect((await readAnswer([chunk({ content: 'C says so.', annotations }), stop])).content).toMatch(/1\. \[C\]/)
+  })
+
+  it.each<[string, unknown, { status: number; type: string }]>([
+    [
+      'with the status as its code',
+      { error: { message: 'Slow down', code: 429 } },
+      { status: 429, type: 'model_busy' },
+    ],
+    [
+      'without a status',
+      { error: { message: 'Overloaded', type: 'server_error' } },
+      { status: 502, type: 'model_error' },
+    ],
+    ['as a text', { error: 'it broke' }, { status: 502, type: 'model_error' }],
+    ['in a choice', { choices: [{ error: { code: 502, message: 'it broke' } }] }, { status: 502, type: 'model_error' }],
+  ])('ends with an error in the stream: %s', async (_name, error, { status, type }) => {
+    await expect(readAnswer([chunk({ content: 'Half' }), error])).rejects.toMatchObject({ statusCode: status, type })
+  })
+})
+
+describe('tokens that a server counts', () => {
+  const usageOf = async (...usages: object[]) =>
+    (await readAnswer([chunk({ content: 'Hi' }), stop, ...usages.map((usage) => ({ choices: [], usage }))])).usage
+
+  it.each<[string, object[], object | undefined]>([
+    [
+      'as fractions',
+      [{ prompt_tokens: 3.2, completion_tokens: 2.5 }],
+      { prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 },
+    ],
+    ['as a negative number', [{ prompt_tokens: -1, completion_tokens: 2 }], undefined],
+    ['by half', [{ prompt_tokens: 3 }], undefined],
+    [
+      'in each chunk',
+      [
+        { prompt_tokens: 3, completion_tokens: 1 },
+        { prompt_tokens: 3, completion_tokens: 2 },
+      ],
+      { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    ],
+    [
+      'with those of thinking only in the sum',
+      [
+        {
+          prompt_tokens: 3,
+          completion_tokens: 2,
+          total_tokens: 15,
+          completion_tokens_details: { reasoning_tokens: 10 },
+        },
+      ],
+      { prompt_tokens: 3, completion_tokens: 12, total_tokens: 15, reasoning_tokens: 10 },
+    ],
+    [
+      'with those of a cache',
+      [{ prompt_tokens: 30, completion_tokens: 2, prompt_cache_hit_tokens: 20 }],
+      { prompt_tokens: 30, completion_tokens: 2, total_tokens: 32, cached_tokens: 20 },
+    ],
+  ])('are read: %s', async (_name, usages, expected) => {
+    expect(await usageOf(...usages)).toEqual(expected)
+  })
+})
+
+describe('thinking of a model', () => {
+  const thought = { content: 'Hello.', reasoning: 'The user greets me.' }
+
+  it.each<[string, unknown[]]>([
+    [
+      'in reasoning_content',
+      [
+        chunk({ content: null, reasoning_content: 'The user ' }),
+        chunk({ reasoning_content: 'greets me.' }),
+        chunk({ content: 'Hello.' }),
+        stop,
+      ],
+    ],
+    [
+      'in reasoning and its details',
+      [
+        chunk({
+          reasoning: 'The user greets me.',
+          reasoning_details: [{ type: 'reasoning.text', text: 'The user greets me.' }],
+        }),
+        chunk({ content: 'Hello.' }),
+        stop,
+      ],
+    ],
+    [
+      'in details only',
+      [
+        chunk({ reasoning_details: [{ type: 'reasoning.summary', summary: 'The user greets me.' }] }),
+        chunk({ content: 'Hello.' }),
+        stop,
+      ],
+    ],
+    [
+      'in parts',
+      [
+        chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'The user greets me.' }] }] }),
+        chunk({ content: [{ type: 'text', text: 'Hello.' }] }),
+        stop,
+      ],
+    ],
+    [
+      'between tags',
+      [chunk({ content: '<think>\nThe user greets me.' }), chunk({ content: '\n</think>\n\nHello.' }), stop],
+    ],
+    [
+      'between tags that name it otherwise',
+      [chunk({ content: ' <thought>The user greets me.</thought>Hello.' }), stop],
+    ],
+    [
+      'between tags, character by character',
+      [...[...'\n<think>The user greets me.\n\n</think>\nHello.'].map((content) => chunk({ content })), stop],
+    ],
+    [
+      'before an end without a beginning',
+      [
+        chunk({ content: 'The user ' }),
+        chunk({ content: 'greets me.\n</thi' }),
+        chunk({ content: 'nk>\n\nHel' }),
+        chunk({ content: 'lo.' }),
+        stop,
+      ],
+    ],
+  ])('is told apart: %s', async (_name, chunks) => {
+    expect(await readAnswer(chunks)).toMatchObject(thought)
+  })
+
+  it.each([
+    'A tag such as <think> is not thinking.',
+    'Write `</think>` at the end.',
+    '<thing>is not a tag of thinking</thing>',
+    '<thin',
+    'if (a < b) { return }',
+  ])('is not found in %s', async (text) => {
+    const answer = await readAnswer([...[...text].map((content) => chunk({ content })), stop])
+    expect(answer.content).toBe(text)
+    expect(answer.reasoning).toBeUndefined()
+  })
+
+  it('is expected at the beginning once its template was seen to open it', async () => {
+    const template = modelBefore(() => [
+      chunk({ content: 'The user greets me.' }),
+      chunk({ content: '\n</think>\n\nHello.' }),
+      stop,
+    ])
+    await template.ask()
+    const again = await template.ask()
+    expect(again).toMatchObject(thought)
+    expect(again.deltas.some(({ type }) => type === 'restart')).toBe(false)
+    const plain = modelBefore(() => [chunk({ content: 'No thinking at all.' }), stop])
+    plain.dialects.remember({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' }, new Set(['open_thinking']))
+    expect((await plain.ask()).content).toBe('No thinking at all.')
+  })
+
+  it('arrives while the model thinks', async () => {
+    const { deltas } = await readAnswer(
+      [...'<think>One two three four five six</think>Hi'].map((content) => chunk({ content })).concat(stop),
+    )
+    const first = deltas.findIndex(({ type }) => type === 'reasoning')
+    expect(deltas.slice(first, first + 10).map(({ type }) => type)).not.toContain('text')
+    expect(deltas.filter(({ type }) => type === 'reasoning').length).toBeGreaterThan(10)
+  })
+})
