@@ -1,6 +1,6 @@
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
 import { collectedNames } from './collected-members.ts'
-import type { RequestBody } from './request-body.ts'
+import { type RequestBody, changesNoAnswer, isLeast, isPresent } from './optional-members.ts'
 
 /** A refusal of a request, as the client library reads it. */
 export interface Refusal {
@@ -92,10 +92,6 @@ function* memberTraits(refusal: Refusal, body: RequestBody): Generator<Trait> {
   }
 }
 
-function isLeast(effort: unknown): boolean {
-  return effort === 'none' || effort === 'minimal'
-}
-
 /** Whether the words are about a member that is not known, and not about its value. */
 function isUnknown(text: string): boolean {
   return /unsupported|not support|doesn't support|only supports|unrecognized|unknown|unexpected|extra|not permitted|not allowed|cannot find|no such|deprecated|unavailable|not available|not enabled|cannot be|only the default|not implemented/i.test(
@@ -108,45 +104,4 @@ function namesMember({ message, param }: Refusal, name: OptionalMember): boolean
   const camel = name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
   const words = named(`(?:${name}|${camel})`)
   return words.test(param) || words.test(message)
-}
-
-function isPresent(name: OptionalMember, body: RequestBody): boolean {
-  if (name !== 'strict') return body[name] !== undefined
-  return strictOf(body).some((strict) => strict !== undefined && strict !== null)
-}
-
-function strictOf({ tools = [], response_format: format }: RequestBody) {
-  const ofTools = tools.map((tool) => (tool.type === 'function' ? tool.function.strict : undefined))
-  return [...ofTools, format?.type === 'json_schema' ? format.json_schema.strict : undefined]
-}
-
-/** Whether the model answers the same without the member. */
-export function changesNoAnswer(name: OptionalMember, body: RequestBody): boolean {
-  switch (name) {
-    case 'stream_options':
-    case 'user':
-    case 'safety_identifier':
-    case 'prompt_cache_key':
-    case 'service_tier':
-      return true
-    case 'temperature':
-    case 'top_p':
-      return body[name] === 1
-    case 'frequency_penalty':
-    case 'presence_penalty':
-      return body[name] === 0
-    case 'parallel_tool_calls':
-      return body.parallel_tool_calls === true
-    case 'logprobs':
-      return body.logprobs === false
-    case 'tool_choice':
-      return body.tool_choice === 'auto' || body.tool_choice === 'none'
-    case 'strict':
-      return !strictOf(body).includes(true)
-    // A model that does not think at all does not know the member.
-    case 'reasoning_effort':
-      return isLeast(body.reasoning_effort)
-    default:
-      return false
-  }
 }

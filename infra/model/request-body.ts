@@ -1,12 +1,11 @@
 import type OpenAI from 'openai'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import { type ChatRequest, maxSentTools } from '../../services/runs/chat-model.ts'
+import { maxClientFunctions } from '../../domain/client-tools.ts'
+import type { ChatRequest } from '../../services/runs/chat-model.ts'
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
-import { changesNoAnswer } from './refusals.ts'
+import { type RequestBody, changesNoAnswer } from './optional-members.ts'
 import { repairedSchema } from './tool-schema.ts'
 import { toolName, wireMessages } from './wire-messages.ts'
-
-export type RequestBody = OpenAI.ChatCompletionCreateParamsStreaming
 
 /** As long as the interface's own servers take. */
 const maxDescriptionLength = 1024
@@ -58,7 +57,7 @@ function toolParams(
 ): Pick<RequestBody, 'tools' | 'tool_choice' | 'parallel_tool_calls'> {
   if (tools.length === 0) return {}
   return {
-    tools: tools.slice(0, maxSentTools).map((tool) => toolParam(tool, traits)),
+    tools: tools.slice(0, maxClientFunctions).map((tool) => toolParam(tool, traits)),
     ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls }),
   }

@@ -23,8 +23,7 @@ export function createAnswer(id: string) {
   let cut: CutReason | undefined
   let metadata: ProviderMetadata | undefined
   const logprobs: TokenLogprob[] = []
-  /** By the numbers that the model gave the calls. */
-  const calls = new Map<number, CallSoFar>()
+  const calls = createCalls(id)
 
   return {
     id,
@@ -56,7 +55,7 @@ export function createAnswer(id: string) {
           cut = delta.reason
           return []
         case 'call':
-          return [{ type: 'call', id, ...addToCall(delta) }]
+          return [{ type: 'call', id, ...calls.add(delta) }]
       }
     },
 
@@ -68,7 +67,7 @@ export function createAnswer(id: string) {
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
         ...(refusal === '' ? [] : [{ type: 'refusal' as const, id, text: refusal }]),
         ...(logprobs.length === 0 ? [] : [{ type: 'logprobs' as const, id, tokens: logprobs }]),
-        ...[...calls].map(([index, call]) => ({
+        ...calls.all().map(([index, call]) => ({
           type: 'call' as const,
           id,
           index,
@@ -80,7 +79,7 @@ export function createAnswer(id: string) {
     },
 
     message(): AIMessage {
-      const toolCalls = named().map(toolCallOf)
+      const toolCalls = calls.named().map(toolCallOf)
       return {
         type: 'AIMessage',
         data: {
@@ -103,8 +102,18 @@ export function createAnswer(id: string) {
 
     /** Positions in `tool_calls` of calls whose arguments are not a complete JSON object. */
     unreadableCalls: (): Set<number> =>
-      new Set(named().flatMap((call, place) => (readJsonObject(argumentsText(call)) === undefined ? [place] : []))),
+      new Set(
+        calls.named().flatMap((call, place) => (readJsonObject(argumentsText(call)) === undefined ? [place] : [])),
+      ),
   }
+}
+
+type CallDelta = Extract<AnswerDelta, { type: 'call' }>
+
+/** The calls of the answer with this id, by the numbers that the model gave them. */
+function createCalls(id: string) {
+  const calls = new Map<number, CallSoFar>()
+  return { add: addToCall, named, all: () => [...calls] }
 
   /** Adds a delta to a call; returns the entries for readers. */
   function addToCall(delta: CallDelta): { index: number; call_id?: string; name?: string; args?: string } {
@@ -134,8 +143,6 @@ export function createAnswer(id: string) {
     return inOrder(calls).filter((call) => call.name !== '')
   }
 }
-
-type CallDelta = Extract<AnswerDelta, { type: 'call' }>
 
 interface CallSoFar {
   /** Distinct within the answer. */

@@ -37,9 +37,6 @@ export interface ProviderMetadata {
   members: Record<string, unknown>
 }
 
-/** As many tools as providers take with one question. */
-export const maxSentTools = 128
-
 export interface PromptToolCall {
   id: string
   type: 'function'

@@ -288,7 +288,7 @@ describe('thinking of a model', () => {
     ],
     [
       'between tags, character by character',
-      [...[...'\n<think>The user greets me.\n\n</think>\nHello.'].map((content) => chunk({ content })), stop],
+      [...'\n<think>The user greets me.\n\n</think>\nHello.'.split('').map((content) => chunk({ content })), stop],
     ],
     [
       'before an end without a beginning',
@@ -311,7 +311,7 @@ describe('thinking of a model', () => {
     '<thin',
     'if (a < b) { return }',
   ])('is not found in %s', async (text) => {
-    const answer = await readAnswer([...[...text].map((content) => chunk({ content })), stop])
+    const answer = await readAnswer([...text.split('').map((content) => chunk({ content })), stop])
     expect(answer.content).toBe(text)
     expect(answer.reasoning).toBeUndefined()
   })
@@ -333,7 +333,10 @@ describe('thinking of a model', () => {
 
   it('arrives while the model thinks', async () => {
     const { deltas } = await readAnswer(
-      [...'<think>One two three four five six</think>Hi'].map((content) => chunk({ content })).concat(stop),
+      '<think>One two three four five six</think>Hi'
+        .split('')
+        .map((content) => chunk({ content }))
+        .concat(stop),
     )
     const first = deltas.findIndex(({ type }) => type === 'reasoning')
     expect(deltas.slice(first, first + 10).map(({ type }) => type)).not.toContain('text')

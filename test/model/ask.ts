@@ -11,7 +11,7 @@ export function modelBefore(server: Server, { baseUrl = 'http://127.0.0.1/v1' } 
   const sent: any[] = []
   const dialects = createDialects()
   const ownFetch: typeof fetch = async (_url, init) => {
-    const body: unknown = JSON.parse(String(init?.body))
+    const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
     sent.push(body)
     const answer = server(body)
     if (Array.isArray(answer)) return new Response(eventsOf(answer))
