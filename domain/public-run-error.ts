@@ -44,6 +44,20 @@ export function publicRunError({ type: given, message, status_code: status }: St
   return { ...failed, status_code: status === 503 || status === 504 ? status : 500 }
 }
 
+/** Failures of which the provider's words say what the caller can change. */
+const wordedTypes = ['model_refused_request', 'context_length_exceeded'] as const
+
+/**
+ * The same for the owner of the run, on interfaces whose errors have one message: what the model's server refuses, it
+ * says in its own words.
+ */
+export function ownerRunError(error: StoredRunError): RunError {
+  const shown = publicRunError(error)
+  const words = error.details.replace(/^\d{3} /, '')
+  if (words === '' || !wordedTypes.some((type) => type === shown.type)) return shown
+  return { ...shown, message: `${shown.message} ${words}` }
+}
+
 function isExplained(type: RunErrorType): type is keyof typeof meanings {
   return Object.hasOwn(meanings, type)
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/sdk/types.js'
 import { LRUCache } from 'lru-cache'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
+import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
 import type { McpServer } from './mcp-client.ts'
@@ -171,6 +173,16 @@ function textOf({ content, structuredContent }: CallToolResult): string {
     }
   })
   const text = parts.join('\n\n')
-  if (text !== '') return text
-  return structuredContent === undefined ? 'The result of the tool is empty.' : JSON.stringify(structuredContent)
+  if (structuredContent === undefined) return text === '' ? 'The result of the tool is empty.' : text
+  // Servers repeat it as text for older clients; others sum it up in words, and say more here.
+  const isRepeated = content.some((part) => part.type === 'text' && isSameJson(part.text, structuredContent))
+  return [text, isRepeated ? '' : JSON.stringify(structuredContent)].filter((part) => part !== '').join('\n\n')
+}
+
+function isSameJson(text: string, value: object): boolean {
+  try {
+    return isDeepStrictEqual(parseForeignJson(text, { bytes: Infinity }), value)
+  } catch {
+    return false
+  }
 }

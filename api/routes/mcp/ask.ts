@@ -39,7 +39,7 @@ export async function answerOf(
     onProgress(length, isWaiting ? 'A call waits for the approval of its owner.' : happening(messages))
   }
   try {
-    return resultOf(run, await waitForEnd(feed, reply, openStreams, tell))
+    return resultOf(run, await waitForEnd(feed, reply, openStreams, { onChange: tell }))
   } catch (error) {
     const isRunsOwn = error instanceof AppError && feed.view.terminal?.type === 'error'
     if (!isRunsOwn) throw error

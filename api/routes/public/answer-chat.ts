@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Acting } from '../../../domain/acting.ts'
+import { ownerRunError, publicRunError } from '../../../domain/public-run-error.ts'
 import { newId } from '../../../domain/ids.ts'
 import type { RunMessageInput } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
@@ -45,6 +46,8 @@ export interface AskedChat {
   clientTools: ReadonlySet<string>
   /** Whether the caller may read what the model thinks. */
   showsReasoning: boolean
+  /** The caller owns the run, and is told in the provider's words what it refuses. */
+  isOwner?: boolean
   isStreamed: boolean
   includeUsage: boolean
 }
@@ -75,11 +78,18 @@ export async function answerChat(
   if (isStreamed || !isStored) await answerIsFollowed(request)
   const { model, clientTools, showsReasoning, metadata } = asked
   const options = { run, model, clientTools, showsReasoning, metadata }
+  const shownError = asked.isOwner ? ownerRunError : publicRunError
   if (!isStreamed) {
-    const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams))).finally(forget)
+    const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams, { shownError }))).finally(
+      forget,
+    )
     return chatCompletion(options, await ends)
   }
-  const { finished, stop } = streamCompletion(reply, choices, { ...options, includeUsage: asked.includeUsage })
+  const { finished, stop } = streamCompletion(reply, choices, {
+    ...options,
+    shownError,
+    includeUsage: asked.includeUsage,
+  })
   openStreams.track(finished.finally(forget), stop)
   return reply
 }

@@ -9,10 +9,12 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 
 type End = Exclude<Terminal, { type: 'interrupted' }>
 
-/** How a run ended, as its public callers are told; undefined while it waits for its owner's approval. */
-export function endOf({ terminal }: RunView): End | undefined {
+type ShownError = typeof publicRunError
+
+/** How a run ended, as its callers are told; undefined while it waits for its owner's approval. */
+export function endOf({ terminal }: RunView, shownError: ShownError = publicRunError): End | undefined {
   if (terminal === undefined || terminal.type === 'interrupted') return undefined
-  return terminal.type === 'error' ? { type: 'error', error: publicRunError(terminal.error) } : terminal
+  return terminal.type === 'error' ? { type: 'error', error: shownError(terminal.error) } : terminal
 }
 
 /**
@@ -23,14 +25,14 @@ export async function waitForEnd(
   feed: RunFeed,
   reply: FastifyReply,
   openStreams: OpenStreams,
-  onChange: (view: RunView) => void = () => {},
+  { onChange, shownError }: { onChange?: (view: RunView) => void; shownError?: ShownError } = {},
 ): Promise<RunView> {
   const settled = Promise.withResolvers<RunView>()
   const look = () => {
-    const end = endOf(feed.view)
+    const end = endOf(feed.view, shownError)
     if (end?.type === 'error') settled.reject(refusalOf(end.error))
     else if (end !== undefined) settled.resolve(feed.view)
-    else onChange(feed.view)
+    else onChange?.(feed.view)
   }
   const leave = () => settled.reject(new AppError('cancelled', 'The client went away.'))
   const unlisten = feed.onChange(look)

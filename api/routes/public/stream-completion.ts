@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import { type CompatErrorObject, compatRunError } from '../../plugins/compat-errors.ts'
@@ -15,7 +16,11 @@ import { shareStream } from './share-stream.ts'
 export function streamCompletion(
   reply: FastifyReply,
   choices: FollowedRun[],
-  { includeUsage, ...options }: CompletionOptions & { includeUsage: boolean },
+  {
+    includeUsage,
+    shownError,
+    ...options
+  }: CompletionOptions & { includeUsage: boolean; shownError: typeof publicRunError },
 ) {
   const stream = openEventStream(reply)
   const chunks = completionChunks(options, includeUsage)
@@ -40,7 +45,7 @@ export function streamCompletion(
     return followRun(shares[index] ?? stream, feed, {
       send(view) {
         if (isBroken) return 'over'
-        const end = endOf(view)
+        const end = endOf(view, shownError)
         const added = next(view)
         const isNew = added !== undefined && !isEmpty(added)
         if (end?.type === 'error') {

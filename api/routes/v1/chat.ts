@@ -70,6 +70,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         metadata: isStored ? (metadata ?? {}) : undefined,
         clientTools: new Set([...ownTools, ...(body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])]),
         showsReasoning: true,
+        isOwner: true,
         isStreamed: body.stream ?? false,
         includeUsage: body.stream_options?.include_usage ?? false,
       }

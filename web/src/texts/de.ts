@@ -256,6 +256,8 @@ export const de: typeof en = {
     keysHelp: 'Enter sendet; Umschalt+Enter beginnt eine neue Zeile; / bietet deine Prompts an.',
     you: 'Du',
     thinking: 'Denkt nach',
+    thinkingFor: (seconds) => `Denkt nach … ${seconds} s`,
+    thoughtFor: (seconds) => (seconds === undefined ? 'Gedankengang' : `${seconds} s nachgedacht`),
     waitingTurn: 'Wartet, bis sie an der Reihe ist',
     lost: 'Die Verbindung ließ sich nicht wiederherstellen. Die Antwort läuft ohne diese Seite weiter.',
     reconnect: 'Neu verbinden',

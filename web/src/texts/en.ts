@@ -245,6 +245,8 @@ export const en = {
     keysHelp: 'Enter sends; Shift+Enter starts a new line; / offers your prompts.',
     you: 'You',
     thinking: 'Thinking',
+    thinkingFor: (seconds: number) => `Thinking… ${seconds} s`,
+    thoughtFor: (seconds: number | undefined) => (seconds === undefined ? 'Thought' : `Thought for ${seconds} s`),
     waitingTurn: 'Waiting for its turn',
     lost: 'The connection could not be restored. The answer goes on without this page.',
     reconnect: 'Connect again',

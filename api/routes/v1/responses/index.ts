@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
 import { factsOf } from '../../../../services/v1/responses/index.ts'
 import type { FollowedRun } from '../../../../services/runs/index.ts'
@@ -72,7 +73,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       // The stored answer of a key would outlive the response.
       if (stream || !asked.isStored) await answerIsFollowed(request)
       if (!stream) {
-        const end = await waitForEnd(feed, reply, openStreams).finally(forget)
+        const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError }).finally(forget)
         return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), included)
       }
       follow(reply, followed, { included, after: nothingSent }, forget)

@@ -2,7 +2,7 @@ import { objectFromJsonText } from '../../../../domain/json-text.ts'
 import { type CitedFile, citedFilesOf } from '../../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message } from '../../../../domain/messages.ts'
 import type { Metadata } from '../../../../domain/metadata.ts'
-import { publicRunError } from '../../../../domain/public-run-error.ts'
+import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
 import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
@@ -89,7 +89,7 @@ function endOf(run: RunRecord, messages: Message[]): End {
 const unknownError = { code: 'server_error', message: 'The run failed.' }
 
 export function shownError(error: RunError): { code: string; message: string } {
-  const { status_code: status, message, type } = publicRunError(error)
+  const { status_code: status, message, type } = ownerRunError(error)
   if (type === 'context_length_exceeded') return { code: type, message }
   const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
   return { code, message }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunView, shownMessage } from '../../../../domain/run-events.ts'
 import type { Message } from '../../../../domain/messages.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
@@ -62,7 +63,7 @@ export function streamResponse(
 
   return followRun(stream, feed, {
     async send(view) {
-      const end = endOf(view)
+      const end = endOf(view, ownerRunError)
       if (view.messages.size > 0) begin()
       const news = output.advance([...view.messages.values()], end !== undefined)
       for (const event of news.events) send(event)

@@ -12,6 +12,7 @@ import { Markdown } from './markdown.tsx'
 import { Question } from './question.tsx'
 import { MarksContext } from './sources/marks.tsx'
 import { SourcesLine } from './sources/sources-line.tsx'
+import { Thinking } from './thinking.tsx'
 import { ToolCall } from './tool-call.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 
@@ -82,6 +83,12 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
     <MarksContext value={context}>
       {answers.map(({ data }, index) => (
         <div key={data.id} className="stack-small" data-message={data.id} tabIndex={-1}>
+          {data.reasoning && (
+            <Thinking
+              text={data.reasoning}
+              isThinking={isActive && data === last?.data && !written[index] && !data.tool_calls?.length}
+            />
+          )}
           {written[index] && (
             <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
               <Markdown text={cited[index] ?? written[index]} />
@@ -147,7 +154,8 @@ function needsThinking({ answers, results }: TurnData): boolean {
   const last = answers.at(-1)
   if (!last) return true
   const calls = last.data.tool_calls ?? []
-  return calls.length > 0 ? calls.every((call) => results.has(call)) : textOfAnswer(last) === ''
+  if (calls.length > 0) return calls.every((call) => results.has(call))
+  return textOfAnswer(last) === '' && !last.data.reasoning
 }
 
 function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() => void) | undefined }) {
