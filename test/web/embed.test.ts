@@ -51,6 +51,11 @@ test('the bubble on an allowed site answers, and keeps the chat after a reload',
   await page.keyboard.press('Enter')
   await page.getByText('At four.').waitFor()
   expect(await page.locator('.ai img').count()).toBe(0)
+  // Read as Markdown it would take seconds.
+  site.model.reply({ text: '*a_ '.repeat(5000) })
+  await page.getByRole('textbox', { name: 'Message' }).fill('And in between?')
+  await page.keyboard.press('Enter')
+  await page.locator('.ai.plain', { hasText: '*a_ *a_' }).waitFor()
   expect(JSON.stringify(site.model.requests.at(-1)?.body.messages)).toContain('When does it open?')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Open the chat' }).waitFor()

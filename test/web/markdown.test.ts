@@ -84,3 +84,12 @@ test('a diagram is drawn in a frame that can do nothing else, and what is no dia
   const others = site.problems.filter((problem) => !/Content Security Policy/.test(problem))
   site.problems.splice(0, site.problems.length, ...others)
 })
+
+test('a text that would take seconds to read as Markdown is shown as it is', async () => {
+  const { page } = await site.signedIn()
+  site.model.reply({ text: '*a_ '.repeat(5000) })
+  await say(page, 'Stars')
+  const plain = page.locator('.markdown-plain', { hasText: '*a_ *a_' })
+  await plain.waitFor()
+  expect(await plain.locator('em').count()).toBe(0)
+})

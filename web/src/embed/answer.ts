@@ -1,5 +1,6 @@
 import { micromark } from 'micromark'
 import type { Message } from '../../../client/src/index.ts'
+import { isTooDense } from '../lib/markdown-bounds.ts'
 import { citationsIn, withoutHalfCitation } from '../lib/citations.ts'
 import { parsePassages } from '../lib/passages.ts'
 import { flowing } from '../lib/sentences.ts'
@@ -50,8 +51,17 @@ interface Shown {
   onOpen: (source: Cited) => void
 }
 
-/** Markdown without HTML, and without images, because loading an image would tell its server who reads the answer. */
+/**
+ * Markdown without HTML, and without images, because loading an image would tell its server who reads the answer.
+ * A text that would take too long to read is shown as it is.
+ */
 export function render(line: HTMLElement, { text, cited }: Answer, { labelOf, onOpen }: Shown): void {
+  const isPlain = isTooDense(text)
+  line.classList.toggle('plain', isPlain)
+  if (isPlain) {
+    line.textContent = text
+    return
+  }
   const template = document.createElement('template')
   template.innerHTML = micromark(text)
   for (const image of template.content.querySelectorAll('img')) image.replaceWith(image.alt)

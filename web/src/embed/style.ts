@@ -69,6 +69,7 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .log { flex: 1; overflow-y: auto; padding: 16px; display: flex; flex-direction: column; gap: 10px; }
 .line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
 .human { align-self: flex-end; background: var(--soft); white-space: pre-wrap; }
+.plain { white-space: pre-wrap; }
 .ai { align-self: flex-start; padding-left: 0; }
 .ai > * { margin: 0 0 8px; }
 .ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }

@@ -2,6 +2,7 @@ import { type ReactNode, Suspense, isValidElement, lazy, memo, useEffect, useMem
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { isTooDense } from '../../lib/markdown-bounds.ts'
 import { getSession } from '../../lib/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { texts } from '../../texts/index.ts'
@@ -93,10 +94,18 @@ function hostOf(address: string): string | undefined {
 
 /**
  * An answer of an assistant, with the citations of the `MarksContext`. No HTML, and no requests to other sites, which
- * would tell them who reads the answer.
+ * would tell them who reads the answer. A text that would take too long to read is shown as it is.
  */
-export const Markdown = memo(({ text }: { text: string }) => {
-  const highlight = useLoaded(highlighter, /```|~~~/.test(text))
+export const Markdown = memo(({ text }: { text: string }) =>
+  isTooDense(text) ? <div className="markdown markdown-plain">{text}</div> : <ReadMarkdown text={text} />,
+)
+Markdown.displayName = 'Markdown'
+
+/** Characters of a text whose code is coloured. */
+const mostColoured = 100_000
+
+const ReadMarkdown = ({ text }: { text: string }) => {
+  const highlight = useLoaded(highlighter, text.length <= mostColoured && /```|~~~/.test(text))
   const math = useLoaded(formulas, /\$|\\[([]/.test(text))
   const prepared = useMemo(() => math?.prepare(text), [math, text])
   return (
@@ -117,8 +126,7 @@ export const Markdown = memo(({ text }: { text: string }) => {
       </ReactMarkdown>
     </div>
   )
-})
-Markdown.displayName = 'Markdown'
+}
 
 /** Loaded with the first text that needs it; until then, or if it cannot be loaded, the text is shown without. */
 class Part<T> {
