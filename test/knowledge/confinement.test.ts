@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { type Server, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -57,6 +57,8 @@ describe('a process that reads files', () => {
     try {
       const args = [join(secrets, 'secret'), port, String(process.pid)]
       const child = spawnConfined(script, args, { confinement, userId, folder, memoryMb: 128 })
+      // What people wait for comes first.
+      expect(getPriority(child.pid ?? 0)).toBeGreaterThan(getPriority())
       if (!child.stdout || !child.stderr) throw new Error('no pipes')
       const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
       if (said === '') throw new Error(errors)
