@@ -37,9 +37,13 @@ const messages: Record<JsonExcess, (limit: string) => string> = {
  * hold the process up for seconds. `bytes` is Infinity only where the text was bounded when it was read.
  * Throws `JsonLimitError`, or `SyntaxError` as `JSON.parse` does.
  */
-export function parseForeignJson(text: string, limits: GivenLimits): unknown {
+export function parseForeignJson(
+  text: string,
+  limits: GivenLimits,
+  reviver?: (...args: unknown[]) => unknown,
+): unknown {
   checkForeignJson(text, limits)
-  return JSON.parse(text)
+  return JSON.parse(text, reviver)
 }
 
 /** The same check for a text that a library parses. Throws `JsonLimitError`. */

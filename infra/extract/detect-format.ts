@@ -53,7 +53,9 @@ export async function detectFormat(path: string, name: string): Promise<Detected
   const head = await readHead(path)
   const found = await fileTypeFromBlob(await openAsBlob(path))
   if (found) {
-    const known = byMagic(found.ext, found.mime, head, nameExtension)
+    // `BM` and `wide` begin pictures and films, and texts, too.
+    const known =
+      isMedia.test(found.mime) && isPlainText(head) ? undefined : byMagic(found.ext, found.mime, head, nameExtension)
     if (known) return known
   }
   if (startsWith(head, '%PDF-')) return { format: 'pdf', contentType: 'application/pdf', extension: 'pdf' }
@@ -79,7 +81,7 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (extension === 'cfb') return oldOffice(head, nameExtension)
   if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
   if (pictureExtensions.has(extension)) return { format: 'picture', contentType: mime, extension }
-  if (/^(image|audio|video|font)\//.test(mime)) return { format: 'media', contentType: mime, extension }
+  if (isMedia.test(mime)) return { format: 'media', contentType: mime, extension }
   // A damaged document, or one with its parts in an unusual order: its reader gives a better error than `zip`.
   if (mime === 'application/zip' && officeExtensions.has(nameExtension)) {
     return { format: 'office', contentType: mime, extension: officeKind(nameExtension) }
@@ -90,6 +92,11 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (isArchive.test(mime)) return { format: 'media', contentType: mime, extension }
   return looksLikeText(head) ? undefined : { format: 'binary', contentType: mime, extension }
 }
+
+const isMedia = /^(image|audio|video|font)\//
+
+/** Without a zero byte, which every picture and film has. */
+const isPlainText = (head: Buffer): boolean => !head.includes(0) && looksLikeText(head)
 
 const isArchive = /zip|x-(7z|rar|tar|bzip|xz|lz|compress|gtar)|gzip|zstd|vnd\.rar/
 

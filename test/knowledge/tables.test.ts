@@ -213,6 +213,29 @@ describe('values of a workbook', () => {
   })
 })
 
+describe('other texts', () => {
+  it('keep all digits of numbers in JSON, at any depth', async () => {
+    const json = '{"orders": [{"id": 9007199254740993, "total": 15.00, "rate": 1e3}]}'
+    expect(await read('orders.json', json)).toEqual([
+      'orders.0.id: 9007199254740993\norders.0.total: 15.00\norders.0.rate: 1e3',
+    ])
+    expect(await read('orders.jsonl', '{"id": 1234567890123456789}\n')).toEqual(['id: 1234567890123456789'])
+    const deep = `${'['.repeat(20_000)}7${']'.repeat(20_000)}`
+    expect((await read('deep.json', deep)).join('')).toMatch(/: 7$/)
+  })
+
+  it('are no pictures or films because of their first letters', async () => {
+    for (const text of [
+      'BMW is built in Munich.',
+      'The wide gate is closed.',
+      'BM',
+      'GIF89a is a format.',
+      'MZ is a code.',
+    ])
+      expect(await read('note.txt', text)).toEqual([text])
+  })
+})
+
 /** The bytes of a text whose characters an encoding writes in one byte. */
 function encoded(charset: string, text: string): Buffer {
   const codes = new Map(

@@ -38,6 +38,21 @@ async function wholeText(path: string): Promise<string> {
 
 function parseOrUndefined(text: string): unknown {
   try {
+    return parseForeignJson(text, documentLimits, asWritten)
+  } catch (error) {
+    // The parser is not recursive, except where values are replaced.
+    return error instanceof RangeError ? parseAnyDepth(text) : undefined
+  }
+}
+
+/** Numbers as they are written: long ones and `15.00` lose digits otherwise. */
+function asWritten(_key: unknown, value: unknown, context: unknown): unknown {
+  if (typeof value !== 'number' || typeof context !== 'object' || context === null) return value
+  return 'source' in context && typeof context.source === 'string' ? context.source : value
+}
+
+function parseAnyDepth(text: string): unknown {
+  try {
     return parseForeignJson(text, documentLimits)
   } catch {
     return undefined
