@@ -3,11 +3,6 @@ import type { UserRecord } from './records/user.ts'
 
 export const passwordLength = { min: 8, max: 256 }
 
-/** Addresses are compared without case and stored in lower case. */
-export function normalizeEmail(email: string): string {
-  return email.toLowerCase()
-}
-
 /** Counts code points, not UTF-16 units. Only the length is checked. */
 export function isAcceptablePassword(password: string): boolean {
   const length = Array.from(password).length

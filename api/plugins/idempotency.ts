@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Rate, RateLimitName, RateTable } from '../../domain/rate-limits.ts'
 import { tokensOf } from '../routes/public/caller.ts'

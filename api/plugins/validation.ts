@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchema } from 'fastify'
+import { isEmailAddress } from '../../domain/email-address.ts'
 import { AppError, type FieldProblem } from '../../domain/errors.ts'
 
 /** Stops at the first problem, because a list of all problems can be a hundred times as long as the request. */
@@ -41,7 +42,9 @@ export function installValidation(
 const missingBody: FieldProblem = { loc: ['body'], msg: 'a body is required', type: 'missing' }
 
 function withFormats(ajv: Ajv): Ajv {
-  addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time'])
+  addFormats.default(ajv, ['uuid', 'uri', 'date-time'])
+  // That of the library knows no letters but those of English.
+  ajv.addFormat('email', { type: 'string', validate: isEmailAddress })
   return ajv
 }
 

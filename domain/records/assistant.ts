@@ -37,6 +37,8 @@ export interface AssistantRecord {
   config_json?: string
   public_token?: string
   created_at: Date
+  /** When it came with an archive; then `created_at` is that of the archive. */
+  imported_at?: Date
   updated_at: Date
   /** The assistant's own model account, with its key encrypted. */
   compat_account?: CompatAccountRecord

@@ -14,6 +14,8 @@ export interface ProgramLoginRecord {
   /** Who allowed it, and for which project the token is. */
   user_id?: string
   project_id?: string
+  /** The end of the token that allowed it. */
+  allowed_until?: Date
   created_at: Date
   last_used_at?: Date
   /** The end of the codes, later that of the token: the database removes the record then. */

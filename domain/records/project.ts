@@ -7,6 +7,8 @@ export interface ProjectRecord {
   default_assistant?: DefaultMember
   default_thread?: DefaultMember
   created_at: Date
+  /** When it came with an archive; then `created_at` is that of the archive. */
+  imported_at?: Date
   updated_at: Date
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number

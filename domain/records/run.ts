@@ -127,7 +127,7 @@ export interface CompletionFacts {
   stored?: boolean
   /** The names of the assistant's own functions of the client, as they were then. */
   client_tools?: string[]
-  /** The metadata as `key=value`, to filter by. */
+  /** The metadata as JSON texts of `[key, value]`, to filter by; of earlier versions `key=value`. */
   tags?: string[]
 }
 

@@ -56,6 +56,8 @@ export interface SourceRecord {
   check_at: Date
   deleting?: boolean
   created_at: Date
+  /** When it came with an archive; then `created_at` is that of the archive. */
+  imported_at?: Date
   updated_at: Date
 }
 

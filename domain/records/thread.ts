@@ -33,6 +33,8 @@ export interface ThreadRecord {
   /** Absent: none. */
   tags?: string[]
   created_at: Date
+  /** When it came with an archive; then `created_at` is that of the archive. */
+  imported_at?: Date
   updated_at: Date
   /** Number of the newest entry of the log; absent while the log is empty. */
   last_seq?: number

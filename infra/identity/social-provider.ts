@@ -2,11 +2,15 @@ import * as openid from 'openid-client'
 import { AppError } from '../../domain/errors.ts'
 import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { IdentityProvider } from '../../services/accounts/social-login.ts'
+import { verifiedEmailOf } from '../../domain/verified-email.ts'
 import type { Settings } from '../config.ts'
 import { scanningFetch } from '../outbound/scan-answer.ts'
 import { isLoopback } from './loopback.ts'
 
-type SocialSettings = Pick<Settings, 'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'baseUrl'>
+type SocialSettings = Pick<
+  Settings,
+  'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'oauthVerifiedIssuers' | 'baseUrl'
+>
 
 const timeoutSeconds = 10
 /** Also bounds the ID token in such an answer, whose claims the client parses. */
@@ -59,7 +63,7 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
       return {
         issuer: claims.iss,
         subject: claims.sub,
-        email: profile.verified ? profile.email : undefined,
+        ...verifiedEmailOf(profile, { issuer: claims.iss, trusted: settings.oauthVerifiedIssuers }),
         firstName: profile.firstName?.slice(0, 200),
         lastName: profile.lastName?.slice(0, 200),
       }
@@ -105,8 +109,8 @@ async function discover(settings: SocialSettings): Promise<openid.Configuration>
 }
 
 interface Profile {
-  email: string | undefined
-  verified: boolean
+  email: unknown
+  email_verified: unknown
   firstName: string | undefined
   lastName: string | undefined
 }
@@ -126,14 +130,9 @@ async function readProfile(
   )
 }
 
-/** Standard claims (OpenID Connect Core, section 5.1). Some providers send the boolean as text. */
-function profileOf(claims: Record<string, unknown>): Profile {
-  return {
-    email: textOf(claims['email']),
-    verified: claims['email_verified'] === true || claims['email_verified'] === 'true',
-    firstName: textOf(claims['given_name']),
-    lastName: textOf(claims['family_name']),
-  }
+/** Standard claims (OpenID Connect Core, section 5.1). */
+function profileOf({ email, email_verified, ...claims }: Record<string, unknown>): Profile {
+  return { email, email_verified, firstName: textOf(claims['given_name']), lastName: textOf(claims['family_name']) }
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)

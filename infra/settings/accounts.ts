@@ -1,4 +1,16 @@
-import { algorithms, credential, decodeKey, issuer, key, keys, readBy, secret, signingSecret, text } from './kinds.ts'
+import {
+  algorithms,
+  credential,
+  decodeKey,
+  issuer,
+  issuers,
+  key,
+  keys,
+  readBy,
+  secret,
+  signingSecret,
+  text,
+} from './kinds.ts'
 
 export const secretSettings = {
   secretsKey: key('SECRETS_KEY', 'Encrypts keys and configurations: `openssl rand -base64 32`.', {
@@ -36,6 +48,11 @@ export const accountSettings = {
     oauthIssuer: issuer('OAUTH_ISSUER', 'Provider of social login; callback `{BASE_URL}/auth/social/callback`.'),
     oauthClientId: text('OAUTH_CLIENT_ID', 'Client at the provider.'),
     oauthClientSecret: credential('OAUTH_CLIENT_SECRET', 'Its secret.'),
+    oauthVerifiedIssuers: issuers(
+      'OAUTH_VERIFIED_ISSUERS',
+      'Issuers whose addresses count as verified although their tokens lack `email_verified`, such as `https://login.microsoftonline.com/{tenant}/v2.0`.',
+      { default: [] },
+    ),
     userpoolId: text('USERPOOL_ID', 'Pool whose ID tokens are exchanged.'),
     userpoolClientId: text('USERPOOL_CLIENT_ID', 'Their client.'),
     userpoolRegion: text('USERPOOL_REGION', 'Region of the pool.', { default: 'us-east-1' }),

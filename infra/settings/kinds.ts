@@ -193,6 +193,8 @@ export const algorithms = listOf<'HS256' | 'RS256'>('HS256, RS256, or both separ
   ['HS256', 'RS256'].includes(entry),
 )
 
+export const issuers = listOf('a comma-separated list of absolute URLs', (entry) => URL.canParse(entry))
+
 /** As browsers send them. A wildcard is refused, because calls carry credentials. */
 export const origins = listOf(
   'a comma-separated list of origins such as https://app.example.com (no path, no wildcard)',

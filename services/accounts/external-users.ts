@@ -1,4 +1,4 @@
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { newId } from '../../domain/ids.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { Provider, UserRecord } from '../../domain/records/user.ts'

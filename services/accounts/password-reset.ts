@@ -1,4 +1,4 @@
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { passwordResetContract, resetValidityMs } from '../../domain/contracts/password-reset.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'

@@ -68,15 +68,17 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
     ): Promise<{ status: 'waiting' | 'refused' | 'expired' | 'allowed'; token?: string }> {
       const own = { device_hash: secrets.loginCodeHash(deviceCode), remove_at: { $gt: new Date() } }
       const now = new Date()
-      const used = await programLogins
-        .findOneAndUpdate(
-          { ...own, status: 'allowed' },
-          {
-            $set: { status: 'used', last_used_at: now, remove_at: new Date(now.getTime() + tokenDays * 86_400_000) },
-            $unset: { device_hash: 1 },
-          },
-        )
-        .lean<ProgramLoginRecord>()
+      const allowed = await programLogins.findOne({ ...own, status: 'allowed' }).lean<ProgramLoginRecord>()
+      const lastDay = now.getTime() + tokenDays * 86_400_000
+      const end = new Date(Math.min(lastDay, allowed?.allowed_until?.getTime() ?? lastDay))
+      const used =
+        allowed &&
+        (await programLogins
+          .findOneAndUpdate(
+            { _id: allowed._id, ...own, status: 'allowed' },
+            { $set: { status: 'used', last_used_at: now, remove_at: end }, $unset: { device_hash: 1 } },
+          )
+          .lean<ProgramLoginRecord>())
       if (used?.user_id !== undefined && used.project_id !== undefined) {
         const claims = { user_id: used.user_id, project_id: used.project_id, login_id: used._id }
         return { status: 'allowed', token: await tokens.sign(claims) }
@@ -94,13 +96,26 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
       return found
     },
 
-    /** Allows or refuses a login for the caller and their project. A code works once. Throws `not_found`. */
-    async decide(caller: { userId: string; projectId: string }, code: string, isAllowed: boolean): Promise<void> {
+    /**
+     * Allows or refuses a login for the caller and their project. It ends with the token that allowed it. A code works
+     * once. Throws `not_found`.
+     */
+    async decide(
+      caller: { userId: string; projectId: string },
+      code: string,
+      decision: 'refused' | { allowedUntil: Date },
+    ): Promise<void> {
       await transaction(async (session) => {
         await holdUser(collections, caller.userId, session)
-        const decided = isAllowed
-          ? { status: 'allowed' as const, user_id: caller.userId, project_id: caller.projectId }
-          : { status: 'refused' as const }
+        const decided =
+          decision === 'refused'
+            ? { status: decision }
+            : {
+                status: 'allowed' as const,
+                user_id: caller.userId,
+                project_id: caller.projectId,
+                allowed_until: decision.allowedUntil,
+              }
         const { matchedCount } = await programLogins.updateOne(
           waiting(code),
           { $set: decided, $unset: { code_hash: 1 } },

@@ -1,4 +1,4 @@
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { UserRecord } from '../../domain/records/user.ts'

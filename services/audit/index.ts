@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { normalizeEmail } from '../../domain/accounts.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'

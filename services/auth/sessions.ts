@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import { activityPrecisionMs, noteActivity } from '../accounts/note-activity.ts'
 import { requireUsable } from './usable.ts'
 import { createUserFromToken } from './user-from-token.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'
@@ -10,6 +11,8 @@ export interface Session {
   projectId: string
   /** Set if the token is that of a program's login. */
   loginId?: string
+  /** When the token ends. */
+  expiresAt: Date
 }
 
 interface OpenOptions {
@@ -24,9 +27,6 @@ interface SessionsDeps {
   tokens: Pick<Tokens, 'verify'>
   threadMaxDefault: number
 }
-
-/** Precision of `last_active_at`, so that not every request writes. */
-const activityPrecisionMs = 5 * 60 * 1000
 
 /**
  * From a bearer token to its user, in the order that the contract prescribes: verify, load or create the user,
@@ -60,11 +60,11 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
-      await noteActivity(user)
+      await noteActivity(users, user)
       // A user who was created just now has a project that did not exist when it was looked up.
       if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
-      const { project_id: projectId, login_id: loginId } = claims
-      return { user, projectId, ...(loginId !== undefined && { loginId }) }
+      const { project_id: projectId, login_id: loginId, expires_at: expiresAt } = claims
+      return { user, projectId, expiresAt, ...(loginId !== undefined && { loginId }) }
     },
   }
 
@@ -75,20 +75,13 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
   /** Refuses the token of a program's login that was ended. */
   async function requireLogin({ login_id: loginId, user_id }: TokenClaims): Promise<void> {
     if (loginId === undefined) return
-    const own = { _id: loginId, user_id }
+    const own = { _id: loginId, user_id, remove_at: { $gt: new Date() } }
     const login = await programLogins.findOne(own, { last_used_at: 1 }).lean<{ last_used_at?: Date }>()
     if (login === null) throw new AppError('unauthenticated', 'This login was ended. Log in again.')
     const now = new Date()
     const before = new Date(now.getTime() - activityPrecisionMs)
     if (login.last_used_at !== undefined && login.last_used_at > before) return
     await programLogins.updateOne({ ...own, last_used_at: { $lte: before } }, { $set: { last_used_at: now } })
-  }
-
-  async function noteActivity(user: UserRecord): Promise<void> {
-    const now = new Date()
-    const before = new Date(now.getTime() - activityPrecisionMs)
-    if (user.last_active_at > before) return
-    await users.updateOne({ _id: user._id, last_active_at: { $lte: before } }, { $set: { last_active_at: now } })
   }
 }
 

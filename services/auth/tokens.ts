@@ -18,6 +18,8 @@ export interface TokenClaims {
   email?: string
   /** The login of a program, which its user can end (`services/accounts/program-logins.ts`). */
   login_id?: string
+  /** When the token ends. */
+  expires_at: Date
 }
 
 export type Tokens = ReturnType<typeof createTokens>
@@ -42,7 +44,7 @@ export function createTokens(settings: TokenSettings) {
 
   return {
     /** A token for a user, pinned to a project, valid for 30 days. */
-    sign: ({ user_id, project_id, login_id }: Omit<TokenClaims, 'email'>) =>
+    sign: ({ user_id, project_id, login_id }: Omit<TokenClaims, 'email' | 'expires_at'>) =>
       new SignJWT({ user_id, project_id, ...(login_id !== undefined && { login_id }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuer(settings.jwtIssuer)
@@ -87,6 +89,7 @@ function claimsOf(payload: JWTPayload): TokenClaims {
     project_id: projectId.toLowerCase(),
     ...(typeof email === 'string' ? { email } : {}),
     ...(typeof loginId === 'string' ? { login_id: loginId } : {}),
+    expires_at: new Date((payload.exp ?? 0) * 1000),
   }
 }
 

@@ -30,7 +30,8 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
     const { kind, subject_id: id, user_id: userId } = receipt
     const subject = await subjectOf(receipt)
     if (subject === null) return 'gone'
-    if (subject.created_at > receipt.created_at) return 'newer'
+    // What was imported again keeps the time of its first creation.
+    if ((subject.imported_at ?? subject.created_at) > receipt.created_at) return 'newer'
     if (kind === 'file') {
       const file = await collections.files.findById(id).lean()
       if (!file) return 'gone'
@@ -54,11 +55,14 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
     return outcome(await workflows.result(deletionContract, { kind, id }, { waitMs }))
   }
 
-  async function subjectOf({ kind, subject_id: id }: Receipt): Promise<{ created_at: Date } | null> {
-    const made = { created_at: 1 } as const
+  async function subjectOf({
+    kind,
+    subject_id: id,
+  }: Receipt): Promise<{ created_at: Date; imported_at?: Date } | null> {
+    const made = { created_at: 1, imported_at: 1 } as const
     switch (kind) {
       case 'account':
-        return collections.users.findById(id, made).lean()
+        return collections.users.findById(id, { created_at: 1 }).lean()
       case 'project':
         return collections.projects.findById(id, made).lean()
       case 'assistant':
@@ -67,7 +71,7 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
       case 'thread':
         return collections.threads.findById(id, made).lean()
       case 'file':
-        return collections.files.findById(id, made).lean()
+        return collections.files.findById(id, { created_at: 1 }).lean()
       case 'source':
         return collections.sources.findById(id, made).lean()
     }

@@ -40,7 +40,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         const isNew = (await projects.exists({ _id: id, user_id: userId })) === null
         if (isNew) await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
         // Even if the project exists: an earlier import may have been interrupted before this statement.
-        await projects.updateOne({ _id: id, user_id: userId }, { $set: { created_at: new Date(created_at) } })
+        await projects.updateOne(
+          { _id: id, user_id: userId },
+          { $set: { created_at: new Date(created_at), imported_at: new Date() } },
+        )
         return isNew ? 'imported' : 'existing'
       }),
 
@@ -60,7 +63,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         await deps.assistants.restoreUnder(place, id, { name: archived.name, config })
         await assistants.updateOne(
           { _id: id, user_id: userId },
-          { $set: { created_at: new Date(archived.created_at) } },
+          { $set: { created_at: new Date(archived.created_at), imported_at: new Date() } },
         )
         return 'imported'
       }),

@@ -28,7 +28,7 @@ export function createVectorStoreImport(
         await vectorStores.create(caller, { name, description, metadata, expiresAfterDays: days }, id)
         await assistants.updateOne(
           { _id: id, user_id: userId },
-          { $set: { created_at: new Date(archived.created_at) } },
+          { $set: { created_at: new Date(archived.created_at), imported_at: new Date() } },
         )
         return 'imported'
       }),

@@ -81,10 +81,10 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
 
     requireProject,
 
-    /** Removes a record that is not shown, and its bytes. */
+    /** Removes a record that is not shown, and its bytes; nothing if it is shown meanwhile. */
     async discard({ _id, blob_id: blobId }: Pick<FileRecord, '_id' | 'blob_id'>): Promise<void> {
-      await blobs.delete([blobId])
-      await files.deleteOne({ _id })
+      const { deletedCount } = await files.deleteOne({ _id, status: 'uploading' })
+      if (deletedCount > 0) await blobs.delete([blobId])
     },
   }
 }

@@ -57,8 +57,7 @@ export async function receiveUpload(
     await fileRecords.queue(records)
     return { ...upload, files: records.map((record) => ({ ...record, status: 'queued' as const })) }
   } catch (error) {
-    await deps.blobs.delete(records.map((record) => record.blob_id))
-    await fileRecords.remove(records)
+    await deps.blobs.delete(await fileRecords.removeUnseen(records))
     throw error
   } finally {
     clearInterval(touch)

@@ -86,13 +86,13 @@ export async function createRetrievalTool(
   }
 }
 
-/** The entries of a vector store that the filter of a run wants; undefined: all. */
+/** The files of an assistant, or the entries of a vector store, that the filter of a run wants; undefined: all. */
 async function wantedFiles(
   { collections: { files } }: Pick<RetrieveDeps, 'collections'>,
-  { _id, kind }: AssistantRecord,
+  { _id }: AssistantRecord,
   search: SearchOverride | undefined,
 ): Promise<string[] | undefined> {
-  if (search?.filter === undefined || kind !== 'vector_store') return undefined
+  if (search?.filter === undefined) return undefined
   return wantedEntries({ files }, _id, search.filter as AttributeFilter)
 }
 

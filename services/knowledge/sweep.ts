@@ -136,13 +136,19 @@ export async function deleteKnowledgeOrphans(
     await chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
   }
   await inBatches(orphans.files, async (ids) => {
-    const records = await files.find({ _id: { $in: ids } }).lean<FileRecord[]>()
+    const found = await files.find({ _id: { $in: ids } }).lean<FileRecord[]>()
+    const records: FileRecord[] = []
+    for (const record of found) {
+      const { _id, status, blob_id, updated_at } = record
+      // First, and only as it was read: an upload that goes on, or ends at this moment, keeps its bytes.
+      if (status === 'uploading' && updated_at >= new Date(Date.now() - abandonedAfterMs)) continue
+      if ((await files.deleteOne({ _id, status, blob_id, updated_at })).deletedCount > 0) records.push(record)
+    }
     for (const [assistantId, owned] of Map.groupBy(records, (record) => record.assistant_id)) {
       if (projectOf(assistantId) !== undefined) continue
       for (const { _id } of owned) await deleteVectorsOfFile(vectors, assistantId, _id)
       await chunks.deleteMany({ assistant_id: assistantId, file_id: { $in: owned.map(({ _id }) => _id) } })
     }
     await blobs.delete(records.filter((record) => record.source_id === undefined).map((record) => record.blob_id))
-    await files.deleteMany({ _id: { $in: ids } })
   })
 }

@@ -75,11 +75,17 @@ export function createUploadRecords({ collections, blobs }: UploadRecordsDeps) {
     }
   }
 
-  async function remove(records: FileRecord[]): Promise<void> {
-    await files.deleteMany({ _id: { $in: idsOf(records) } })
+  /** Removes those that no ingestion has begun, and returns where their bytes are. The others are files by now. */
+  async function removeUnseen(records: FileRecord[]): Promise<string[]> {
+    const removed: string[] = []
+    for (const { _id, blob_id: blobId } of records) {
+      const { deletedCount } = await files.deleteOne({ _id, status: 'uploading' })
+      if (deletedCount > 0) removed.push(blobId)
+    }
+    return removed
   }
 
-  return { open, noteContent, queue, keepAlive, remove }
+  return { open, noteContent, queue, keepAlive, removeUnseen }
 }
 
 const idsOf = (records: FileRecord[]) => records.map((record) => record._id)

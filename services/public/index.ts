@@ -1,3 +1,4 @@
+import { createNoteUse } from '../accounts/note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -31,7 +32,7 @@ import type { StoreKilobytes } from './stored-kilobytes.ts'
 import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
-  collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
+  collections: Pick<Collections, 'assistants' | 'threads' | 'runs' | 'users'>
   downloads: Downloads
   storeKilobytes: StoreKilobytes
   assistantConfigs: AssistantConfigs
@@ -63,6 +64,7 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 /** Operations of callers without an account. Each is limited to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
   const { collections, assistantConfigs, runs, settings } = deps
+  const noteUse = createNoteUse(collections.users)
   const follow = (run: RunRecord): Promise<RunFeed> => runs.follow(run)
 
   async function findRun(own: { _id: string; assistant_id?: string }): Promise<RunRecord> {
@@ -107,6 +109,8 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     /** Starts a run and follows it from its first event. */
     start: async (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> => {
       const { assistant, input, attachments = [], metadataJson = '' } = newRun
+      // Whose assistants are used is not inactive. The run does not wait for that, and starts without it.
+      noteUse(assistant.user_id).catch(() => undefined)
       const attached = attachments.reduce((sum, { size }) => sum + size, 0)
       await deps.storeKilobytes(assistant._id, Buffer.byteLength(messagesToJson(input) + metadataJson) + attached)
       return runs.startFollowed({ ...newRun, public: true }, runId)

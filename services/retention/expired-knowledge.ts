@@ -30,8 +30,9 @@ export function createExpiry({ collections: { assistants, files }, workflows, bl
       .limit(limit)
       .lean<Pick<FileRecord, '_id' | 'blob_id'>[]>()
     await each(due, async ({ _id, blob_id: blobId }) => {
-      await blobs.delete([blobId])
-      await files.deleteOne({ _id, status: 'uploading' })
+      // First, because it may be completed at this moment: then the bytes are those of a file.
+      const { deletedCount } = await files.deleteOne({ _id, blob_id: blobId, status: 'uploading' })
+      if (deletedCount > 0) await blobs.delete([blobId])
     })
   }
 

@@ -24,11 +24,16 @@ export function createScheduleReads({ schedules }: Pick<Collections, 'schedules'
         ({ input_json: input }) => Buffer.byteLength(input) + restBytes,
       ),
 
-    get,
+    get: (userId: string, scheduleId: string) => get(userId, scheduleId, ''),
+    /** With the bytes of the images and files of its input. */
+    getWhole: (userId: string, scheduleId: string) => get(userId, scheduleId, '+attachments'),
   }
 
-  async function get(userId: string, scheduleId: string): Promise<ScheduleRecord> {
-    const schedule = await schedules.findOne({ _id: scheduleId, user_id: userId, ...present }).lean<ScheduleRecord>()
+  async function get(userId: string, scheduleId: string, members: string): Promise<ScheduleRecord> {
+    const schedule = await schedules
+      .findOne({ _id: scheduleId, user_id: userId, ...present })
+      .select(members)
+      .lean<ScheduleRecord>()
     if (schedule === null) throw missing()
     return schedule
   }

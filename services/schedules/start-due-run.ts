@@ -1,4 +1,5 @@
 import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/schedule-run.ts'
+import { noteActivity } from '../accounts/note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -60,6 +61,8 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     const user = await users.findById(schedule.user_id, { suspended_at: 1, deleting: 1 }).lean()
     if (user === null || user.deleting) return 'gone'
     if (user.suspended_at !== undefined) return 'suspended'
+    // Whose schedules run is not inactive.
+    await noteActivity(users, { _id: schedule.user_id })
     const isTriggered = triggeredRunId !== undefined
     const now = new Date()
     const record: ScheduleRunRecord = {

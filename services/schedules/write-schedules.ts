@@ -31,7 +31,7 @@ export interface ScheduleWritesDeps {
   onError(error: unknown): void
 }
 
-export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<ScheduleReads, 'get'>) {
+export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<ScheduleReads, 'getWhole'>) {
   const { collections, transaction } = deps
   const { schedules } = collections
   const ownerOf = (userId: string) => ({ userId, most: deps.settings.scheduleMaxDefault })
@@ -58,7 +58,8 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
 
     /** Changes the given members; null removes one that is optional. A schedule that is continued begins without failures. */
     async update(userId: string, scheduleId: string, changes: ScheduleChanges): Promise<ScheduleRecord> {
-      const before = await reads.get(userId, scheduleId)
+      // With what its input holds, so that a change which cannot be passed on is undone wholly.
+      const before = await reads.getWhole(userId, scheduleId)
       const timing = changedTiming(before, changes)
       if (timing !== undefined) checkTiming({ ...timing, created_at: before.created_at }, new Date())
       if (changes.assistant_id !== undefined) await deps.assistants.readOwn(userId, changes.assistant_id)

@@ -58,7 +58,10 @@ async function openRound({ sourcePages }: Collections, source: SourceRecord): Pr
 }
 
 /** Nothing is read for an assistant that is suspended or being deleted. */
-async function isUsable({ assistants }: Collections, { assistant_id: id }: SourceRecord): Promise<boolean> {
+export async function isUsable(
+  { assistants }: Pick<Collections, 'assistants'>,
+  { assistant_id: id }: SourceRecord,
+): Promise<boolean> {
   const usable = { deleting: { $ne: true }, suspended: { $ne: true } }
   return (await assistants.exists({ _id: id, ...usable })) !== null
 }

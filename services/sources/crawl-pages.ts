@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
+import { isUsable } from './begin-crawl.ts'
 import { derivedId } from '../derived-id.ts'
 import type { StartIngestion } from '../knowledge/start-ingestion.ts'
 import type { Semaphore } from '../semaphore.ts'
@@ -85,6 +86,10 @@ async function visitNext(
   const until = performance.now() + batchMs
   for (let visits = 0; visits < visitsInBatch && fileIds.length < filesInBatch; visits++) {
     signal.throwIfAborted()
+    if (!(await isUsable(deps.collections, source))) {
+      await leaveOutRest(deps, source, 'Nothing is read while the account is suspended.')
+      return { next: 'done', fileIds }
+    }
     const full = whyFull(source, kept)
     if (full !== undefined) {
       // A page whose text turns out to be unreadable makes room for another.

@@ -63,7 +63,13 @@ export function createSources(deps: SourcesDeps) {
     /** From an archive, without its pages: an import asks no sites. */
     async restore(assistant: Owner, sourceId: string, given: NewSource, createdAt: Date): Promise<void> {
       const source = recordOf(assistant, sourceId, settingsOf(given))
-      await insert(assistant, { ...source, status: 'failed', error: withoutPages, created_at: createdAt })
+      await insert(assistant, {
+        ...source,
+        status: 'failed',
+        error: withoutPages,
+        created_at: createdAt,
+        imported_at: new Date(),
+      })
     },
 
     ...reads,

@@ -87,6 +87,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     project_id: thread.projectId,
     ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
     ...(thread.kind === undefined ? {} : { kind: thread.kind }),
+    ...(thread.earlier === undefined ? {} : { imported_at: new Date() }),
     ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
     ...(thread.askedFrom === undefined ? {} : { asked_from: thread.askedFrom }),
     ...(thread.pinned ? { pinned: true } : {}),

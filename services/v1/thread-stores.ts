@@ -39,6 +39,14 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
     return store === undefined || isExpired(store) ? undefined : store
   }
 
+  async function firstUsable(caller: Caller, ids: string[]): Promise<VectorStoreRecord | undefined> {
+    for (const id of ids) {
+      const store = await usable(caller, id)
+      if (store !== undefined) return store
+    }
+    return undefined
+  }
+
   async function set(caller: Caller, threadId: string, ids: string[], asRead?: ThreadRecord) {
     const same = asRead === undefined ? {} : { vector_stores: asRead.vector_stores ?? { $exists: false } }
     return threads
@@ -122,14 +130,13 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
       return thread
     },
 
-    /** Puts files into the thread's vector store, which is made if there is none. Their processing begins. */
+    /** Puts files into the first of the thread's vector stores that is usable; one is made if none is. Their processing begins. */
     async addFiles(caller: Caller, thread: ThreadRecord, fileIds: string[]): Promise<ThreadRecord> {
       if (fileIds.length === 0) return thread
       const wanted = fileIds.map((fileId) => ({ fileId }))
       let current = thread
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const [known] = current.vector_stores ?? []
-        const store = known === undefined ? undefined : await usable(caller, known)
+        const store = await firstUsable(caller, current.vector_stores ?? [])
         if (store !== undefined) {
           await entries.add(store, wanted)
           return current

@@ -15,7 +15,10 @@ it('refuses an upload of too many files, and removes what it has stored of it', 
       noteContent: async () => undefined,
       queue: async () => undefined,
       keepAlive: async () => undefined,
-      remove: async (records) => void (removed.records += records.length),
+      removeUnseen: async (records) => {
+        removed.records += records.length
+        return records.map(({ blob_id: blobId }) => blobId)
+      },
     },
     blobs: {
       write: async (blobId) => ({ blobId, size: 0, sha256: '' }),

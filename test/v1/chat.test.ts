@@ -344,6 +344,20 @@ describe('chat completions on /v1', () => {
     await site.close()
   })
 
+  it('are found by pairs of their metadata that read the same when they are joined', async () => {
+    const { client } = await v1Client(service)
+    const ids: string[] = []
+    for (const metadata of [{ a: 'b=c' }, { 'a=b': 'c' }] as Record<string, string>[]) {
+      service.model.reply({ text: 'Yes' })
+      const messages = [{ role: 'user' as const, content: 'Hi' }]
+      ids.push((await client.chat.completions.create({ model: 'scripted', messages, store: true, metadata })).id)
+    }
+    const found = async (metadata: Record<string, string>) =>
+      (await client.chat.completions.list({ metadata })).data.map(({ id }) => id)
+    expect(await found({ a: 'b=c' })).toEqual([ids[0]])
+    expect(await found({ 'a=b': 'c' })).toEqual([ids[1]])
+  })
+
   it('are kept with store, and can be listed, read, changed and deleted', async () => {
     const made: string[] = []
     const kinds: Record<string, string>[] = [{ kind: 'a', round: '1' }, { kind: 'b' }, { kind: 'a', round: '2' }]

@@ -27,6 +27,24 @@ describe('files of messages on /v1', () => {
   }
   const asked = () => service.model.requests.at(-1)?.body
 
+  it('go to a vector store that is left when another one of the thread is deleted', async () => {
+    const { client, upload } = await setUp()
+    const [gone, left] = [await client.vectorStores.create({}), await client.vectorStores.create({})]
+    const vector_store_ids = [gone.id, left.id]
+    const thread = await client.beta.threads.create()
+    await client.beta.threads.update(thread.id, { tool_resources: { file_search: { vector_store_ids } } })
+    await client.vectorStores.delete(gone.id)
+    const file_id = await upload(Buffer.from(hours), 'hours.txt')
+    await client.beta.threads.messages.create(thread.id, {
+      role: 'user',
+      content: 'When?',
+      attachments: [{ file_id, tools: [file_search] }],
+    })
+    const { tool_resources: now } = await client.beta.threads.retrieve(thread.id)
+    expect(now?.file_search?.vector_store_ids).toContain(left.id)
+    expect((await client.vectorStores.files.list(left.id)).data.map(({ id }) => id)).toEqual([file_id])
+  })
+
   it('images are shown to the model, and again as they were sent', async () => {
     const { client, owner, assistant, upload } = await setUp()
     const site = await startHttpServer((_request, response) => void response.end(png))

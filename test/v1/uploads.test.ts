@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import { createExpiry } from '../../services/retention/expired-knowledge.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
@@ -103,6 +104,42 @@ describe('uploads in parts of /v1', () => {
     await round(hour + 1000)
     expect([await recordsOf(owner.projectId), await blobsOf(owner.projectId)]).toEqual([0, 0])
     expect((await refused(partOf(client, id, 0, 10)))[0]).toBe(404)
+  })
+
+  it('keep their bytes when they are completed in their last moment', async () => {
+    const { client } = await v1Client(service)
+    const { id } = await begin(client)
+    const part = await partOf(client, id, 0)
+    const { files } = service.collections
+    const deleted: string[] = []
+    // The retention has read what is over, and the client completes it before anything is removed.
+    const afterReading = {
+      find: (...asked: Parameters<typeof files.find>) => ({
+        limit: (most: number) => ({
+          lean: async () => {
+            const due = await files
+              .find(...asked)
+              .limit(most)
+              .lean()
+            if (due.some(({ _id }) => _id === id)) await client.uploads.complete(id, { part_ids: [part] })
+            return due
+          },
+        }),
+      }),
+    }
+    const expiry = createExpiry({
+      collections: {
+        ...service.collections,
+        files: new Proxy(files, { get: (whole, name) => Reflect.get(name === 'find' ? afterReading : whole, name) }),
+      },
+      workflows: { start: async () => undefined },
+      blobs: { delete: async (ids) => void deleted.push(...ids) },
+    })
+    const parts = await files.find({ _id: { $in: [id, part] } }).lean()
+    await expiry.files(new Date(Date.now() + hour + 1000), 200)
+    expect(parts).toHaveLength(2)
+    expect(deleted.filter((blob) => parts.some(({ blob_id: own }) => own === blob))).toEqual([])
+    expect(Buffer.from(await (await client.files.content(id)).arrayBuffer()).equals(bytes)).toBe(true)
   })
 
   it('are bounded, and of one project', async () => {

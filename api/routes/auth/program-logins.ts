@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { AppError } from '../../../domain/errors.ts'
 import { nullable } from '../../../domain/nullable.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { auditToken } from '../../plugins/audit.ts'
@@ -131,7 +132,11 @@ const decisionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { account
     },
     async (request) => {
       const { code: given, allow } = request.body
-      await programLogins.decide(callerOf(request), given, allow)
+      const { loginId, expiresAt } = sessionOf(request)
+      // A login that was ended would live on in those that it has allowed.
+      if (allow && loginId !== undefined)
+        throw new AppError('forbidden', 'A program cannot allow another one to log in. Allow it in the console.')
+      await programLogins.decide(callerOf(request), given, allow ? { allowedUntil: expiresAt } : 'refused')
       return { message: allow ? 'The program is logged in.' : 'The login was refused.' }
     },
   )

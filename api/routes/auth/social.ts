@@ -94,10 +94,19 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
         case 'other_subject':
           return sendHtmlPage(request, reply.code(409), 'otherIdentity')
         case 'no_verified_email':
+          request.log.warn({ issuer: end.issuer, problem: end.problem }, refusedAddress[end.problem])
           return sendHtmlPage(request, reply.code(400), 'noVerifiedEmail')
       }
     },
   )
+}
+
+/** For the operator's log: the person sees only that the address is not verified. */
+const refusedAddress = {
+  no_address: 'social login refused: the provider sent no e-mail address',
+  not_verified: 'social login refused: the provider says that the e-mail address is not verified',
+  not_said:
+    'social login refused: the provider does not say whether the e-mail address is verified (email_verified); if it verifies addresses, name its issuer in OAUTH_VERIFIED_ISSUERS',
 }
 
 function notBegunHere(): AppError {

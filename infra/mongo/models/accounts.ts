@@ -38,6 +38,7 @@ const programLogin = new Schema<ProgramLoginRecord>(
     device_hash: String,
     user_id: String,
     project_id: String,
+    allowed_until: Date,
     created_at: date,
     last_used_at: Date,
     remove_at: date,

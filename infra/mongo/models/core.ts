@@ -64,6 +64,7 @@ const project = new Schema<ProjectRecord>(
     default_assistant: { type: defaultMember },
     default_thread: { type: defaultMember },
     created_at: date,
+    imported_at: Date,
     updated_at: date,
     holds: Number,
     deleting: Boolean,
@@ -104,6 +105,7 @@ const assistant = new Schema<AssistantRecord>(
     config_json: String,
     public_token: String,
     created_at: date,
+    imported_at: Date,
     updated_at: date,
     compat_account: {
       type: new Schema(
@@ -160,6 +162,7 @@ const thread = new Schema<ThreadRecord>(
     pinned: Boolean,
     tags: { type: [String], default: undefined },
     created_at: date,
+    imported_at: Date,
     updated_at: date,
     last_seq: Number,
     last_entry_id: String,

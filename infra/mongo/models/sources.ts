@@ -30,6 +30,7 @@ const source = new Schema<SourceRecord>(
     check_at: date,
     deleting: Boolean,
     created_at: date,
+    imported_at: Date,
     updated_at: date,
   },
   schemaOptions('sources'),
