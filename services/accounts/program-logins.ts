@@ -67,18 +67,7 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
       deviceCode: string,
     ): Promise<{ status: 'waiting' | 'refused' | 'expired' | 'allowed'; token?: string }> {
       const own = { device_hash: secrets.loginCodeHash(deviceCode), remove_at: { $gt: new Date() } }
-      const now = new Date()
-      const allowed = await programLogins.findOne({ ...own, status: 'allowed' }).lean<ProgramLoginRecord>()
-      const lastDay = now.getTime() + tokenDays * 86_400_000
-      const end = new Date(Math.min(lastDay, allowed?.allowed_until?.getTime() ?? lastDay))
-      const used =
-        allowed &&
-        (await programLogins
-          .findOneAndUpdate(
-            { _id: allowed._id, ...own, status: 'allowed' },
-            { $set: { status: 'used', last_used_at: now, remove_at: end }, $unset: { device_hash: 1 } },
-          )
-          .lean<ProgramLoginRecord>())
+      const used = await useAllowed(programLogins, own)
       if (used?.user_id !== undefined && used.project_id !== undefined) {
         const claims = { user_id: used.user_id, project_id: used.project_id, login_id: used._id }
         return { status: 'allowed', token: await tokens.sign(claims) }
@@ -100,22 +89,10 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
      * Allows or refuses a login for the caller and their project. It ends with the token that allowed it. A code works
      * once. Throws `not_found`.
      */
-    async decide(
-      caller: { userId: string; projectId: string },
-      code: string,
-      decision: 'refused' | { allowedUntil: Date },
-    ): Promise<void> {
+    async decide(caller: { userId: string; projectId: string }, code: string, decision: Decision): Promise<void> {
       await transaction(async (session) => {
         await holdUser(collections, caller.userId, session)
-        const decided =
-          decision === 'refused'
-            ? { status: decision }
-            : {
-                status: 'allowed' as const,
-                user_id: caller.userId,
-                project_id: caller.projectId,
-                allowed_until: decision.allowedUntil,
-              }
+        const decided = decidedBy(caller, decision)
         const { matchedCount } = await programLogins.updateOne(
           waiting(code),
           { $set: decided, $unset: { code_hash: 1 } },
@@ -140,6 +117,36 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
       if (deletedCount === 0) throw new AppError('not_found', 'There is no such login.')
     },
   }
+}
+
+type Decision = 'refused' | { allowedUntil: Date }
+
+function decidedBy({ userId, projectId }: { userId: string; projectId: string }, decision: Decision) {
+  if (decision === 'refused') return { status: decision }
+  return {
+    status: 'allowed' as const,
+    user_id: userId,
+    project_id: projectId,
+    allowed_until: decision.allowedUntil,
+  }
+}
+
+/** Begins a login that was allowed, once. It ends with the token that allowed it, if its own would be valid for longer. */
+async function useAllowed(
+  programLogins: Collections['programLogins'],
+  own: { device_hash: string; remove_at: { $gt: Date } },
+): Promise<ProgramLoginRecord | null> {
+  const now = new Date()
+  const allowed = await programLogins.findOne({ ...own, status: 'allowed' }).lean<ProgramLoginRecord>()
+  if (allowed === null) return null
+  const lastDay = now.getTime() + tokenDays * 86_400_000
+  const end = new Date(Math.min(lastDay, allowed.allowed_until?.getTime() ?? lastDay))
+  return programLogins
+    .findOneAndUpdate(
+      { _id: allowed._id, ...own, status: 'allowed' },
+      { $set: { status: 'used', last_used_at: now, remove_at: end }, $unset: { device_hash: 1 } },
+    )
+    .lean<ProgramLoginRecord>()
 }
 
 const newCode = (): string =>

@@ -39,40 +39,10 @@ export function createOpenCheckout(deps: OpenCheckoutDeps) {
     const smaller = active.find(
       (purchase) => purchase.subscription_id !== undefined && covers(plan, purchase) && !isOneTime(plan),
     )
-    if (smaller !== undefined) return ask(() => change(stripe, smaller, plan, requestId))
+    if (smaller !== undefined) return ask(() => change(deps, stripe, smaller, plan, requestId))
     const purchase = await create(stripe, user, plan, { requestId, earlier })
-    await ask(() => closeOlder(stripe, purchase))
+    await ask(() => closeOlder(deps, stripe, purchase))
     return purchase
-  }
-
-  /** The provider charges the difference at once. Nothing is changed if that fails. */
-  async function change(
-    stripe: Stripe,
-    purchase: PurchaseRecord,
-    plan: Plan,
-    requestId: string,
-  ): Promise<PurchaseRecord> {
-    const { _id, subscription_id: id = '' } = purchase
-    const { items } = await stripe.subscriptions.retrieve(id)
-    try {
-      await stripe.subscriptions.update(
-        id,
-        {
-          items: [{ ...(items.data[0] === undefined ? {} : { id: items.data[0].id }), price: plan.price_id }],
-          cancel_at_period_end: false,
-          proration_behavior: 'always_invoice',
-          payment_behavior: 'error_if_incomplete',
-        },
-        { idempotencyKey: requestId },
-      )
-    } catch (error) {
-      if (isDeclined(error))
-        throw new AppError('conflict', 'The payment failed, and your plan is as before. Change how you pay first.')
-      throw isRefused(error) ? unknownPlan(error) : error
-    }
-    await collections.purchases.updateOne({ _id }, { $set: { price_id: plan.price_id, request_id: requestId } })
-    const changed = await purchases.refresh(stripe, purchase)
-    return changed ?? { ...purchase, price_id: plan.price_id }
   }
 
   async function create(
@@ -125,29 +95,64 @@ export function createOpenCheckout(deps: OpenCheckoutDeps) {
     })
     return purchase
   }
+}
 
-  /** Of several that are opened at once, each closes those before it, so that one stays. */
-  async function closeOlder(stripe: Stripe, newest: PurchaseRecord): Promise<void> {
-    const open = await collections.purchases
-      .find({ user_id: newest.user_id, status: 'open', created_at: { $lte: newest.created_at } })
-      .lean<PurchaseRecord[]>()
-    for (const purchase of open) {
-      const isNewer = purchase.created_at.getTime() === newest.created_at.getTime() && purchase._id >= newest._id
-      if (isNewer) continue
-      // The provider refuses if it was paid at this moment: then the new one is closed.
-      const isClosed = await stripe.checkout.sessions.expire(purchase._id).then(
-        () => true,
-        (error: unknown) => {
-          if (!isRefused(error)) throw error
-          return false
-        },
-      )
-      const now = await purchases.refresh(stripe, purchase)
-      if (isClosed || !(now?.status === 'active' || now?.paying)) continue
-      await stripe.checkout.sessions.expire(newest._id)
-      await purchases.refresh(stripe, newest)
-      throw underWay()
-    }
+/** The provider charges the difference at once. Nothing is changed if that fails. */
+async function change(
+  { collections, purchases }: Pick<OpenCheckoutDeps, 'collections' | 'purchases'>,
+  stripe: Stripe,
+  purchase: PurchaseRecord,
+  plan: Plan,
+  requestId: string,
+): Promise<PurchaseRecord> {
+  const { _id, subscription_id: id = '' } = purchase
+  const { items } = await stripe.subscriptions.retrieve(id)
+  try {
+    await stripe.subscriptions.update(
+      id,
+      {
+        items: [{ ...(items.data[0] === undefined ? {} : { id: items.data[0].id }), price: plan.price_id }],
+        cancel_at_period_end: false,
+        proration_behavior: 'always_invoice',
+        payment_behavior: 'error_if_incomplete',
+      },
+      { idempotencyKey: requestId },
+    )
+  } catch (error) {
+    if (isDeclined(error))
+      throw new AppError('conflict', 'The payment failed, and your plan is as before. Change how you pay first.')
+    throw isRefused(error) ? unknownPlan(error) : error
+  }
+  await collections.purchases.updateOne({ _id }, { $set: { price_id: plan.price_id, request_id: requestId } })
+  const changed = await purchases.refresh(stripe, purchase)
+  return changed ?? { ...purchase, price_id: plan.price_id }
+}
+
+/** Of several that are opened at once, each closes those before it, so that one stays. */
+async function closeOlder(
+  { collections, purchases }: Pick<OpenCheckoutDeps, 'collections' | 'purchases'>,
+  stripe: Stripe,
+  newest: PurchaseRecord,
+): Promise<void> {
+  const open = await collections.purchases
+    .find({ user_id: newest.user_id, status: 'open', created_at: { $lte: newest.created_at } })
+    .lean<PurchaseRecord[]>()
+  for (const purchase of open) {
+    const isNewer = purchase.created_at.getTime() === newest.created_at.getTime() && purchase._id >= newest._id
+    if (isNewer) continue
+    // The provider refuses if it was paid at this moment: then the new one is closed.
+    const isClosed = await stripe.checkout.sessions.expire(purchase._id).then(
+      () => true,
+      (error: unknown) => {
+        if (!isRefused(error)) throw error
+        return false
+      },
+    )
+    const now = await purchases.refresh(stripe, purchase)
+    if (isClosed || !(now?.status === 'active' || now?.paying)) continue
+    await stripe.checkout.sessions.expire(newest._id)
+    await purchases.refresh(stripe, newest)
+    throw underWay()
   }
 }
 

@@ -41,6 +41,18 @@ export interface LogEntry {
 
 const rememberedErasures = 1000
 
+/** What an append needs of the thread's record. */
+const membersOfAppend = {
+  last_seq: 1,
+  log_bytes: 1,
+  project_id: 1,
+  public: 1,
+  counted: 1,
+  asked_from: 1,
+  expires_at: 1,
+  erased_ids: 1,
+} as const
+
 /** An entry that was appended. */
 export interface Appended {
   record: CheckpointRecord
@@ -104,16 +116,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
           {
             session,
             returnDocument: 'after',
-            projection: {
-              last_seq: 1,
-              log_bytes: 1,
-              project_id: 1,
-              public: 1,
-              counted: 1,
-              asked_from: 1,
-              expires_at: 1,
-              erased_ids: 1,
-            },
+            projection: membersOfAppend,
           },
         )
         .lean()

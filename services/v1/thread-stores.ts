@@ -30,23 +30,6 @@ const attempts = 3
 
 /** The vector stores of threads, which the runs on them search beside those of their assistant. */
 export function createThreadStores({ collections: { threads }, vectorStores, entries, createStore }: ThreadStoresDeps) {
-  /** Undefined if it is gone, or will be soon. */
-  async function usable(caller: Caller, id: string): Promise<VectorStoreRecord | undefined> {
-    const store = await vectorStores.find(caller, id).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'not_found') return undefined
-      throw error
-    })
-    return store === undefined || isExpired(store) ? undefined : store
-  }
-
-  async function firstUsable(caller: Caller, ids: string[]): Promise<VectorStoreRecord | undefined> {
-    for (const id of ids) {
-      const store = await usable(caller, id)
-      if (store !== undefined) return store
-    }
-    return undefined
-  }
-
   async function set(caller: Caller, threadId: string, ids: string[], asRead?: ThreadRecord) {
     const same = asRead === undefined ? {} : { vector_stores: asRead.vector_stores ?? { $exists: false } }
     return threads
@@ -56,20 +39,6 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
         { returnDocument: 'after' },
       )
       .lean<ThreadRecord>()
-  }
-
-  /** Adds files to a store. The result removes those again that it did not have. */
-  async function addTo(store: VectorStoreRecord, wanted: { fileId: string }[]) {
-    const isMissing = (fileId: string) =>
-      entries.find(store, fileId).then(
-        () => false,
-        () => true,
-      )
-    const missing = await Promise.all(wanted.map(({ fileId }) => isMissing(fileId)))
-    await entries.add(store, wanted)
-    return async () => {
-      for (const [index, { fileId }] of wanted.entries()) if (missing[index]) await entries.remove(store, fileId)
-    }
   }
 
   return {
@@ -96,9 +65,9 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
     ): Promise<{ thread: ThreadRecord; makeNeeds?: () => Promise<() => Promise<void>> }> {
       if (fileIds.length === 0 && ownStore === undefined) return { thread }
       const wanted = fileIds.map((fileId) => ({ fileId }))
-      const [known] = ownStore === undefined ? (thread.vector_stores ?? []) : []
-      const store = known === undefined ? undefined : await usable(caller, known)
-      if (store !== undefined) return { thread, makeNeeds: () => addTo(store, wanted) }
+      const known = ownStore === undefined ? (thread.vector_stores ?? []) : []
+      const store = await firstUsable(vectorStores, caller, known)
+      if (store !== undefined) return { thread, makeNeeds: () => addTo(entries, store, wanted) }
       const id = newId()
       const searched = { ...thread, vector_stores: [id] }
       const { files = [], ...facts } = ownStore ?? {}
@@ -136,7 +105,7 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
       const wanted = fileIds.map((fileId) => ({ fileId }))
       let current = thread
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const store = await firstUsable(caller, current.vector_stores ?? [])
+        const store = await firstUsable(vectorStores, caller, current.vector_stores ?? [])
         if (store !== undefined) {
           await entries.add(store, wanted)
           return current
@@ -155,5 +124,44 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
       }
       throw new AppError('conflict', 'The thread was changed at the same time. Try again.')
     },
+  }
+}
+
+/** Undefined if it is gone, or will be soon. */
+async function usable(
+  vectorStores: ThreadStoresDeps['vectorStores'],
+  caller: Caller,
+  id: string,
+): Promise<VectorStoreRecord | undefined> {
+  const store = await vectorStores.find(caller, id).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
+  })
+  return store === undefined || isExpired(store) ? undefined : store
+}
+
+async function firstUsable(
+  vectorStores: ThreadStoresDeps['vectorStores'],
+  caller: Caller,
+  ids: string[],
+): Promise<VectorStoreRecord | undefined> {
+  for (const id of ids) {
+    const store = await usable(vectorStores, caller, id)
+    if (store !== undefined) return store
+  }
+  return undefined
+}
+
+/** Adds files to a store. The result removes those again that it did not have. */
+async function addTo(entries: ThreadStoresDeps['entries'], store: VectorStoreRecord, wanted: { fileId: string }[]) {
+  const isMissing = (fileId: string) =>
+    entries.find(store, fileId).then(
+      () => false,
+      () => true,
+    )
+  const missing = await Promise.all(wanted.map(({ fileId }) => isMissing(fileId)))
+  await entries.add(store, wanted)
+  return async () => {
+    for (const [index, { fileId }] of wanted.entries()) if (missing[index]) await entries.remove(store, fileId)
   }
 }

@@ -57,28 +57,12 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     return { all, found: all.find(({ message }) => message.data.id === messageId) }
   }
 
-  /** Stores the images of messages before the messages that name them, and searches their files from now on. */
-  async function keep<T>(
-    caller: Caller,
-    thread: ThreadRecord,
-    { attachments, fileIds }: ReceivedMessages,
-    add: () => Promise<T>,
-  ): Promise<T> {
-    const owner = { thread_id: thread._id, user_id: caller.userId, created_at: new Date() }
-    try {
-      await storeAttachments(collections, owner, attachments)
-      await stores.addFiles(caller, thread, fileIds)
-      return await add()
-    } catch (error) {
-      await removeAttachments(collections, attachments)
-      throw error
-    }
-  }
-
   async function fill(caller: Caller, thread: ThreadRecord, received: ReceivedMessages): Promise<void> {
     const { messages } = received
     if (messages.length === 0) return
-    await keep(caller, thread, received, () => log.append(thread._id, { id: thread._id, messages, source: 'update' }))
+    await keep(deps, caller, thread, received, () =>
+      log.append(thread._id, { id: thread._id, messages, source: 'update' }),
+    )
   }
 
   return {
@@ -97,7 +81,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       const received = await receive(caller, [given], () => ['body'])
       const [message] = received.messages
       if (message === undefined) throw new Error('one message was received')
-      return keep(caller, thread, received, () => addMessage(caller, threadId, message, entryId))
+      return keep(deps, caller, thread, received, () => addMessage(caller, threadId, message, entryId))
     },
 
     addedMessage,
@@ -150,5 +134,24 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       await find(caller, threadId)
       return deletions.deleteThread(caller.userId, threadId)
     },
+  }
+}
+
+/** Stores the images of messages before the messages that name them, and searches their files from now on. */
+async function keep<T>(
+  { collections, stores }: Pick<V1ThreadsDeps, 'collections' | 'stores'>,
+  caller: Caller,
+  thread: ThreadRecord,
+  { attachments, fileIds }: ReceivedMessages,
+  add: () => Promise<T>,
+): Promise<T> {
+  const owner = { thread_id: thread._id, user_id: caller.userId, created_at: new Date() }
+  try {
+    await storeAttachments(collections, owner, attachments)
+    await stores.addFiles(caller, thread, fileIds)
+    return await add()
+  } catch (error) {
+    await removeAttachments(collections, attachments)
+    throw error
   }
 }
