@@ -18,6 +18,7 @@ const calls: Record<string, string[]> = {
   'infra/backup/manifest.ts': ["the operator's own backup, in a script"],
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
   'infra/identity/id-tokens.ts': ['the answer passed scanningFetch'],
+  'infra/model/argument-texts.ts': ['an event that scanEvents has scanned'],
   'infra/model/provider-settings.ts': ["the operator's setting MODELS"],
 }
 
