@@ -8809,28 +8809,40 @@ export interface components {
             filename?: string | null;
         };
         /**
-         * V1InputItem
-         * @description An item of the input. Members that say nothing to a model are ignored.
+         * V1CustomFormatType
+         * @enum {unknown}
          */
-        V1InputItem: {
-            /** @description `message` (the default), `function_call`, `function_call_output`, `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`. */
-            type?: string;
-            id?: string | null;
-            role?: components["schemas"]["V1InputRole"];
-            content?: (string | components["schemas"]["V1InputPart"][]) | null;
-            call_id?: string;
-            name?: string;
-            server_label?: string;
-            arguments?: string;
-            output?: (string | components["schemas"]["V1InputPart"][]) | null;
-            queries?: string[];
-            results?: {
-                [key: string]: unknown;
-            }[] | null;
+        V1CustomFormatType: "text" | "grammar";
+        /**
+         * V1GrammarSyntax
+         * @enum {unknown}
+         */
+        V1GrammarSyntax: "lark" | "regex";
+        /** V1CustomFormat */
+        V1CustomFormat: {
+            type: components["schemas"]["V1CustomFormatType"];
+            syntax?: components["schemas"]["V1GrammarSyntax"];
+            definition?: string;
         };
-        /** V1ResponseStreamOptions */
-        V1ResponseStreamOptions: {
-            include_obfuscation?: boolean;
+        /** V1NamespaceTool */
+        V1NamespaceTool: {
+            type: string;
+            name?: string;
+            description?: string | null;
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            strict?: boolean | null;
+            format?: components["schemas"]["V1CustomFormat"] | null;
+        };
+        /**
+         * V1ToolSearchExecution
+         * @enum {unknown}
+         */
+        V1ToolSearchExecution: "client" | "server";
+        /** V1ShellEnvironment */
+        V1ShellEnvironment: {
+            type: string;
         };
         /**
          * V1SearchContextSize
@@ -8843,7 +8855,7 @@ export interface components {
          * @description A tool of the request; which members it has depends on its type.
          */
         V1ResponseTool: {
-            /** @description `function`, `file_search`, `web_search`, `web_search_preview` or `mcp`. */
+            /** @description `function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview` or `mcp`. */
             type: string;
             name?: string;
             description?: string | null;
@@ -8851,6 +8863,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             strict?: boolean | null;
+            format?: components["schemas"]["V1CustomFormat"] | null;
+            tools?: components["schemas"]["V1NamespaceTool"][] | null;
+            execution?: components["schemas"]["V1ToolSearchExecution"] | null;
+            environment?: components["schemas"]["V1ShellEnvironment"] | null;
             vector_store_ids?: string[];
             max_num_results?: number;
             ranking_options?: {
@@ -8879,6 +8895,51 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
         };
+        /** V1ShellOutput */
+        V1ShellOutput: {
+            stdout: string;
+            stderr: string;
+            outcome: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * V1InputItem
+         * @description An item of the input. Members that say nothing to a model are ignored.
+         */
+        V1InputItem: {
+            /** @description `message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`. */
+            type?: string;
+            id?: string | null;
+            role?: components["schemas"]["V1InputRole"];
+            content?: (string | components["schemas"]["V1InputPart"][]) | null;
+            call_id?: string;
+            name?: string;
+            server_label?: string;
+            namespace?: string;
+            status?: string;
+            arguments?: string | {
+                [key: string]: unknown;
+            };
+            input?: string;
+            action?: {
+                [key: string]: unknown;
+            };
+            operation?: {
+                [key: string]: unknown;
+            };
+            tools?: components["schemas"]["V1ResponseTool"][];
+            execution?: string;
+            output?: (string | components["schemas"]["V1InputPart"][] | components["schemas"]["V1ShellOutput"][]) | null;
+            queries?: string[];
+            results?: {
+                [key: string]: unknown;
+            }[] | null;
+        };
+        /** V1ResponseStreamOptions */
+        V1ResponseStreamOptions: {
+            include_obfuscation?: boolean;
+        };
         /**
          * V1ToolChoiceMode
          * @description Whether tools may or must be called.
@@ -8898,6 +8959,7 @@ export interface components {
         V1AllowedTool: {
             type: string;
             name?: string;
+            namespace?: string;
             server_label?: string;
         };
         /**
@@ -8905,9 +8967,10 @@ export interface components {
          * @description Which tools the model may or must call.
          */
         V1RequestedToolChoice: components["schemas"]["V1ToolChoiceMode"] | {
-            /** @description `function`, `file_search`, `web_search`, `mcp` or `allowed_tools`. */
+            /** @description `allowed_tools`, or the type of a tool of the request. */
             type: string;
             name?: string;
+            namespace?: string;
             mode?: components["schemas"]["V1AllowedToolsMode"];
             tools?: components["schemas"]["V1AllowedTool"][];
             server_label?: string;
@@ -8979,6 +9042,8 @@ export interface components {
             max_tool_calls?: number | null;
             temperature?: number | null;
             top_p?: number | null;
+            presence_penalty?: number | null;
+            frequency_penalty?: number | null;
             top_logprobs?: number | null;
             text?: {
                 format?: components["schemas"]["V1TextFormat"];
@@ -9038,6 +9103,26 @@ export interface components {
             /** @description Where the citation begins in the text. */
             index: number;
         };
+        /** ResponseUrlCitation */
+        ResponseUrlCitation: {
+            /** @enum {string} */
+            type: "url_citation";
+            url: string;
+            title: string;
+            start_index: number;
+            end_index: number;
+        };
+        /** ResponseLogprob */
+        ResponseLogprob: {
+            token: string;
+            logprob: number;
+            bytes: number[];
+            top_logprobs: {
+                token: string;
+                logprob: number;
+                bytes: number[];
+            }[];
+        };
         /**
          * ResponseOutputText
          * @description The text of an answer.
@@ -9046,8 +9131,9 @@ export interface components {
             /** @enum {string} */
             type: "output_text";
             text: string;
-            annotations: components["schemas"]["ResponseFileCitation"][];
-            logprobs: unknown[];
+            annotations: (components["schemas"]["ResponseFileCitation"] | components["schemas"]["ResponseUrlCitation"])[];
+            /** @description If they were asked for. */
+            logprobs: components["schemas"]["ResponseLogprob"][];
         };
         /**
          * ResponseOutputRefusal
@@ -9083,6 +9169,80 @@ export interface components {
             call_id: string;
             name: string;
             arguments: string;
+            namespace?: string;
+        };
+        /** ResponseCustomToolCall */
+        ResponseCustomToolCall: {
+            id: string;
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            /** @enum {string} */
+            type: "custom_tool_call";
+            name: string;
+            input: string;
+            namespace?: string;
+        };
+        /** ResponseLocalShellCall */
+        ResponseLocalShellCall: {
+            id: string;
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            /** @enum {string} */
+            type: "local_shell_call";
+            action: {
+                /** @enum {string} */
+                type: "exec";
+                command: string[];
+                env: {
+                    [key: string]: string;
+                };
+                timeout_ms: number | null;
+                user: null;
+                working_directory: string | null;
+            };
+        };
+        /** ResponseShellCall */
+        ResponseShellCall: {
+            id: string;
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            /** @enum {string} */
+            type: "shell_call";
+            action: {
+                commands: string[];
+                timeout_ms: number | null;
+                max_output_length: number | null;
+            };
+            environment: {
+                /** @enum {string} */
+                type: "local";
+            };
+        };
+        /** ResponseApplyPatchCall */
+        ResponseApplyPatchCall: {
+            id: string;
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            /** @enum {string} */
+            type: "apply_patch_call";
+            operation: {
+                type: string;
+                path: string;
+                diff?: string;
+            };
+        };
+        /** ResponseToolSearchCall */
+        ResponseToolSearchCall: {
+            id: string;
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            /** @enum {string} */
+            type: "tool_search_call";
+            /** @enum {string} */
+            execution: "client";
+            arguments: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ResponseCallStatus
@@ -9157,7 +9317,7 @@ export interface components {
          * ResponseOutputItem
          * @description What a response has added.
          */
-        ResponseOutputItem: components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseOutputItem: components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
         /**
          * V1ResponseUsage
          * @description Tokens, as the model counted them.
@@ -9200,6 +9360,12 @@ export interface components {
             output: components["schemas"]["ResponseOutputItem"][];
             /** @description The texts of the output, joined. */
             output_text: string;
+            /** @description What of the request was left out, and why. */
+            warnings?: {
+                code: string;
+                message: string;
+                param: string;
+            }[];
             tools: {
                 [key: string]: unknown;
             }[];
@@ -9209,10 +9375,11 @@ export interface components {
             parallel_tool_calls: boolean;
             max_output_tokens: number | null;
             max_tool_calls: number | null;
-            temperature: number | null;
-            top_p: number | null;
-            /** @enum {number} */
-            top_logprobs: 0;
+            temperature: number;
+            top_p: number;
+            presence_penalty: number;
+            frequency_penalty: number;
+            top_logprobs: number;
             text: {
                 [key: string]: unknown;
             };
@@ -9220,7 +9387,7 @@ export interface components {
                 [key: string]: unknown;
             };
             truncation: components["schemas"]["V1Truncation"];
-            service_tier: string | null;
+            service_tier: string;
             store: boolean;
             user: string | null;
             safety_identifier: string | null;
@@ -9299,22 +9466,23 @@ export interface components {
             content: components["schemas"]["ResponseInputPart"][];
         };
         /**
-         * ResponseFunctionCallOutput
-         * @description The result of a function, which the client has sent.
+         * ResponseCallOutputType
+         * @enum {unknown}
          */
-        ResponseFunctionCallOutput: {
+        ResponseCallOutputType: "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "shell_call_output" | "apply_patch_call_output" | "tool_search_output";
+        /** ResponseCallOutput */
+        ResponseCallOutput: {
             id: string;
-            /** @enum {string} */
-            type: "function_call_output";
             status: components["schemas"]["ResponseItemStatus"];
             call_id: string;
+            type: components["schemas"]["ResponseCallOutputType"];
             output: string;
         };
         /**
          * ResponseItem
          * @description An item of a conversation.
          */
-        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFunctionCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
         /**
          * V1ResponseItemList
          * @description A page of items.

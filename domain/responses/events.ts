@@ -2,9 +2,10 @@ import { type CallResults, resultsOfCalls } from '../call-results.ts'
 import type { AIMessage, ToolCall } from '../messages.ts'
 import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
 import { createCanonicalArguments } from '../canonical-arguments.ts'
+import { clientCall, functionCall } from './client-calls.ts'
 import { messageItemId } from './ids.ts'
-import { type ItemContext, functionCall, isFunction, messageItem, serverCall, textPart } from './items-of.ts'
-import type { FunctionCall, OutputItem } from './items.ts'
+import { type ItemContext, isFunction, messageItem, serverCall, textPart } from './items-of.ts'
+import type { ClientCall, FunctionCall, OutputItem } from './items.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */
@@ -79,14 +80,25 @@ export function createOutputEvents(context: ItemContext) {
     if (content === undefined || 'whole' in content || shown.isOver) return undefined
     for (let before = 0; before < index; before++) if (!content.pieces.calls.has(before)) return undefined
     const call = content.pieces.calls.get(index)
-    return call !== undefined && call.call_id !== '' && context.functions?.has(call.name) === true ? call : undefined
+    return call !== undefined && call.call_id !== '' && isStreamed(call.name) ? call : undefined
+  }
+
+  /** Of tools that are no functions the model writes arguments that its client does not know. */
+  function isStreamed(name: string): boolean {
+    if (context.functions?.has(name) !== true) return false
+    return (context.shapes.get(name)?.type ?? 'function') === 'function'
+  }
+
+  function callOfFunction(messageId: string, index: number, call: ToolCall): FunctionCall {
+    const shape = context.shapes.get(call.name)
+    return functionCall(messageId, index, call, shape?.type === 'function' ? shape : undefined)
   }
 
   function* streamedCall(at: number, index: number): Generator<ResponseEvent | undefined, void, void> {
     const first = begunCall(at, index)
     if (first === undefined) return
     const { call_id: id, name } = first
-    const begun = functionCall(read(at).message.data.id, index, { id, name, args: {}, type: 'tool_call' })
+    const begun = callOfFunction(read(at).message.data.id, index, { id, name, args: {}, type: 'tool_call' })
     const place = yield* callBegun(begun)
     const canonical = createCanonicalArguments()
     let sent = ''
@@ -97,8 +109,9 @@ export function createOutputEvents(context: ItemContext) {
         const call = message.data.tool_calls?.[index]
         // The run has ended within the call, which was not made.
         if (call === undefined && shown.isOver) return
-        const item = call && functionCall(message.data.id, index, call)
-        contradicted = item === undefined || item.call_id !== id || item.name !== name || !isContinued(item.arguments)
+        const item = call && callOfFunction(message.data.id, index, call)
+        contradicted =
+          item === undefined || item.call_id !== id || item.name !== begun.name || !isContinued(item.arguments)
         if (item === undefined || contradicted) return
         if (item.arguments.startsWith(sent)) yield* pieces(item.arguments, sent.length, place)
         yield* callEnd(item, place)
@@ -135,6 +148,22 @@ export function createOutputEvents(context: ItemContext) {
     const begun = { ...item, status: 'in_progress', arguments: '' }
     yield { type: 'response.output_item.added', output_index: outputIndex, item: begun }
     return place
+  }
+
+  /** A call of the client's tool that is no function. */
+  function* otherCall(item: Exclude<ClientCall, FunctionCall>): Progress {
+    const begun = item.type === 'custom_tool_call' ? { ...item, input: '' } : item
+    yield {
+      type: 'response.output_item.added',
+      output_index: outputIndex,
+      item: { ...begun, status: 'in_progress' },
+    }
+    if (item.type === 'custom_tool_call') {
+      const place = { item_id: item.id, output_index: outputIndex }
+      for (const delta of piecesOf(item.input)) yield { type: 'response.custom_tool_call_input.delta', ...place, delta }
+      yield { type: 'response.custom_tool_call_input.done', ...place, input: item.input }
+    }
+    yield done(item)
   }
 
   function* callEnd(item: FunctionCall, place: object): Progress {
@@ -194,7 +223,7 @@ export function createOutputEvents(context: ItemContext) {
     const part = textPart(message, context)
     for (const [index, annotation] of part.annotations.entries())
       yield { type: 'response.output_text.annotation.added', ...place, annotation_index: index, annotation }
-    yield { type: 'response.output_text.done', ...place, text: part.text, logprobs: [] }
+    yield { type: 'response.output_text.done', ...place, text: part.text, logprobs: part.logprobs }
     yield { type: 'response.content_part.done', ...place, part }
   }
 
@@ -205,10 +234,12 @@ export function createOutputEvents(context: ItemContext) {
   ): Generator<ResponseEvent | undefined, void, void> {
     const result = () => shown.results.get(messageId)?.[index]
     if (isFunction(call, result(), context)) {
-      const item = functionCall(messageId, index, call)
-      const place = yield* callBegun(item)
-      yield* pieces(item.arguments, 0, place)
-      yield* callEnd(item, place)
+      const item = clientCall({ messageId, index, call }, context.shapes)
+      if (item.type === 'function_call') {
+        const place = yield* callBegun(item)
+        yield* pieces(item.arguments, 0, place)
+        yield* callEnd(item, place)
+      } else yield* otherCall(item)
       return
     }
     const begun = serverCall({ messageId, index, call, result: undefined }, { ...context, isOpen: true })
@@ -254,10 +285,15 @@ function* refusalPart(refusal: string, place: object): Progress {
   yield { type: 'response.content_part.done', ...place, part: { type: 'refusal', refusal } }
 }
 
-/** The rest of the arguments of a function, in the pieces that they always have. */
+/** The rest of the arguments of a function. */
 function* pieces(text: string, from: number, place: object): Progress {
+  for (const delta of piecesOf(text, from)) yield { type: 'response.function_call_arguments.delta', ...place, delta }
+}
+
+/** A text that is whole, in the pieces that it always has. */
+function* piecesOf(text: string, from = 0): Generator<string, void, void> {
   for (let start = from, end = pieceEnd(text, start, true); end !== undefined; end = pieceEnd(text, start, true)) {
-    yield { type: 'response.function_call_arguments.delta', ...place, delta: text.slice(start, end) }
+    yield text.slice(start, end)
     start = end
   }
 }

@@ -1,3 +1,13 @@
+import type { CallShape } from './client-calls.ts'
+
+/** Something of a request that was left out. */
+export interface ResponseWarning {
+  code: 'tool_left_out'
+  message: string
+  /** The member of the request. */
+  param: string
+}
+
 /** What a run's record holds, as JSON text, if the run is a response of the responses API. */
 export interface ResponseFacts {
   /** As the request named it. */
@@ -15,6 +25,10 @@ export interface ResponseFacts {
   context: number
   /** Names of the client's functions. */
   functions: string[]
+  /** Those of the client's tools that are no plain functions, by the names that the model is offered. */
+  shapes?: [string, CallShape][]
+  /** What of the request was left out, and why. */
+  warnings?: ResponseWarning[]
   /** Labels of the MCP servers that the request named. */
   serverLabels: string[]
   /** Members of the request that the response shows as they were sent. */

@@ -21,9 +21,10 @@ const ofClient = /^.{36}-i\d+$/
 /** Whether a message has come from a client of this API. */
 export const isOfClient = (messageId: string): boolean => ofClient.test(messageId)
 
+export type CallPrefix = 'fc' | 'ctc' | 'lsh' | 'shc' | 'apc' | 'tsc' | 'fs' | 'ws' | 'mcp'
 export const messageItemId = (messageId: string): string => `msg_${messageId}`
 export const outputItemId = (messageId: string): string => `fco_${messageId}`
-export const callItemId = (prefix: 'fc' | 'fs' | 'ws' | 'mcp', messageId: string, index: number): string =>
+export const callItemId = (prefix: CallPrefix, messageId: string, index: number): string =>
   `${prefix}_${messageId}_${index}`
 
 /** What the id of an item names; undefined if it is none of ours. */
@@ -35,7 +36,8 @@ export interface ItemPlace {
   call?: number
 }
 
-const itemId = /^(?:(?:msg|fco)_((.{36})-i?\d{1,9})|(?:fc|fs|ws|mcp)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
+const itemId =
+  /^(?:(?:msg|fco)_((.{36})-i?\d{1,9})|(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|mcp)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
 
 export function itemPlaceOf(id: string): ItemPlace | undefined {
   const match = itemId.exec(id)

@@ -2,13 +2,13 @@ import { type CallResults, type ToolMessage, resultsOfCalls } from '../call-resu
 import { foreignJson, parseForeignJson } from '../foreign-json.ts'
 import { isJsonObject } from '../is-json-object.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
-import type { AIMessage, Message, ToolCall } from '../messages.ts'
+import type { AIMessage, Message, TokenLogprob, ToolCall } from '../messages.ts'
+import { type CallShapes, clientCall, outputTypeOf } from './client-calls.ts'
 import { callItemId, isOfClient, messageItemId, outputItemId } from './ids.ts'
 import type {
   FileSearchCall,
-  FunctionCall,
   InputPart,
-  ItemStatus,
+  Logprob,
   McpCall,
   OutputItem,
   OutputMessage,
@@ -16,6 +16,7 @@ import type {
   ResponseItem,
   WebSearchCall,
 } from './items.ts'
+import { type WebSource, sourcesIn, urlCitations } from './web-sources.ts'
 
 /** What is known about messages beside their text. */
 export interface ItemContext {
@@ -25,12 +26,21 @@ export interface ItemContext {
   functions: ReadonlySet<string> | undefined
   /** The labels of the MCP servers that the request named, which begin the names of their tools. */
   serverLabels: readonly string[]
+  /** How calls of the client's tools are shown that are no plain functions. */
+  shapes: CallShapes
+  /** Pages that the run has found on the web. */
+  sources: () => WebSource[]
   /** Whether results of searches are shown. */
   withResults: boolean
+  /** Whether the addresses that a web search has found are shown. */
+  withSources?: boolean
+  /** Whether the probabilities of tokens are shown. */
+  withLogprobs?: boolean
   /** The run may still add results. */
   isOpen: boolean
 }
 
+type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'withLogprobs'>
 export type ServerCall = FileSearchCall | WebSearchCall | McpCall
 
 /** The items of messages, in their order. Results of the service's own tools are part of their calls. */
@@ -50,7 +60,7 @@ export function itemsOf(messages: readonly Message[], context: ItemContext): Res
         return [
           {
             id: outputItemId(message.data.id),
-            type: 'function_call_output',
+            type: outputTypeOf(call === undefined ? undefined : context.shapes.get(call.name)),
             status: 'completed',
             call_id: message.data.tool_call_id,
             output: message.data.content,
@@ -105,7 +115,7 @@ function inputParts(message: Extract<Message, { type: 'HumanMessage' | 'SystemMe
   })
 }
 
-export function messageItem(message: AIMessage, context: Pick<ItemContext, 'cited'>): OutputMessage {
+export function messageItem(message: AIMessage, context: TextContext): OutputMessage {
   return {
     id: messageItemId(message.data.id),
     type: 'message',
@@ -116,13 +126,13 @@ export function messageItem(message: AIMessage, context: Pick<ItemContext, 'cite
 }
 
 /** The text, which is left out only beside a refusal, and the refusal. */
-function partsOf(message: AIMessage, context: Pick<ItemContext, 'cited'>): OutputMessage['content'] {
+function partsOf(message: AIMessage, context: TextContext): OutputMessage['content'] {
   const { content, refusal } = message.data
   if (refusal === undefined) return [textPart(message, context)]
   return [...(content === '' ? [] : [textPart(message, context)]), { type: 'refusal', refusal }]
 }
 
-export function textPart(message: AIMessage, { cited }: Pick<ItemContext, 'cited'>): OutputText {
+export function textPart(message: AIMessage, { cited, sources, withLogprobs = false }: TextContext): OutputText {
   const text = message.data.content
   const files = cited(message)
   const names = new Map(files.map(({ id, name }) => [id, name]))
@@ -132,7 +142,18 @@ export function textPart(message: AIMessage, { cited }: Pick<ItemContext, 'cited
     filename: names.get(fileId) ?? '',
     index: start,
   }))
-  return { type: 'output_text', text, annotations, logprobs: [] }
+  const pages = sources()
+  return {
+    type: 'output_text',
+    text,
+    annotations: pages.length === 0 ? annotations : [...annotations, ...urlCitations(text, pages)],
+    logprobs: withLogprobs ? (message.data.logprobs ?? []).map(shownLogprob) : [],
+  }
+}
+
+function shownLogprob({ top_logprobs: others, ...token }: TokenLogprob): Logprob {
+  const shown = ({ bytes, ...more }: Omit<TokenLogprob, 'top_logprobs'>) => ({ ...more, bytes: bytes ?? [] })
+  return { ...shown(token), top_logprobs: others.map(shown) }
 }
 
 /** Whether the client executes the call. */
@@ -145,24 +166,8 @@ function callItem(message: AIMessage, index: number, results: CallResults, conte
   const call = message.data.tool_calls?.[index]
   if (call === undefined) throw new Error('there is no such call')
   const result = results.get(message.data.id)?.[index]
-  if (isFunction(call, result, context)) return functionCall(message.data.id, index, call)
+  if (isFunction(call, result, context)) return clientCall({ messageId: message.data.id, index, call }, context.shapes)
   return serverCall({ messageId: message.data.id, index, call, result }, context)
-}
-
-export function functionCall(
-  messageId: string,
-  index: number,
-  call: ToolCall,
-  status: ItemStatus = 'completed',
-): FunctionCall {
-  return {
-    id: callItemId('fc', messageId, index),
-    type: 'function_call',
-    status,
-    call_id: call.id,
-    name: call.name,
-    arguments: JSON.stringify(call.args),
-  }
 }
 
 interface CallOfServer {
@@ -189,7 +194,14 @@ export function serverCall({ messageId, index, call, result }: CallOfServer, con
       id: callItemId('ws', messageId, index),
       type: 'web_search_call',
       status: result === undefined ? open : 'completed',
-      action: { type: 'search', query, queries: [query] },
+      action: {
+        type: 'search',
+        query,
+        queries: [query],
+        ...(context.withSources && result !== undefined
+          ? { sources: sourcesIn(result.data.content).map(({ url }) => ({ type: 'url' as const, url })) }
+          : {}),
+      },
     }
   const label = context.serverLabels.find((name) => call.name.startsWith(`${name}_`))
   return {

@@ -25,12 +25,31 @@ export const FileCitation = Type.Object(
 )
 export type FileCitation = Static<typeof FileCitation>
 
+const UrlCitation = Type.Object(
+  {
+    type: Type.Literal('url_citation'),
+    url: Type.String(),
+    title: Type.String(),
+    start_index: Type.Integer(),
+    end_index: Type.Integer(),
+  },
+  { title: 'ResponseUrlCitation' },
+)
+export type UrlCitation = Static<typeof UrlCitation>
+
+const tokenProbability = { token: Type.String(), logprob: Type.Number(), bytes: Type.Array(Type.Integer()) }
+const Logprob = Type.Object(
+  { ...tokenProbability, top_logprobs: Type.Array(Type.Object(tokenProbability)) },
+  { title: 'ResponseLogprob' },
+)
+export type Logprob = Static<typeof Logprob>
+
 export const OutputText = Type.Object(
   {
     type: Type.Literal('output_text'),
     text: Type.String(),
-    annotations: Type.Array(FileCitation),
-    logprobs: Type.Array(Type.Unknown(), { maxItems: 0 }),
+    annotations: Type.Array(Type.Union([FileCitation, UrlCitation])),
+    logprobs: Type.Array(Logprob, { description: 'If they were asked for.' }),
   },
   { title: 'ResponseOutputText' },
 )
@@ -94,14 +113,98 @@ export const FunctionCall = Type.Object(
     call_id: Type.String(),
     name: Type.String(),
     arguments: Type.String(),
+    namespace: Type.Optional(Type.String()),
   },
   { title: 'ResponseFunctionCall' },
 )
 export type FunctionCall = Static<typeof FunctionCall>
 
-const FunctionCallOutput = Type.Object(
-  { id, type: Type.Literal('function_call_output'), status, call_id: Type.String(), output: Type.String() },
-  { title: 'ResponseFunctionCallOutput' },
+const call = { id, status, call_id: Type.String() }
+const CustomToolCall = Type.Object(
+  {
+    ...call,
+    type: Type.Literal('custom_tool_call'),
+    name: Type.String(),
+    input: Type.String(),
+    namespace: Type.Optional(Type.String()),
+  },
+  { title: 'ResponseCustomToolCall' },
+)
+export type CustomToolCall = Static<typeof CustomToolCall>
+
+const LocalShellCall = Type.Object(
+  {
+    ...call,
+    type: Type.Literal('local_shell_call'),
+    action: Type.Object({
+      type: Type.Literal('exec'),
+      command: Type.Array(Type.String()),
+      env: Type.Record(AnyKey, Type.String()),
+      timeout_ms: nullable(Type.Integer()),
+      user: Type.Null(),
+      working_directory: nullable(Type.String()),
+    }),
+  },
+  { title: 'ResponseLocalShellCall' },
+)
+export type LocalShellCall = Static<typeof LocalShellCall>
+
+const ShellCall = Type.Object(
+  {
+    ...call,
+    type: Type.Literal('shell_call'),
+    action: Type.Object({
+      commands: Type.Array(Type.String()),
+      timeout_ms: nullable(Type.Integer()),
+      max_output_length: nullable(Type.Integer()),
+    }),
+    environment: Type.Object({ type: Type.Literal('local') }),
+  },
+  { title: 'ResponseShellCall' },
+)
+export type ShellCall = Static<typeof ShellCall>
+
+const ApplyPatchCall = Type.Object(
+  {
+    ...call,
+    type: Type.Literal('apply_patch_call'),
+    operation: Type.Object({ type: Type.String(), path: Type.String(), diff: Type.Optional(Type.String()) }),
+  },
+  { title: 'ResponseApplyPatchCall' },
+)
+export type ApplyPatchCall = Static<typeof ApplyPatchCall>
+
+const ToolSearchCall = Type.Object(
+  {
+    ...call,
+    type: Type.Literal('tool_search_call'),
+    execution: Type.Literal('client'),
+    arguments: Type.Record(AnyKey, Type.Unknown()),
+  },
+  { title: 'ResponseToolSearchCall' },
+)
+export type ToolSearchCall = Static<typeof ToolSearchCall>
+
+/** Calls that the client executes. */
+export type ClientCall = FunctionCall | CustomToolCall | LocalShellCall | ShellCall | ApplyPatchCall | ToolSearchCall
+
+const CallOutput = Type.Object(
+  {
+    ...call,
+    type: Type.Enum(
+      [
+        'function_call_output',
+        'custom_tool_call_output',
+        'local_shell_call_output',
+        'shell_call_output',
+        'apply_patch_call_output',
+        'tool_search_output',
+      ],
+      { title: 'ResponseCallOutputType' },
+    ),
+    output: Type.String(),
+  },
+  { title: 'ResponseCallOutput' },
 )
 
 export const FileSearchCall = Type.Object(
@@ -163,14 +266,15 @@ export const McpCall = Type.Object(
 )
 export type McpCall = Static<typeof McpCall>
 
-export const OutputItem = Type.Union([OutputMessage, FunctionCall, FileSearchCall, WebSearchCall, McpCall], {
+const clientCalls = [FunctionCall, CustomToolCall, LocalShellCall, ShellCall, ApplyPatchCall, ToolSearchCall] as const
+export const OutputItem = Type.Union([OutputMessage, ...clientCalls, FileSearchCall, WebSearchCall, McpCall], {
   title: 'ResponseOutputItem',
 })
 export type OutputItem = Static<typeof OutputItem>
 
 /** An item of a conversation, or of a response's input. */
 export const ResponseItem = Type.Union(
-  [InputMessage, OutputMessage, FunctionCall, FunctionCallOutput, FileSearchCall, WebSearchCall, McpCall],
+  [InputMessage, OutputMessage, ...clientCalls, CallOutput, FileSearchCall, WebSearchCall, McpCall],
   { title: 'ResponseItem' },
 )
 export type ResponseItem = Static<typeof ResponseItem>

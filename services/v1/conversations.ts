@@ -30,6 +30,10 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
 interface Included {
   /** Results of searches are shown. */
   results: boolean
+  /** And the addresses that a web search has found. */
+  sources?: boolean
+  /** And the probabilities of tokens. */
+  logprobs?: boolean
 }
 
 /** Where items come from, and the entry that they become. */

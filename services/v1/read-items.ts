@@ -4,6 +4,7 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
 import { itemsOf } from '../../domain/responses/items-of.ts'
+import { sourcesOf } from '../../domain/responses/web-sources.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
@@ -20,6 +21,10 @@ interface ReadItemsDeps {
 interface Included {
   /** Results of searches are shown. */
   results: boolean
+  /** And the addresses that a web search has found. */
+  sources?: boolean
+  /** And the probabilities of tokens. */
+  logprobs?: boolean
 }
 
 type Entry = Pick<CheckpointRecord, 'run_id' | 'messages_json'>
@@ -112,20 +117,25 @@ export function createReadItems({ collections: { checkpoints }, pendingInput, ar
 }
 
 /** A message that comes again under its id takes the place of the first. */
-function itemsIn(entries: Entry[], { results }: Included): ResponseItem[] {
+function itemsIn(entries: Entry[], { results, sources = false, logprobs = false }: Included): ResponseItem[] {
   const logged = new Map<string, { message: Message; runId: string | undefined }>()
   for (const entry of entries)
     for (const message of messagesFromJson(entry.messages_json))
       logged.set(message.data.id, { message, runId: entry.run_id })
   const all = [...logged.values()]
   const cited = citedFilesOf(new Set(all.flatMap(({ runId }) => runId ?? [])), all)
+  const pages = sourcesOf(all.map(({ message }) => message))
   return itemsOf(
     all.map(({ message }) => message),
     {
       cited: ({ data: { id } }): CitedFile[] => cited.get(logged.get(id)?.runId ?? '') ?? [],
       functions: undefined,
       serverLabels: [],
+      shapes: new Map(),
+      sources: () => pages,
       withResults: results,
+      withSources: sources,
+      withLogprobs: logprobs,
       isOpen: false,
     },
   )

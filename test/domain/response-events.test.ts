@@ -10,6 +10,8 @@ import type { FoldedMessage } from '../../domain/run-events.ts'
 const context: ItemContext = {
   cited: () => [],
   functions: new Set(['mine']),
+  shapes: new Map(),
+  sources: () => [],
   serverLabels: ['sums'],
   withResults: false,
   isOpen: true,

@@ -82,6 +82,8 @@ describe('ids of calls that come again', () => {
     const items = itemsOf(answers, {
       cited: () => [],
       functions: new Set(),
+      shapes: new Map(),
+      sources: () => [],
       serverLabels: [],
       withResults: false,
       isOpen: false,

@@ -40,6 +40,9 @@ const assistantAgents = [
 ]
 const officialPython1 = ['openai==1.109.1']
 
+/** The released program of the Codex CLI, in a package of its own for each platform. */
+export const codexCli = () => npmPackages('codex-npm', ['@openai/codex@0.171.0'])
+
 /** Each answers the folder that holds `node_modules`. */
 export const nodeFrameworks = () => npmPackages('frameworks-npm', frameworksNode)
 export const nodeClients = () => npmPackages('openai-npm', officialNode)

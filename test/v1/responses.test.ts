@@ -446,11 +446,18 @@ describe('responses of /v1', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }
     const inPrivate = { ...image, image_url: 'http://10.0.0.1/a.png' }
     const cases: [object, string, string][] = [
-      [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
-      [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
+      [{ include: ['message.feelings'] }, 'include[0]', unsupported],
+      [{ reasoning: { summary: 'long' } }, 'reasoning.summary', 'invalid_value'],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],
       [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type', unsupported],
-      [{ tools: [{ type: 'web_search' }] }, 'tools', unsupported],
+      [{ tools: [{ type: 'image_generation', size: 'auto' }] }, 'tools[0].type', unsupported],
+      [
+        { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+        'tools[0].environment.type',
+        unsupported,
+      ],
+      [{ tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice', unsupported],
+      [{ tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }, 'tool_choice', unsupported],
       [
         { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }] },
         'tools[0].require_approval',
@@ -462,7 +469,8 @@ describe('responses of /v1', () => {
       [{ tool_choice: 'required' }, 'tool_choice', 'invalid_value'],
       [{ tool_choice: { type: 'web_search' } }, 'tool_choice.type', 'invalid_value'],
       [{ tool_choice: { type: 'mcp', server_label: 'a' } }, 'tool_choice.server_label', 'invalid_value'],
-      [{ tool_choice: { type: 'custom', name: 'a' } }, 'tool_choice.type', unsupported],
+      [{ tool_choice: { type: 'custom', name: 'a' } }, 'tool_choice.name', 'invalid_value'],
+      [{ tool_choice: { type: 'computer' } }, 'tool_choice.type', unsupported],
       [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
       [{ input: [{ role: 'user', content: [sound] }] }, 'input[0].content[0].type', unsupported],
       [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].image_url', 'missing_required_parameter'],

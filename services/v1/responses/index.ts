@@ -6,8 +6,9 @@ import { parseOwnJson } from '../../../domain/own-json.ts'
 import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { SearchOverride } from '../../../domain/search-override.ts'
-import type { ToolSetting } from '../../../domain/assistant-config.ts'
-import type { ResponseFacts } from '../../../domain/responses/facts.ts'
+import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
+import type { CallShape } from '../../../domain/responses/client-calls.ts'
+import type { ResponseFacts, ResponseWarning } from '../../../domain/responses/facts.ts'
 import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
 import { newId } from '../../../domain/ids.ts'
 import type { AssistantConfigs } from '../../assistants/configs.ts'
@@ -39,12 +40,15 @@ export type { ResponseRun } from './response-run.ts'
 
 /** The tools that a request brings. */
 export interface RequestedTools {
-  /** Names of the client's functions. */
+  /** The names under which the model is offered the client's functions and other tools. */
   functions: string[]
   /** The functions as a run stores them. */
   functionsText: string | undefined
+  /** Those of them that are no plain functions. */
+  shapes: [string, CallShape][]
   fileSearch: SearchOverride | undefined
-  webSearch: boolean
+  /** The member that asks for it. */
+  webSearch: { param: string } | undefined
   /** MCP servers. */
   servers: { name: string; url: string; headers: Record<string, string>; allowed_tools?: string[] }[]
   /** As the response shows them. */
@@ -149,8 +153,8 @@ export function createResponses(deps: ResponsesDeps) {
 
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
     const { assistant, model } = await deps.answering(caller, asked.model)
-    if (asked.tools.webSearch && !deps.canSearch)
-      throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
+    const leftOut = deps.canSearch ? undefined : asked.tools.webSearch
+    if (leftOut !== undefined) refuseDemanded(asked)
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const { thread, earlier } = await placeOf(caller, asked, runId)
     const context = earlier.input
@@ -158,9 +162,10 @@ export function createResponses(deps: ResponsesDeps) {
     const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
     for (const [index, message] of given.entries())
       checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
-    const ownFunctions = deps.configs
-      .settingsOf(assistant)
-      .tools.flatMap(({ type, name }) => (type === 'client' && name !== undefined ? [name] : []))
+    const settings = deps.configs.settingsOf(assistant)
+    const ownFunctions = settings.tools.flatMap(({ type, name }) =>
+      type === 'client' && name !== undefined ? [name] : [],
+    )
     const facts: ResponseFacts = {
       model: asked.model,
       ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
@@ -170,8 +175,10 @@ export function createResponses(deps: ResponsesDeps) {
       ...(asked.isStored ? {} : { isUnstored: true }),
       context: context.length,
       functions: [...new Set([...asked.tools.functions, ...ownFunctions])],
+      ...(asked.tools.shapes.length === 0 ? {} : { shapes: asked.tools.shapes }),
+      ...(leftOut === undefined ? {} : { warnings: [noSearch(leftOut)] }),
       serverLabels: asked.tools.servers.map(({ name }) => name),
-      shown: asked.shown,
+      shown: { ...usedOf(settings), ...asked.shown },
     }
     return {
       thread: thread ?? ownThread(caller, asked.isStored),
@@ -184,7 +191,7 @@ export function createResponses(deps: ResponsesDeps) {
         ...asked.overrides,
         ...(model === undefined ? {} : { model }),
         ...(asked.instructions ? { instructions: asked.instructions } : {}),
-        ...serverTools(asked.tools, runId),
+        ...serverTools(leftOut === undefined ? asked.tools : { ...asked.tools, webSearch: undefined }, runId),
       },
       strategy: 'enqueue' as const,
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
@@ -195,7 +202,7 @@ export function createResponses(deps: ResponsesDeps) {
   /** The tools of the request that the service executes. Keys of MCP servers are sealed. */
   function serverTools({ fileSearch, webSearch, servers }: RequestedTools, runId: string): RunOverrides {
     const added: ToolSetting[] = [
-      ...(webSearch ? [{ type: 'web_search' as const }] : []),
+      ...(webSearch === undefined ? [] : [{ type: 'web_search' as const }]),
       ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: { ...server } })),
     ]
     return {
@@ -249,6 +256,27 @@ export function createResponses(deps: ResponsesDeps) {
     /** Begins to delete a response that is not to be stored: its caller has the answer. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
   }
+}
+
+/** The values of the assistant, which hold where the request names none. */
+function usedOf({ temperature, topP }: AssistantSettings): ResponseFacts['shown'] {
+  return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { top_p: topP }) }
+}
+
+function noSearch({ param }: { param: string }): ResponseWarning {
+  return { code: 'tool_left_out', message: 'web_search is left out: no search service is configured here.', param }
+}
+
+/** A request that demands the search cannot do without it. */
+function refuseDemanded({ overrides, tools }: NewResponse): void {
+  const choice = overrides.tool_choice_json
+  const isOnly = tools.functions.length + tools.servers.length === 0 && tools.fileSearch === undefined
+  if (choice?.includes('"web_search"') || (choice !== undefined && choice !== '"none"' && isOnly))
+    throw invalidInput(
+      ['body', 'tool_choice'],
+      'web_search is not available here: no search service is configured',
+      'unsupported',
+    )
 }
 
 export function factsOf({ response_json: text }: Pick<RunRecord, 'response_json'>): ResponseFacts | undefined {

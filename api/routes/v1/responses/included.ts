@@ -10,5 +10,9 @@ export const IncludeQuery = {
 
 export function includedIn(asked: { include?: string | string[]; 'include[]'?: string | string[] }) {
   const names = [asked.include ?? [], asked['include[]'] ?? []].flat()
-  return { results: names.includes('file_search_call.results') }
+  return {
+    results: names.includes('file_search_call.results') || names.includes('web_search_call.results'),
+    sources: names.includes('web_search_call.action.sources'),
+    logprobs: names.includes('message.output_text.logprobs'),
+  }
 }

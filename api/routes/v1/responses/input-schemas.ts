@@ -3,6 +3,7 @@ import { AnyKey } from '../../../../domain/any-key.ts'
 import { dataLength } from '../../../../domain/content-parts.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
+import { RequestTool } from './tool-schemas.ts'
 
 /**
  * Input of the responses API, following the types of the `openai` package (resources/responses). Applications send back
@@ -43,13 +44,19 @@ export type Part = Static<typeof Part>
 
 const parts = Type.Array(Part, { maxItems: requestLimits.messages })
 
+/** What a command of a `shell_call` has printed, and how it ended. */
+const ShellOutput = Type.Object(
+  { stdout: text, stderr: text, outcome: Type.Record(AnyKey, Type.Unknown()) },
+  { title: 'V1ShellOutput' },
+)
+
 export const InputItem = Type.Object(
   {
     type: Type.Optional(
       Type.String({
         maxLength: 64,
         description:
-          '`message` (the default), `function_call`, `function_call_output`, `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`.',
+          '`message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`.',
       }),
     ),
     id: Type.Optional(nullable(word)),
@@ -58,8 +65,17 @@ export const InputItem = Type.Object(
     call_id: Type.Optional(word),
     name: Type.Optional(word),
     server_label: Type.Optional(word),
-    arguments: Type.Optional(text),
-    output: Type.Optional(nullable(Type.Union([text, parts]))),
+    namespace: Type.Optional(word),
+    status: Type.Optional(word),
+    arguments: Type.Optional(Type.Union([text, Type.Record(AnyKey, Type.Unknown())])),
+    input: Type.Optional(text),
+    action: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+    operation: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+    tools: Type.Optional(Type.Array(RequestTool, { maxItems: 128 })),
+    execution: Type.Optional(word),
+    output: Type.Optional(
+      nullable(Type.Union([text, parts, Type.Array(ShellOutput, { maxItems: requestLimits.messages })])),
+    ),
     queries: Type.Optional(Type.Array(text, { maxItems: requestLimits.configEntries })),
     results: Type.Optional(
       nullable(Type.Array(Type.Record(AnyKey, Type.Unknown()), { maxItems: requestLimits.messages })),

@@ -3,13 +3,15 @@ import type { Message, ToolCall } from '../../../../domain/messages.ts'
 import { readJsonObject } from '../../../../domain/partial-json.ts'
 import type { InputEntry } from '../../../../services/v1/responses/index.ts'
 import type { InputItem, Part } from './input-schemas.ts'
+import { offeredName } from './offered-name.ts'
+import type { RequestTool } from './tool-schemas.ts'
 import { isFilePart, readPart } from './read-parts.ts'
 
 type Loc = (string | number)[]
 
 const textParts = new Set(['input_text', 'output_text', 'text', 'summary_text'])
 /** They hold nothing that a model here could use. */
-const emptyTypes = new Set(['reasoning', 'mcp_list_tools', 'web_search_call'])
+const emptyTypes = new Set(['reasoning', 'mcp_list_tools', 'web_search_call', 'additional_tools'])
 
 /**
  * The messages of a request's input. Their ids are empty: whoever stores them gives them ids. Throws `invalid_input` for
@@ -22,6 +24,16 @@ export function readInput(input: string | InputItem[], loc: Loc): InputEntry[] {
   return entries
 }
 
+/** The tools that items of the input bring. */
+export function toolsOfInput(input: string | InputItem[], loc: Loc): { tool: RequestTool; loc: Loc }[] {
+  if (typeof input === 'string') return []
+  return input.flatMap(({ type, tools = [] }, index) =>
+    type === 'additional_tools' || type === 'tool_search_output'
+      ? tools.map((tool, place) => ({ tool, loc: [...loc, index, 'tools', place] }))
+      : [],
+  )
+}
+
 function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
   const { type = item.role === undefined && item.id ? 'item_reference' : 'message' } = item
   switch (type) {
@@ -32,11 +44,39 @@ function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
       entries.push({ reference: required(item.id ?? undefined, [...loc, 'id']), loc })
       return
     case 'function_call':
-      addCall(entries, callOf(item, loc))
+      addCall(entries, callOf({ ...item, name: item.name && offeredName(item.name, item.namespace) }, loc))
       return
+    case 'custom_tool_call':
+      addCall(entries, otherCall(item, required(item.name, [...loc, 'name']), { input: item.input ?? '' }, loc))
+      return
+    case 'local_shell_call':
+    case 'shell_call': {
+      const { type: _exec, ...action } = required(item.action, [...loc, 'action'])
+      addCall(entries, otherCall(item, type.replace(/_call$/, ''), action, loc))
+      return
+    }
+    case 'apply_patch_call':
+      addCall(entries, otherCall(item, 'apply_patch', required(item.operation, [...loc, 'operation']), loc))
+      return
+    case 'tool_search_call':
+      addCall(entries, otherCall(item, 'tool_search', argumentsOf(item, loc), loc))
+      return
+    case 'tool_search_output': {
+      const found = (item.tools ?? []).map(({ name }) => name ?? '').filter(Boolean)
+      const content = found.length === 0 ? 'Nothing was found.' : `These tools can be called now: ${found.join(', ')}`
+      entries.push({ message: resultOf(required(item.call_id, [...loc, 'call_id']), content) })
+      return
+    }
     case 'function_call_output':
-      entries.push({ message: resultOf(required(item.call_id, [...loc, 'call_id']), outputOf(item, loc)) })
+    case 'custom_tool_call_output':
+    case 'local_shell_call_output':
+    case 'shell_call_output':
+    case 'apply_patch_call_output': {
+      // The output of a local shell names its call as `id`.
+      const callId = item.call_id ?? (type === 'local_shell_call_output' ? (item.id ?? undefined) : undefined)
+      entries.push({ message: resultOf(required(callId, [...loc, 'call_id']), outputOf(item, loc)) })
       return
+    }
     case 'mcp_call': {
       const name = required(item.name, [...loc, 'name'])
       const id = required(item.id ?? undefined, [...loc, 'id'])
@@ -69,10 +109,30 @@ function messageOf(item: InputItem, loc: Loc): InputEntry {
   return { message: role === 'assistant' ? { type: 'AIMessage', data } : { type: 'SystemMessage', data } }
 }
 
-function callOf({ call_id: id, name, arguments: text = '{}' }: InputItem, loc: Loc): ToolCall {
-  const args = text === '' ? {} : readJsonObject(text)
+function callOf(item: InputItem, loc: Loc): ToolCall {
+  const args = argumentsOf(item, loc)
+  return {
+    id: required(item.call_id, [...loc, 'call_id']),
+    name: required(item.name, [...loc, 'name']),
+    args,
+    type: 'tool_call',
+  }
+}
+
+function argumentsOf({ arguments: given = '{}' }: InputItem, loc: Loc): Record<string, unknown> {
+  const args = typeof given !== 'string' ? given : given === '' ? {} : readJsonObject(given)
   if (args === undefined) throw invalidInput([...loc, 'arguments'], 'is not the text of a JSON object')
-  return { id: required(id, [...loc, 'call_id']), name: required(name, [...loc, 'name']), args, type: 'tool_call' }
+  return args
+}
+
+/** A call of a tool that the model is offered as a function. */
+function otherCall(item: InputItem, name: string, args: Record<string, unknown>, loc: Loc): ToolCall {
+  return {
+    id: required(item.call_id, [...loc, 'call_id']),
+    name: offeredName(name, item.namespace),
+    args,
+    type: 'tool_call',
+  }
 }
 
 /** Calls that follow each other belong to one answer, as a model makes them. */
@@ -91,8 +151,12 @@ function resultOf(callId: string, content: string): Message {
   return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId } }
 }
 
-function outputOf({ output, type }: InputItem, loc: Loc): string {
+function outputOf(item: InputItem, loc: Loc): string {
+  const { output, type } = item
   if (output === null && type === 'mcp_call') return ''
+  if (type === 'apply_patch_call_output' && !Array.isArray(output))
+    return [item.status ?? '', output ?? ''].filter(Boolean).join(': ')
+  if (Array.isArray(output) && !output.every(isPart)) return JSON.stringify(output)
   return textOf(required(output ?? undefined, [...loc, 'output']), [...loc, 'output'])
 }
 
@@ -111,4 +175,8 @@ function partText({ type, text, refusal }: Part, loc: Loc): string {
 function required<T>(value: T | undefined, loc: Loc): T {
   if (value === undefined) throw invalidInput(loc, 'is required', 'missing')
   return value
+}
+
+function isPart(part: object): part is Part {
+  return 'type' in part
 }

@@ -5,21 +5,27 @@ import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { accountCallerOf, overridesOf } from '../../public/model-parameters.ts'
-import { readInput } from './read-input.ts'
+import { readInput, toolsOfInput } from './read-input.ts'
 import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
 import { readToolChoice } from './read-tool-choice.ts'
 import { readTools } from './read-tools.ts'
 
 type Loc = (string | number)[]
 
-/** What answers hold that no model here makes. */
+/** What answers may show in addition; the last of them is never in an answer here. */
 const included = new Set([
   'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.output_text.logprobs',
   'reasoning.encrypted_content',
   'message.input_image.image_url',
   'computer_call_output.output.image_url',
   'code_interpreter_call.outputs',
 ])
+
+/** How much of the model's reasoning is wanted: what its server tells is shown. */
+const summaries = new Set(['auto', 'concise', 'detailed', 'none'])
 
 /** Members that are refused, and why. */
 const refused: Record<string, string> = {
@@ -35,7 +41,7 @@ const refused: Record<string, string> = {
 export function readRequest(body: ResponseCreateRequest, conversation: ThreadRecord | undefined): NewResponse {
   refuseUnmet(body)
   const { model, input = [], instructions, previous_response_id: previousId, metadata } = body
-  const tools = readTools(body.tools ?? [])
+  const tools = readTools(body.tools ?? [], toolsOfInput(input, ['body', 'input']))
   const isBackground = body.background ?? false
   const isStored = body.store ?? true
   if (isBackground && !isStored)
@@ -60,11 +66,15 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
       ...overridesOf({
         temperature: body.temperature,
         top_p: body.top_p,
+        presence_penalty: body.presence_penalty,
+        frequency_penalty: body.frequency_penalty,
+        logprobs: wantsLogprobs(body),
+        top_logprobs: body.top_logprobs,
         response_format: formatOf(body.text?.format),
       }),
       ...(body.max_output_tokens ? { max_completion_tokens: body.max_output_tokens } : {}),
       ...effortOf(body.reasoning?.effort),
-      ...(body.service_tier ? { service_tier: body.service_tier } : {}),
+      ...(body.service_tier && body.service_tier !== 'auto' ? { service_tier: body.service_tier } : {}),
       ...(body.text?.verbosity ? { verbosity: body.text.verbosity } : {}),
       ...(body.user ? { user: body.user } : {}),
       ...(body.safety_identifier ? { safety_identifier: body.safety_identifier } : {}),
@@ -89,15 +99,19 @@ function refuseUnmet(body: ResponseCreateRequest): void {
   }
   for (const [index, one] of (body.include ?? []).entries())
     if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
-  if (body.top_logprobs) throw unsupported(['top_logprobs'], 'probabilities of tokens are not known here')
   for (const member of ['summary', 'generate_summary'] as const) {
     const asked = body.reasoning?.[member]
-    if (asked && asked !== 'auto') throw unsupported(['reasoning', member], 'there are no summaries of the reasoning')
+    if (asked && !summaries.has(asked))
+      throw invalidInput(['body', 'reasoning', member], `is none of ${[...summaries].join(', ')}`)
   }
 }
 
 function unsupported(loc: Loc, why: string) {
   return invalidInput(['body', ...loc], why, 'unsupported')
+}
+
+function wantsLogprobs({ include, top_logprobs: top }: ResponseCreateRequest): boolean {
+  return Boolean(top) || (include ?? []).includes('message.output_text.logprobs')
 }
 
 function formatOf(format: TextFormat | undefined) {
@@ -136,9 +150,12 @@ function shownMembers(body: ResponseCreateRequest, tools: object[]): NewResponse
     truncation: body.truncation,
     temperature: body.temperature,
     top_p: body.top_p,
+    presence_penalty: body.presence_penalty,
+    frequency_penalty: body.frequency_penalty,
+    top_logprobs: body.top_logprobs,
     text: body.text && { format: { type: 'text' }, ...body.text },
     reasoning: body.reasoning && { effort: null, summary: null, ...body.reasoning },
-    service_tier: body.service_tier,
+    service_tier: body.service_tier === 'auto' ? undefined : body.service_tier,
     user: body.user,
     safety_identifier: body.safety_identifier,
     prompt_cache_key: body.prompt_cache_key,

@@ -2,11 +2,12 @@ import type { RunToolChoice, ToolReference } from '../../../../domain/client-too
 import { invalidInput } from '../../../../domain/errors.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
+import { offeredName } from './offered-name.ts'
 import { plainType, required } from './read-tools.ts'
 import type { RequestToolChoice } from './request-schemas.ts'
 
 type Loc = (string | number)[]
-type ChosenTool = { type: string; name?: string; server_label?: string }
+type ChosenTool = { type: string; name?: string; namespace?: string; server_label?: string }
 
 /** Which tools the model may or must call. */
 export function readToolChoice(
@@ -36,19 +37,30 @@ function choiceOf(choice: RequestToolChoice, tools: RequestedTools): RunToolChoi
 }
 
 /** A tool of the request. Throws `invalid_input` for one that the request does not have. */
-function referenceTo({ type, name, server_label: label }: ChosenTool, tools: RequestedTools, loc: Loc): ToolReference {
+function referenceTo(
+  { type, name, namespace, server_label: label }: ChosenTool,
+  tools: RequestedTools,
+  loc: Loc,
+): ToolReference {
   switch (plainType(type)) {
-    case 'function': {
+    case 'function':
+    case 'custom': {
       const known = required(name, [...loc, 'name'])
-      if (!tools.functions.includes(known))
+      const offered = offeredName(known, namespace)
+      if (!tools.functions.includes(offered))
         throw invalidInput([...loc, 'name'], `no function of the request is called ${known}`)
-      return { name: known }
+      return { name: offered }
     }
+    case 'local_shell':
+    case 'shell':
+    case 'apply_patch':
+      if (!tools.functions.includes(type)) throw missing(type, loc)
+      return { name: type }
     case 'file_search':
       if (tools.fileSearch === undefined) throw missing(type, loc)
       return { type: 'retrieval' }
     case 'web_search':
-      if (!tools.webSearch) throw missing(type, loc)
+      if (tools.webSearch === undefined) throw missing(type, loc)
       return { type: 'web_search' }
     case 'mcp': {
       const server = required(label, [...loc, 'server_label'])
@@ -57,7 +69,7 @@ function referenceTo({ type, name, server_label: label }: ChosenTool, tools: Req
       return { server, ...(name ? { name } : {}) }
     }
     default:
-      throw invalidInput([...loc, 'type'], `a tool of type ${type} cannot be chosen here`, 'unsupported')
+      throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
   }
 }
 

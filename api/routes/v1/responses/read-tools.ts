@@ -2,15 +2,23 @@ import { Value } from 'typebox/value'
 import { maxVectorStores } from '../../../../domain/assistant-config.ts'
 import { type ClientFunction, clientFunctionsText } from '../../../../domain/client-tools.ts'
 import { invalidInput } from '../../../../domain/errors.ts'
+import { type CallShape, customFunction, shellFunctions } from '../../../../domain/responses/client-calls.ts'
 import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
 import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
 import { Filter } from '../vector-store-schemas.ts'
-import type { RequestTool } from './request-schemas.ts'
+import { offeredName } from './offered-name.ts'
+import type { RequestTool } from './tool-schemas.ts'
 
 type Loc = (string | number)[]
 
 const kinds = {
   function: ['name', 'description', 'parameters', 'strict'],
+  custom: ['name', 'description', 'format'],
+  namespace: ['name', 'description', 'tools'],
+  tool_search: ['description', 'execution', 'parameters'],
+  local_shell: [],
+  shell: ['environment'],
+  apply_patch: [],
   file_search: ['vector_store_ids', 'max_num_results', 'ranking_options', 'filters'],
   web_search: ['search_context_size', 'external_web_access', 'filters'],
   mcp: [
@@ -26,23 +34,56 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
-/** The tools of a request, by who executes them. Throws `invalid_input` for what is not supported. */
-export function readTools(tools: RequestTool[]): RequestedTools {
+/**
+ * The tools of a request, by who executes them; `added` are those that its input brings. Throws `invalid_input` for what is
+ * not supported.
+ */
+export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc: Loc }[] = []): RequestedTools {
   const functions: ClientFunction[] = []
   const requested: RequestedTools = {
     functions: [],
     functionsText: undefined,
+    shapes: [],
     fileSearch: undefined,
-    webSearch: false,
+    webSearch: undefined,
     servers: [],
     shown: [],
   }
-  for (const [index, tool] of tools.entries()) {
-    const loc = ['body', 'tools', index]
+  const add = (offered: ClientFunction, shape?: CallShape) => {
+    // Clients repeat tools that a search has found.
+    const isKnown = functions.some(({ name }) => name === offered.name)
+    if (isKnown && requested.shown.length === tools.length) return
+    functions.push(offered)
+    if (shape !== undefined) requested.shapes.push([offered.name, shape])
+  }
+  const own = tools.map((tool, index) => ({ tool, loc: ['body', 'tools', index] as Loc }))
+  for (const { tool, loc } of [...own, ...added]) {
     const kind = kindOf(tool, loc)
     switch (kind) {
       case 'function':
-        functions.push(functionOf(tool, loc))
+      case 'custom':
+        addClientTool(tool, { add, loc })
+        break
+      case 'namespace':
+        addNamespace(tool, { add, loc })
+        break
+      case 'tool_search':
+        // Of a search by the server nothing is left to find: the model is given every tool at once.
+        if (tool.execution === 'client')
+          add({ ...functionOf({ ...tool, name: kind }, loc), name: kind }, { type: kind })
+        break
+      case 'shell':
+        if (tool.environment && tool.environment.type !== 'local')
+          throw invalidInput(
+            [...loc, 'environment', 'type'],
+            `${tool.environment.type} is not available here`,
+            'unsupported',
+          )
+        add(shellFunctions.shell, { type: kind })
+        break
+      case 'local_shell':
+      case 'apply_patch':
+        add(shellFunctions[kind], { type: kind })
         break
       case 'file_search':
         if (requested.fileSearch !== undefined) throw invalidInput(loc, 'there can be one tool of type file_search')
@@ -50,19 +91,77 @@ export function readTools(tools: RequestTool[]): RequestedTools {
         break
       case 'web_search':
         refuseSearchOptions(tool, loc)
-        requested.webSearch = true
+        requested.webSearch ??= { param: placeOf(loc) }
         break
       case 'mcp':
         requested.servers.push(serverOf(tool, loc))
         break
     }
-    requested.shown.push(shownTool(tool))
+    if (loc[1] === 'tools') requested.shown.push(shownTool(tool))
   }
   const labels = requested.servers.map(({ name }) => name)
   if (new Set(labels).size < labels.length) throw invalidInput(['body', 'tools'], 'two servers have one server_label')
   if (functions.length > 0) requested.functionsText = clientFunctionsText(functions, ['body', 'tools'])
   requested.functions = functions.map(({ name }) => name)
   return requested
+}
+
+type ClientTool = Pick<RequestTool, 'type' | 'name' | 'description' | 'parameters' | 'strict' | 'format'>
+
+interface NamespaceTool extends ClientTool {
+  tools?: NamespaceTool[] | null
+}
+
+interface Place {
+  add: (offered: ClientFunction, shape?: CallShape) => void
+  loc: Loc
+  namespace?: string
+}
+
+function addClientTool(tool: ClientTool, { add, loc, namespace }: Place): void {
+  const name = required(tool.name, [...loc, 'name'])
+  const offered = offeredName(name, namespace)
+  const inside = namespace === undefined ? {} : { namespace }
+  switch (tool.type) {
+    case 'function':
+      add(
+        { ...functionOf(tool, loc), name: offered },
+        namespace === undefined ? undefined : { type: 'function', name, namespace },
+      )
+      return
+    case 'custom':
+      add(customFunction(offered, tool.description, grammarOf(tool, loc)), { type: 'custom', name, ...inside })
+      return
+    default:
+      throw invalidInput([...loc, 'type'], `${tool.type} is not available here`, 'unsupported')
+  }
+}
+
+function addNamespace(tool: NamespaceTool, { add, loc, namespace }: Place): void {
+  const name = required(tool.name, [...loc, 'name'])
+  const whole = namespace === undefined ? name : `${namespace}.${name}`
+  for (const [index, inner] of (tool.tools ?? []).entries()) {
+    const place = { add, loc: [...loc, 'tools', index], namespace: whole }
+    if (inner.type === 'namespace') addNamespace(inner, place)
+    else addClientTool(inner, place)
+  }
+}
+
+function grammarOf({ format }: ClientTool, loc: Loc): { syntax: string; definition: string } | undefined {
+  if (!format || format.type === 'text') return undefined
+  return {
+    syntax: required(format.syntax, [...loc, 'format', 'syntax']),
+    definition: required(format.definition, [...loc, 'format', 'definition']),
+  }
+}
+
+function placeOf(loc: Loc): string {
+  return loc
+    .slice(1)
+    .reduce<string>(
+      (place, part) => (typeof part === 'number' ? `${place}[${part}]` : place === '' ? part : `${place}.${part}`),
+      '',
+    )
 }
 
 function kindOf(tool: RequestTool, loc: Loc): Kind {
@@ -94,7 +193,7 @@ function isKind(type: string): type is Kind {
   return Object.hasOwn(kinds, type)
 }
 
-function functionOf({ name, description, parameters, strict }: RequestTool, loc: Loc): ClientFunction {
+function functionOf({ name, description, parameters, strict }: ClientTool, loc: Loc): ClientFunction {
   return {
     name: required(name, [...loc, 'name']),
     ...(description === undefined ? {} : { description }),
@@ -154,9 +253,15 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
   }
 }
 
-/** Keys are not shown, nor stored in clear. Addresses of servers have keys in their path, query or user, too. */
+/**
+ * With the values that are used. Keys are not shown, nor stored in clear. Addresses of servers have keys in their path,
+ * query or user, too.
+ */
 function shownTool({ authorization: _key, headers: _headers, server_url: url, ...tool }: RequestTool): RequestTool {
-  return url === undefined ? tool : { ...tool, server_url: originOf(url) }
+  if (url !== undefined) return { ...tool, server_url: originOf(url) }
+  if (tool.type !== 'function') return tool
+  const { description = null, parameters = null, strict = false } = tool
+  return { ...tool, description, parameters, strict }
 }
 
 function originOf(url: string): string {

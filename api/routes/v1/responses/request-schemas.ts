@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
-import { maxVectorStores } from '../../../../domain/assistant-config.ts'
-import { functionName } from '../../../../domain/client-tools.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { Metadata } from '../../../../domain/metadata.ts'
 import { nullable } from '../../schemas.ts'
 import { strict } from '../v1-route.ts'
 import { Input } from './input-schemas.ts'
+import { RequestTool } from './tool-schemas.ts'
 
 /** Requests of the responses API, following the types of the `openai` package (resources/responses). */
 
@@ -15,60 +14,11 @@ const label = Type.String({ minLength: 1, maxLength: 64 })
 const itemId = Type.String({ minLength: 1, maxLength: 200 })
 const anyObject = Type.Record(AnyKey, Type.Unknown())
 
-/** All kinds of tools in one: `read-tools.ts` knows which members belong to which kind, and refuses others. */
-export const RequestTool = Type.Object(
-  {
-    type: Type.String({
-      maxLength: 64,
-      description: '`function`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
-    }),
-    name: Type.Optional(functionName),
-    description: maybe(Type.String({ maxLength: requestLimits.textLength })),
-    parameters: maybe(anyObject),
-    strict: maybe(Type.Boolean()),
-    vector_store_ids: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: maxVectorStores }),
-    ),
-    max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
-    ranking_options: Type.Optional(
-      strict({
-        ranker: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: there is one.' })),
-        score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-      }),
-    ),
-    filters: maybe(anyObject),
-    search_context_size: Type.Optional(
-      Type.Enum(['low', 'medium', 'high'], {
-        title: 'V1SearchContextSize',
-        description: 'Has no effect: results have one size.',
-      }),
-    ),
-    external_web_access: Type.Optional(
-      Type.Boolean({
-        description: 'Has no effect: results come from the index of the search service, no page is opened.',
-      }),
-    ),
-    server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$', maxLength: 40 })),
-    server_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
-    server_description: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
-    authorization: Type.Optional(Type.String({ maxLength: 16_384 })),
-    headers: maybe(Type.Record(AnyKey, Type.String({ maxLength: 16_384 }), { maxProperties: 50 })),
-    allowed_tools: maybe(
-      Type.Union([
-        Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }),
-        strict({ tool_names: Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }) }),
-      ]),
-    ),
-    require_approval: maybe(Type.Union([Type.String({ maxLength: 16 }), anyObject])),
-  },
-  { title: 'V1ResponseTool' },
-)
-export type RequestTool = Static<typeof RequestTool>
-
 const ChosenTool = Type.Object(
   {
     type: Type.String({ maxLength: 64 }),
     name: Type.Optional(Type.String({ maxLength: 64 })),
+    namespace: Type.Optional(Type.String({ maxLength: 64 })),
     server_label: Type.Optional(label),
   },
   { title: 'V1AllowedTool' },
@@ -79,9 +29,10 @@ export const RequestToolChoice = Type.Union(
     strict({
       type: Type.String({
         maxLength: 64,
-        description: '`function`, `file_search`, `web_search`, `mcp` or `allowed_tools`.',
+        description: '`allowed_tools`, or the type of a tool of the request.',
       }),
       name: Type.Optional(Type.String({ maxLength: 64 })),
+      namespace: Type.Optional(Type.String({ maxLength: 64 })),
       mode: Type.Optional(Type.Enum(['auto', 'required'], { title: 'V1AllowedToolsMode' })),
       tools: Type.Optional(Type.Array(ChosenTool, { minItems: 1, maxItems: 128 })),
       server_label: Type.Optional(label),
@@ -133,6 +84,8 @@ export const ResponseCreateRequest = strict(
     max_tool_calls: maybe(Type.Integer({ minimum: 1, maximum: 10_000 })),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
     text: maybe(
       strict({

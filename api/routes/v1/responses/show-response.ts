@@ -5,6 +5,7 @@ import type { Metadata } from '../../../../domain/metadata.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
+import { sourcesOf } from '../../../../domain/responses/web-sources.ts'
 import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../../../domain/responses/items-of.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
@@ -15,13 +16,17 @@ import type { ResponseShape } from './response-schemas.ts'
 export interface Included {
   /** Results of searches. */
   results: boolean
+  /** The addresses that a web search has found. */
+  sources?: boolean
+  /** The probabilities of tokens. */
+  logprobs?: boolean
 }
 
 /** How the items of a run are shown. `messages` are those that the run has added, as they are when it is called. */
 export function itemContext(
   { run, facts }: ResponseRun,
   messages: () => Message[],
-  { results, isOpen }: Included & { isOpen: boolean },
+  { results, sources = false, logprobs = false, isOpen }: Included & { isOpen: boolean },
 ): ItemContext {
   const cited = (_message: AIMessage): CitedFile[] =>
     citedFilesOf(
@@ -32,7 +37,11 @@ export function itemContext(
     cited,
     functions: new Set(facts.functions),
     serverLabels: facts.serverLabels,
+    shapes: new Map(facts.shapes ?? []),
+    sources: () => sourcesOf(messages()),
     withResults: results,
+    withSources: sources,
+    withLogprobs: logprobs || Boolean(facts.shown['top_logprobs']),
     isOpen,
   }
 }
@@ -57,6 +66,7 @@ export function showResponse(response: ResponseRun, messages: Message[], include
         item.type === 'message' ? item.content.map((part) => (part.type === 'refusal' ? '' : part.text)).join('') : '',
       )
       .join(''),
+    ...(facts.warnings === undefined ? {} : { warnings: facts.warnings }),
     store: !facts.isUnstored,
     metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
     usage: usageOf(run),
@@ -133,6 +143,8 @@ const defaults: Pick<
   | 'max_tool_calls'
   | 'temperature'
   | 'top_p'
+  | 'presence_penalty'
+  | 'frequency_penalty'
   | 'top_logprobs'
   | 'text'
   | 'reasoning'
@@ -147,13 +159,15 @@ const defaults: Pick<
   parallel_tool_calls: true,
   max_output_tokens: null,
   max_tool_calls: null,
-  temperature: null,
-  top_p: null,
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
   top_logprobs: 0,
   text: { format: { type: 'text' } },
   reasoning: { effort: null, summary: null },
   truncation: 'auto',
-  service_tier: null,
+  service_tier: 'default',
   user: null,
   safety_identifier: null,
   prompt_cache_key: null,
