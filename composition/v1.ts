@@ -83,6 +83,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       files: projectFiles,
       vectorStores,
       canSearch: canSearch(settings),
+      offeredBy: core.tools.offeredBy,
     }),
     conversations: createConversations({ ...core, deletions, files: projectFiles }),
     embeddings,

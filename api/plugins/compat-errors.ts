@@ -63,7 +63,8 @@ export const v1Errors: ErrorShape = {
     if (!isUnknownModel(error)) return { error: shown }
     return { error: { ...shown, type: 'invalid_request_error', param: 'model' } }
   },
-  statusOf: (error) => (error.code === 'invalid_input' ? 400 : isUnknownModel(error) ? 404 : error.status),
+  statusOf: (error) =>
+    error.code === 'invalid_input' ? 400 : isUnknownModel(error) ? 404 : isConnector(error) ? 424 : error.status,
   unknownRoute: (method, path) => `${method} ${path} is not offered here.`,
 }
 
@@ -71,6 +72,9 @@ export const v1Errors: ErrorShape = {
 function isUnknownModel({ cause }: AppError): boolean {
   return isRunError(cause) && cause.type === 'model_not_found'
 }
+
+/** A server that the request names cannot be asked. */
+const isConnector = ({ fields = [] }: AppError) => fields.some(({ type }) => type === 'external_connector_error')
 
 type Loc = (string | number)[]
 
@@ -110,6 +114,7 @@ const v1Codes = new Map([
   ['unsupported', 'unsupported_parameter'],
   ['type', 'invalid_type'],
   ['model_not_found', 'model_not_found'],
+  ['external_connector_error', 'external_connector_error'],
 ])
 
 function v1CodeOf(error: AppError): string {

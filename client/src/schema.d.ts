@@ -6749,7 +6749,7 @@ export interface components {
          * @description Who a message is from.
          * @enum {unknown}
          */
-        CompatChatRole: "system" | "developer" | "user" | "assistant" | "tool";
+        CompatChatRole: "system" | "developer" | "user" | "assistant" | "tool" | "function";
         /**
          * CompatContentPart
          * @description A part of a message.
@@ -6781,6 +6781,10 @@ export interface components {
                     arguments: string;
                 };
             }[] | null;
+            function_call?: {
+                name: string;
+                arguments: string;
+            } | null;
             tool_call_id?: string | null;
         };
         /**
@@ -6790,7 +6794,20 @@ export interface components {
         CompatClientTool: {
             type: string;
             function?: components["schemas"]["ClientFunction"];
+            name?: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments that the model passes. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the model must keep to the schema. */
+            strict?: boolean | null;
         };
+        /**
+         * CompatFunctionCallMode
+         * @enum {unknown}
+         */
+        CompatFunctionCallMode: "none" | "auto";
         /**
          * ReasoningEffort
          * @description How hard the model thinks before it answers.
@@ -6833,6 +6850,10 @@ export interface components {
             tools?: components["schemas"]["CompatClientTool"][] | null;
             tool_choice?: unknown | null;
             parallel_tool_calls?: boolean | null;
+            functions?: components["schemas"]["ClientFunction"][] | null;
+            function_call?: (components["schemas"]["CompatFunctionCallMode"] | {
+                name: string;
+            }) | null;
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
@@ -6878,7 +6899,7 @@ export interface components {
          * @description Why the model stopped.
          * @enum {unknown}
          */
-        CompatFinishReason: "stop" | "length" | "tool_calls" | "content_filter";
+        CompatFinishReason: "stop" | "length" | "tool_calls" | "function_call" | "content_filter";
         /**
          * CompatChatCompletion
          * @description A chat completion.
@@ -6900,6 +6921,11 @@ export interface components {
                     /** @description What the model thought before it answered. */
                     reasoning_content?: string;
                     tool_calls?: components["schemas"]["CompatToolCall"][];
+                    function_call?: {
+                        name: string;
+                        /** @description JSON, as the model wrote it. */
+                        arguments: string;
+                    };
                 };
                 logprobs: components["schemas"]["CompatLogprobs"] | null;
                 finish_reason: components["schemas"]["CompatFinishReason"];
@@ -7447,6 +7473,10 @@ export interface components {
             tools?: components["schemas"]["CompatClientTool"][] | null;
             tool_choice?: unknown | null;
             parallel_tool_calls?: boolean | null;
+            functions?: components["schemas"]["ClientFunction"][] | null;
+            function_call?: (components["schemas"]["CompatFunctionCallMode"] | {
+                name: string;
+            }) | null;
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
@@ -7481,10 +7511,6 @@ export interface components {
             web_search_options?: unknown;
             /** @description Refused: answers are not moderated here. */
             moderation?: unknown;
-            /** @description Refused: use `tools`. */
-            functions?: unknown;
-            /** @description Refused: use `tool_choice`. */
-            function_call?: unknown;
         };
         /**
          * V1ChatCompletionList
@@ -8889,7 +8915,8 @@ export interface components {
                 [key: string]: string;
             } | null;
             allowed_tools?: (string[] | {
-                tool_names: string[];
+                tool_names?: string[] | null;
+                read_only?: boolean | null;
             }) | null;
             require_approval?: (string | {
                 [key: string]: unknown;
@@ -9085,6 +9112,22 @@ export interface components {
          * @enum {unknown}
          */
         V1IncompleteReason: "max_output_tokens" | "content_filter";
+        /** ResponseMcpListTools */
+        ResponseMcpListTools: {
+            id: string;
+            /** @enum {string} */
+            type: "mcp_list_tools";
+            server_label: string;
+            tools: {
+                name: string;
+                description: string;
+                input_schema: unknown;
+                annotations: {
+                    [key: string]: unknown;
+                } | null;
+            }[];
+            error: null;
+        };
         /**
          * ResponseItemStatus
          * @description Whether an item is whole.
@@ -9317,7 +9360,7 @@ export interface components {
          * ResponseOutputItem
          * @description What a response has added.
          */
-        ResponseOutputItem: components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseOutputItem: components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
         /**
          * V1ResponseUsage
          * @description Tokens, as the model counted them.
@@ -9482,7 +9525,7 @@ export interface components {
          * ResponseItem
          * @description An item of a conversation.
          */
-        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
         /**
          * V1ResponseItemList
          * @description A page of items.
@@ -25513,7 +25556,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect. */
+        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction` and `web_search_options`. Other members are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatChatCompletionRequest"];
@@ -28296,7 +28339,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect. */
+        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction` and `web_search_options`. Other members are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatChatCompletionRequest"];
@@ -37189,6 +37232,15 @@ export interface operations {
             };
             /** @description Default Response */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            424: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,7 +5,7 @@ import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { clientCall, functionCall } from './client-calls.ts'
 import { messageItemId } from './ids.ts'
 import { type ItemContext, isFunction, messageItem, serverCall, textPart } from './items-of.ts'
-import type { ClientCall, FunctionCall, OutputItem } from './items.ts'
+import type { ClientCall, FunctionCall, McpListTools, OutputItem } from './items.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */
@@ -30,7 +30,7 @@ interface Shown {
  * depends on the messages alone, and not on when they became known: a stream that is read again has the same events with
  * the same numbers.
  */
-export function createOutputEvents(context: ItemContext) {
+export function createOutputEvents(context: ItemContext, listed: readonly McpListTools[] = []) {
   let shown: Shown = { messages: [], results: new Map(), isOver: false }
   let contradicted = false
   let outputIndex = 0
@@ -48,6 +48,7 @@ export function createOutputEvents(context: ItemContext) {
 
   /** Yields undefined when the next event is not known yet. */
   function* walk(): Generator<ResponseEvent | undefined, void, void> {
+    for (const item of listed) yield* listedTools(item)
     for (let at = 0; ;) {
       const message = shown.messages[at]
       if (message === undefined) {
@@ -57,6 +58,14 @@ export function createOutputEvents(context: ItemContext) {
       if (isAnswer(message)) yield* answer(at)
       at += 1
     }
+  }
+
+  function* listedTools(item: McpListTools): Progress {
+    const place = { item_id: item.id, output_index: outputIndex }
+    yield { type: 'response.output_item.added', output_index: outputIndex, item: { ...item, tools: [] } }
+    yield { type: 'response.mcp_list_tools.in_progress', ...place }
+    yield { type: 'response.mcp_list_tools.completed', ...place }
+    yield done(item)
   }
 
   function* answer(at: number): Generator<ResponseEvent | undefined, void, void> {

@@ -1,4 +1,5 @@
 import type { CallShape } from './client-calls.ts'
+import type { McpListTools } from './items.ts'
 
 /** Something of a request that was left out. */
 export interface ResponseWarning {
@@ -31,6 +32,8 @@ export interface ResponseFacts {
   warnings?: ResponseWarning[]
   /** Labels of the MCP servers that the request named. */
   serverLabels: string[]
+  /** The tools of these servers, as they listed them when the response was made. */
+  listed?: Omit<McpListTools, 'id' | 'type' | 'error'>[]
   /** Members of the request that the response shows as they were sent. */
   shown: Record<string, unknown>
 }

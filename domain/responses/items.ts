@@ -267,14 +267,36 @@ export const McpCall = Type.Object(
 export type McpCall = Static<typeof McpCall>
 
 const clientCalls = [FunctionCall, CustomToolCall, LocalShellCall, ShellCall, ApplyPatchCall, ToolSearchCall] as const
-export const OutputItem = Type.Union([OutputMessage, ...clientCalls, FileSearchCall, WebSearchCall, McpCall], {
-  title: 'ResponseOutputItem',
-})
+const McpListTools = Type.Object(
+  {
+    id,
+    type: Type.Literal('mcp_list_tools'),
+    server_label: Type.String(),
+    tools: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        description: Type.String(),
+        input_schema: Type.Unknown(),
+        annotations: nullable(Type.Record(AnyKey, Type.Unknown())),
+      }),
+    ),
+    error: Type.Null(),
+  },
+  { title: 'ResponseMcpListTools' },
+)
+export type McpListTools = Static<typeof McpListTools>
+
+export const OutputItem = Type.Union(
+  [McpListTools, OutputMessage, ...clientCalls, FileSearchCall, WebSearchCall, McpCall],
+  {
+    title: 'ResponseOutputItem',
+  },
+)
 export type OutputItem = Static<typeof OutputItem>
 
 /** An item of a conversation, or of a response's input. */
 export const ResponseItem = Type.Union(
-  [InputMessage, OutputMessage, ...clientCalls, CallOutput, FileSearchCall, WebSearchCall, McpCall],
+  [InputMessage, OutputMessage, McpListTools, ...clientCalls, CallOutput, FileSearchCall, WebSearchCall, McpCall],
   { title: 'ResponseItem' },
 )
 export type ResponseItem = Static<typeof ResponseItem>

@@ -7,8 +7,9 @@ import type { Conversations } from '../threads/conversations.ts'
 const searchedBytes = 2 * 1024 * 1024
 
 /**
- * Results of tools in the input of a run belong to calls of its thread, or of the input, that have no result yet. Throws
- * `invalid_input` otherwise: the model would not be shown them.
+ * The input of a run without results that were said before: some clients send all of them again with each turn. The other
+ * results of tools belong to calls of its thread, or of the input, that have no result yet. Throws `invalid_input`
+ * otherwise: the model would not be shown them.
  */
 export async function checkResults(
   conversations: Pick<Conversations, 'read'>,
@@ -18,19 +19,29 @@ export async function checkResults(
     isNewThread,
     loc = ['body', 'input'],
   }: { thread: ThreadRecord; input: Message[]; isNewThread: boolean; loc?: string[] | undefined },
-): Promise<void> {
-  if (input.every(({ type }) => type !== 'ToolMessage')) return
+): Promise<Message[]> {
+  if (input.every(({ type }) => type !== 'ToolMessage')) return input
   const before = isNewThread ? [] : (await conversations.read(thread._id, searchedBytes, { thread })).messages
   const open = new Map<string, number>()
+  const said = new Set<string>()
   const note = (message: Message) => {
     if (message.type === 'AIMessage')
       for (const { id } of message.data.tool_calls ?? []) open.set(id, (open.get(id) ?? 0) + 1)
     if (message.type !== 'ToolMessage') return true
     const calls = open.get(message.data.tool_call_id) ?? 0
     open.set(message.data.tool_call_id, Math.max(0, calls - 1))
+    said.add(textOf(message))
     return calls > 0
   }
   for (const message of before) note(message)
-  for (const [index, message] of input.entries())
-    if (!note(message)) throw invalidInput([...loc, index, 'tool_call_id'], 'no call without a result has this id')
+  return input.filter((message, index) => {
+    const wasSaid = message.type === 'ToolMessage' && said.has(textOf(message))
+    if (note(message)) return true
+    if (!wasSaid) throw invalidInput([...loc, index, 'tool_call_id'], 'no call without a result has this id')
+    return false
+  })
+}
+
+function textOf({ data }: Extract<Message, { type: 'ToolMessage' }>): string {
+  return JSON.stringify([data.tool_call_id, data.content])
 }

@@ -150,7 +150,7 @@ export async function admitRun(
     thread,
     withThread = false,
     assistant,
-    input,
+    input: given,
     attachments = [],
     inputLoc,
     overrides = {},
@@ -167,7 +167,7 @@ export async function admitRun(
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-  await checkResults(conversations, { thread, input, isNewThread: withThread, loc: inputLoc })
+  const input = await checkResults(conversations, { thread, input: given, isNewThread: withThread, loc: inputLoc })
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)

@@ -60,6 +60,9 @@ export function createTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
   })
   return {
+    /** What an MCP server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
+    offeredBy: mcp.offeredBy,
+
     /** For `GET /tools/`. */
     catalogue: (): ToolDescription[] =>
       toolCatalogue.map((tool) => ({ ...tool, available: tool.type !== 'web_search' || canSearch(search) })),

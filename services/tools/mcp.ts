@@ -78,18 +78,27 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
     }
   }
 
+  /** What a server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
+  async function offeredBy(config: McpConfig, signal: AbortSignal): Promise<RemoteTools> {
+    if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
+    const server = { url: config.url, headers: config.headers ?? {} }
+    const hideSecrets = secretsHider(server.headers)
+    const remote = await listOf(server, signal).catch((error: unknown) => {
+      throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
+    })
+    const allowed = config.allowed_tools
+    return { ...remote, tools: remote.tools.filter(({ name }) => allowed === undefined || allowed.includes(name)) }
+  }
+
   return {
-    /** Throws if the server cannot be asked; the message contains no keys or addresses. */
+    /** As the server describes them. */
+    offeredBy,
+
     async list(config: McpConfig, signal: AbortSignal): Promise<{ tools: Tool[]; warning: string | undefined }> {
-      if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
+      const remote = await offeredBy(config, signal)
       const server = { url: config.url, headers: config.headers ?? {} }
       const hideSecrets = secretsHider(server.headers)
-      const remote = await listOf(server, signal).catch((error: unknown) => {
-        throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
-      })
-      const allowed = config.allowed_tools
-      const offered = remote.tools.filter(({ name }) => allowed === undefined || allowed.includes(name))
-      const tools = offered.map((tool) => asTool(config.name, tool, server, hideSecrets))
+      const tools = remote.tools.map((tool) => asTool(config.name, tool, server, hideSecrets))
       return { tools, warning: warningOf(remote) }
     },
   }
@@ -127,7 +136,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
 }
 
 /** The cached list of a server: the usable tools, and how many were left out. */
-interface RemoteTools {
+export interface RemoteTools {
   tools: Pick<RemoteTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>[]
   leftOut: number
 }

@@ -76,7 +76,7 @@ export function createEmbeddings(server: EmbeddingServer | undefined) {
           )
         }
       } catch (error) {
-        throw error instanceof ModelFailure ? refusalOf(error) : error
+        throw error instanceof ModelFailure ? refusalOf(error, input) : error
       }
       return {
         vectors: done.flatMap(({ vectors }) => vectors),
@@ -109,7 +109,13 @@ const codeOf: Record<ModelFailureType, ErrorCode> = {
   model_error: 'upstream_failed',
 }
 
-function refusalOf({ message, type, retryAfterMs }: ModelFailure): AppError {
+function refusalOf({ message, type, retryAfterMs }: ModelFailure, [first]: AskedEmbeddings['input']): AppError {
+  if (type === 'model_refused_request' && Array.isArray(first))
+    return invalidInput(
+      ['body', 'input'],
+      'the embedding server takes texts, and refused lists of tokens',
+      'unsupported',
+    )
   const code = codeOf[type]
   return new AppError(code, message, {
     // What error bodies show as the code.

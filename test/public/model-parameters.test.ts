@@ -63,7 +63,6 @@ describe('the model parameters of compat requests', () => {
     ['modalities', ['text', 'audio']],
     ['audio', { voice: 'alloy', format: 'wav' }],
     ['tool_choice', { type: 'function', function: { name: 'mine' } }],
-    ['functions', [{ name: 'mine' }]],
     ['prediction', { type: 'content', content: 'x' }],
     ['function_call', { name: 'mine' }],
     ['web_search_options', {}],

@@ -254,6 +254,52 @@ describe('chat completions on /v1', () => {
     await page.close()
   })
 
+  it('take functions by their old names, and answer by them', async () => {
+    const { name, description, parameters } = weather.function
+    const asOld = { model, functions: [{ name, description, parameters }], function_call: { name } }
+    const call = { name: 'get_weather', arguments: '{"city":"Paris"}' }
+    service.model.reply({ toolCalls: [{ name: call.name, arguments: ['{"city":', '"Paris"}'] }] })
+    const first = await client.chat.completions.create({ ...asOld, messages: ask })
+    expect(first.choices[0]).toMatchObject({
+      message: { content: null, function_call: call },
+      finish_reason: 'function_call',
+    })
+    expect(first.choices[0]?.message.tool_calls).toBeUndefined()
+    expect(asked()).toMatchObject({
+      tools: [{ type: 'function', function: { name } }],
+      tool_choice: { type: 'function', function: { name } },
+      parallel_tool_calls: false,
+    })
+    service.model.reply({ text: 'Rain' })
+    const messages: OpenAI.ChatCompletionMessageParam[] = [
+      ...ask,
+      { role: 'assistant', content: null, function_call: call },
+      { role: 'function', name, content: 'rain' },
+    ]
+    const second = await client.chat.completions.create({ ...asOld, function_call: 'auto', messages })
+    expect(second.choices[0]).toMatchObject({ message: { content: 'Rain' }, finish_reason: 'stop' })
+    const [, called, result] = asked()?.messages ?? []
+    expect(called?.tool_calls?.[0]?.function).toEqual(call)
+    expect(result).toMatchObject({ role: 'tool', content: 'rain', tool_call_id: called?.tool_calls?.[0]?.id })
+    service.model.reply({ toolCalls: [{ name: call.name, arguments: ['{"city":', '"Paris"}'] }] })
+    const deltas: string[] = []
+    let end: string | null | undefined
+    for await (const { choices } of await client.chat.completions.create({ ...asOld, messages: ask, stream: true })) {
+      deltas.push(choices[0]?.delta.function_call?.arguments ?? '')
+      end = choices[0]?.finish_reason ?? end
+    }
+    expect([deltas.join(''), end]).toEqual([call.arguments, 'function_call'])
+  })
+
+  it('take flat functions, as some clients send them', async () => {
+    const { name, parameters } = weather.function
+    service.model.reply({ toolCalls: [{ name, arguments: { city: 'Paris' } }] })
+    const tools = [{ type: 'function', name, parameters }] as unknown as OpenAI.ChatCompletionTool[]
+    const { choices } = await client.chat.completions.create({ model, messages: ask, tools })
+    expect(choices[0]).toMatchObject({ message: { tool_calls: [{ function: { name } }] }, finish_reason: 'tool_calls' })
+    expect(asked()?.tools).toMatchObject([{ type: 'function', function: { name, parameters } }])
+  })
+
   it('parse structured answers, which the model is asked for with its schema', async () => {
     const Answer = z.object({ city: z.string(), degrees: z.number() })
     service.model.reply({ text: '{"city":"Paris","degrees":12}' })
@@ -427,7 +473,6 @@ describe('chat completions on /v1', () => {
       modalities: ['text', 'audio'],
       prediction: { type: 'content', content: 'x' },
       web_search_options: {},
-      functions: [{ name: 'old' }],
       function_call: { name: 'old' },
       tool_choice: { type: 'function', function: { name: 'unknown' } },
     }))

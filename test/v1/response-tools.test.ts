@@ -158,6 +158,7 @@ describe('tools of responses that the service executes', () => {
     expect(limited.asked.map(([names]) => names)).toEqual([['ask_user', 'sums_add', 'sums_other'], ['ask_user']])
     expect(limited.response).toMatchObject({ max_tool_calls: 2, output_text: 'Enough' })
     expect(limited.response.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'sums', tools: [{ name: 'add' }, { name: 'other' }], error: null },
       { type: 'mcp_call', output: '3' },
       { type: 'mcp_call', output: '3' },
       { type: 'mcp_call', output: 'This call was not made: 2 calls are allowed in all.' },
@@ -191,10 +192,13 @@ describe('tools of responses that the service executes', () => {
     const last = events.at(-1)
     if (last?.type !== 'response.completed') throw new Error('the response did not complete')
     expect(last.response.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'sums', tools: [{ name: 'add', description: 'Adds' }] },
       { type: 'mcp_call', server_label: 'sums', name: 'add', arguments: '{"a":1,"b":2}', output: '3' },
       { type: 'message' },
     ])
     expect(events.map(({ type }) => type).filter((type) => type.includes('mcp'))).toEqual([
+      'response.mcp_list_tools.in_progress',
+      'response.mcp_list_tools.completed',
       'response.mcp_call.in_progress',
       'response.mcp_call_arguments.delta',
       'response.mcp_call_arguments.done',
@@ -209,5 +213,30 @@ describe('tools of responses that the service executes', () => {
     // The helper reads them too.
     const replayed = client.responses.stream({ response_id: last.response.id })
     expect((await replayed.finalResponse()).output_text).toBe('Three')
+  })
+
+  it('fail with 424 and its name when an MCP server cannot be asked, and offer what its filter allows', async () => {
+    const { client } = await v1Client(service)
+    const create = (tool: object) => {
+      const server = { type: 'mcp', server_label: 'sums', server_url: mcp.url, require_approval: 'never', ...tool }
+      const body = { model: 'scripted', input: 'Add', tools: [server] }
+      return client.responses.create(body as OpenAI.Responses.ResponseCreateParamsNonStreaming)
+    }
+    const before = service.model.requests.length
+    const refused = await refusalOf(create({ server_label: 'closed' }))
+    expect([refused.status, refused.code, refused.param]).toEqual([
+      424,
+      'external_connector_error',
+      'tools[0].server_url',
+    ])
+    expect(refused.message).toContain('closed')
+    expect(service.model.requests.length).toBe(before)
+    service.model.reply({ text: 'Nothing' })
+    const key = { headers: { authorization: 'Bearer secret-of-the-server' } }
+    await create({ ...key, allowed_tools: { read_only: true } })
+    expect(service.model.requests.at(-1)?.body.tools).toBeUndefined()
+    service.model.reply({ text: 'Nothing' })
+    await create({ ...key, allowed_tools: { read_only: false, tool_names: ['add'] } })
+    expect(service.model.requests.at(-1)?.body.tools?.map(({ function: { name } }) => name)).toEqual(['sums_add'])
   })
 })

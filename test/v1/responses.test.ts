@@ -541,6 +541,29 @@ describe('responses of /v1', () => {
       expect((await refusalOf(client.responses.retrieve(id))).status).toBe(404)
   })
 
+  it('take an output that was said before as said, and refuse another one for the same call', async () => {
+    const { client } = await v1Client(service)
+    const tools = [{ type: 'function' as const, name: 'look', parameters: {}, strict: false }]
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'look', arguments: {} }] })
+    const first = await client.responses.create({ model: 'scripted', input: 'Hi', tools })
+    const output = { type: 'function_call_output' as const, call_id: 'c1', output: 'sunny' }
+    service.model.reply({ text: 'It is sunny.' })
+    const second = await client.responses.create({
+      model: 'scripted',
+      input: [output],
+      previous_response_id: first.id,
+      tools,
+    })
+    service.model.reply({ text: 'Still sunny.' })
+    const go = { model: 'scripted', previous_response_id: second.id, tools }
+    const more = { role: 'user' as const, content: 'And now?' }
+    expect((await client.responses.create({ ...go, input: [output, more] })).output_text).toBe('Still sunny.')
+    const results = service.model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'tool')
+    expect(results).toHaveLength(1)
+    const other = await refusalOf(client.responses.create({ ...go, input: [{ ...output, output: 'rain' }, more] }))
+    expect([other.status, other.param]).toEqual([400, 'input[0].call_id'])
+  })
+
   it('belong to one project', async () => {
     const { client, owner } = await v1Client(service)
     service.model.reply({ text: 'Secret' })

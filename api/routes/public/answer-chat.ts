@@ -44,6 +44,8 @@ export interface AskedChat {
   metadata?: Record<string, unknown> | undefined
   /** Functions of the client: only their calls are shown. */
   clientTools: ReadonlySet<string>
+  /** Calls are shown by their old name, `function_call`. */
+  isOld: boolean
   /** Whether the caller may read what the model thinks. */
   showsReasoning: boolean
   /** The caller owns the run, and is told in the provider's words what it refuses. */
@@ -76,8 +78,8 @@ export async function answerChat(
   }
   // The stored answer of a key would outlive the thread.
   if (isStreamed || !isStored) await answerIsFollowed(request)
-  const { model, clientTools, showsReasoning, metadata } = asked
-  const options = { run, model, clientTools, showsReasoning, metadata }
+  const { model, clientTools, isOld, showsReasoning, metadata } = asked
+  const options = { run, model, clientTools, isOld, showsReasoning, metadata }
   const shownError = asked.isOwner ? ownerRunError : publicRunError
   if (!isStreamed) {
     const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams, { shownError }))).finally(

@@ -39,11 +39,16 @@ const ClientToolCall = Type.Object({
 
 export const ChatMessage = Type.Object(
   {
-    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool'], { title: 'CompatChatRole' }),
+    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function'], { title: 'CompatChatRole' }),
     content: Type.Optional(nullable(Content)),
     refusal: Type.Optional(nullable(text)),
     name: Type.Optional(nullable(name)),
     tool_calls: Type.Optional(nullable(Type.Array(ClientToolCall, { maxItems: requestLimits.toolCalls }))),
+    function_call: Type.Optional(
+      nullable(
+        Type.Object({ name, arguments: text }, { description: 'The old name of a single call in `tool_calls`.' }),
+      ),
+    ),
     tool_call_id: Type.Optional(nullable(foreignId)),
   },
   { title: 'CompatChatMessage' },
@@ -54,8 +59,11 @@ export type ChatMessage = Static<typeof ChatMessage>
 export const maxChoices = 8
 
 const ClientTool = Type.Object(
-  { type: name, function: Type.Optional(ClientFunction) },
-  { title: 'CompatClientTool', description: 'A function of the client. Tools of other types are refused.' },
+  { type: name, function: Type.Optional(ClientFunction), ...Type.Partial(ClientFunction).properties },
+  {
+    title: 'CompatClientTool',
+    description: 'A function of the client, in `function` or flat. Tools of other types are refused.',
+  },
 )
 
 /** The members of a request that both families take. */
@@ -74,6 +82,16 @@ export const chatMembers = {
   tools: Type.Optional(nullable(Type.Array(ClientTool, { maxItems: maxClientFunctions }))),
   tool_choice: Type.Optional(nullable(Type.Unknown({ description: 'As `ToolChoice`, of functions in `tools`.' }))),
   parallel_tool_calls: Type.Optional(nullable(Type.Boolean())),
+  functions: Type.Optional(
+    nullable(Type.Array(ClientFunction, { maxItems: maxClientFunctions, description: 'The old name of `tools`.' })),
+  ),
+  function_call: Type.Optional(
+    nullable(
+      Type.Union([Type.Enum(['none', 'auto'], { title: 'CompatFunctionCallMode' }), Type.Object({ name })], {
+        description: 'The old name of `tool_choice`.',
+      }),
+    ),
+  ),
   ...chatParameters,
 }
 
@@ -92,7 +110,7 @@ export const ChatCompletionRequest = Type.Object(
   {
     title: 'CompatChatCompletionRequest',
     description:
-      'Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect.',
+      'Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction` and `web_search_options`. Other members are accepted and have no effect.',
   },
 )
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>
@@ -126,9 +144,12 @@ export const ChatCompletion = Type.Object(
           refusal: nullable(Type.String({ description: 'What the model said instead of an answer.' })),
           reasoning_content: Type.Optional(Type.String({ description: 'What the model thought before it answered.' })),
           tool_calls: Type.Optional(Type.Array(ToolCallShape)),
+          function_call: Type.Optional(ToolCallShape.properties.function),
         }),
         logprobs: nullable(Logprobs),
-        finish_reason: Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'], { title: 'CompatFinishReason' }),
+        finish_reason: Type.Enum(['stop', 'length', 'tool_calls', 'function_call', 'content_filter'], {
+          title: 'CompatFinishReason',
+        }),
       }),
     ),
     usage: Type.Optional(TokenUsage),

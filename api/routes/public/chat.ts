@@ -5,7 +5,7 @@ import { type ChatHost, answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
-import { toolOverridesOf } from './client-tools.ts'
+import { functionsOf, toolOverridesOf, usesOldNames } from './client-tools.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
@@ -52,7 +52,8 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         acting: publicCallerOf(body),
         choices: body.n ?? 1,
         isStored,
-        clientTools: new Set((body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])),
+        clientTools: new Set(functionsOf(body).map(({ name }) => name)),
+        isOld: usesOldNames(body),
         showsReasoning: publicFamily.showsReasoning(assistant),
         isStreamed: body.stream ?? false,
         includeUsage: body.stream_options?.include_usage ?? false,

@@ -9,7 +9,21 @@ type Loc = (string | number)[]
 
 /** Converts the messages of a chat-completions request. Throws `invalid_input` for content that cannot be read. */
 export function messagesOfChat(messages: ChatMessage[]): RunMessageInput[] {
-  return messages.map((message, index) => messageOf(message, ['body', 'messages', index]))
+  return withCallIds(messages).map((message, index) => messageOf(message, ['body', 'messages', index]))
+}
+
+/** Calls and results by their old names have no ids: a result follows its call. */
+function withCallIds(messages: ChatMessage[]): ChatMessage[] {
+  let count = 0
+  return messages.map((message): ChatMessage => {
+    const { role, function_call: call } = message
+    if (role === 'assistant' && call) {
+      count += 1
+      const own = { id: `function_${count}`, function: call }
+      return { ...message, tool_calls: [...(message.tool_calls ?? []), own] }
+    }
+    return role === 'function' ? { ...message, role: 'tool', tool_call_id: `function_${count}` } : message
+  })
 }
 
 function messageOf(message: ChatMessage, loc: Loc): RunMessageInput {
@@ -33,6 +47,7 @@ function messageOf(message: ChatMessage, loc: Loc): RunMessageInput {
       return { type: 'AIMessage', data: { ...data, ...(calls.length > 0 ? { tool_calls: calls } : {}) } }
     }
     case 'tool':
+    case 'function':
       if (!message.tool_call_id)
         throw invalidInput([...loc, 'tool_call_id'], 'is required of a tool message', 'missing')
       return { type: 'ToolMessage', data: { ...data, tool_call_id: message.tool_call_id } }

@@ -16,6 +16,8 @@ export interface CompletionOptions {
   model: string
   /** Functions of the client: only their calls are shown. */
   clientTools: ReadonlySet<string>
+  /** Calls are shown by their old name, `function_call`. */
+  isOld?: boolean
   metadata?: Record<string, unknown> | undefined
   /** Whether the caller may read what the model thinks. */
   showsReasoning: boolean
@@ -85,7 +87,7 @@ export function chatCompletion(options: CompletionOptions, views: RunView[]): Ch
 }
 
 function choiceOf(view: RunView, index: number, options: CompletionOptions): Choice {
-  const { clientTools } = options
+  const { clientTools, isOld } = options
   const added = createAnswerProgress(options)(view)
   const { text = '', reasoning = '', refusal = '', logprobs = [] } = added ?? {}
   const calls = openCallsOf(view, clientTools)
@@ -96,10 +98,11 @@ function choiceOf(view: RunView, index: number, options: CompletionOptions): Cho
       content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
       refusal: refusal === '' ? null : refusal,
       ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-      ...(calls.length > 0 ? { tool_calls: calls.map(callShape) } : {}),
+      ...(calls.length > 0 && !isOld ? { tool_calls: calls.map(callShape) } : {}),
+      ...(calls[0] !== undefined && isOld ? { function_call: callShape(calls[0]).function } : {}),
     },
     logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
-    finish_reason: finishReasonOf(view, clientTools),
+    finish_reason: finishReasonOf(view, options),
   }
 }
 
@@ -140,12 +143,12 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
           ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
           ...(text === '' ? {} : { content: text }),
           ...(refusal === '' ? {} : { refusal }),
-          ...(calls.length > 0 ? { tool_calls: calls.map(callDelta) } : {}),
+          ...(options.isOld ? oldDelta(calls) : calls.length > 0 ? { tool_calls: calls.map(callDelta) } : {}),
         },
         null,
         logprobs,
       ),
-    end: (index: number, view: RunView) => chunk(index, {}, finishReasonOf(view, options.clientTools)),
+    end: (index: number, view: RunView) => chunk(index, {}, finishReasonOf(view, options)),
     usage: (usage: Usage) => ({ ...head(options), object: 'chat.completion.chunk', choices: [], usage }),
   }
 }
@@ -153,6 +156,12 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
 function callDelta({ index, first, args }: CallAdvance) {
   if (first === undefined) return { index, function: { arguments: args } }
   return { index, id: first.id, type: 'function', function: { name: first.name, arguments: args } }
+}
+
+/** By the old name there is one call: the first. */
+function oldDelta(calls: CallAdvance[]) {
+  const first = calls.find(({ index }) => index === 0)
+  return first === undefined ? {} : { function_call: callDelta(first).function }
 }
 
 function head({ run, model }: CompletionOptions) {
@@ -165,9 +174,10 @@ function answersOf(view: RunView) {
   )
 }
 
-function finishReasonOf(view: RunView, clientTools: ReadonlySet<string>): Choice['finish_reason'] {
+function finishReasonOf(view: RunView, { clientTools, isOld }: CompletionOptions): Choice['finish_reason'] {
+  const called = isOld ? 'function_call' : 'tool_calls'
   const cut = answersOf(view).at(-1)?.cut
-  return cut ?? (openCallsOf(view, clientTools).length > 0 ? 'tool_calls' : 'stop')
+  return cut ?? (openCallsOf(view, clientTools).length > 0 ? called : 'stop')
 }
 
 /** Tokens of all steps of all choices, as counted by the model; undefined if it gave none. */

@@ -16,11 +16,6 @@ const chatDemands: Record<string, Demand> = {
   modalities: { isMade: (value) => JSON.stringify(value) !== '["text"]' && isFilled(value), why: textOnly },
   audio: { isMade: (value) => isFilled(value), why: textOnly },
   prediction: { isMade: (value) => isFilled(value), why: 'models are not told what to expect' },
-  functions: { isMade: (value) => isFilled(value), why: 'functions are passed in tools' },
-  function_call: {
-    isMade: (value) => value !== 'auto' && value !== 'none',
-    why: 'functions are passed in tools, and demanded by tool_choice',
-  },
   web_search_options: { isMade: () => true, why: "a search cannot be demanded: the assistant's tools are its owner's" },
   moderation: { isMade: (value) => isFilled(value), why: 'answers are not moderated here' },
 }

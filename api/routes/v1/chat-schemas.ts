@@ -31,8 +31,6 @@ export const V1ChatRequest = strict(
     prediction: unsupported('models are not told what to expect'),
     web_search_options: unsupported('a search is a tool of an assistant'),
     moderation: unsupported('answers are not moderated here'),
-    functions: unsupported('use `tools`'),
-    function_call: unsupported('use `tool_choice`'),
   },
   { title: 'V1ChatCompletionRequest' },
 )

@@ -6,7 +6,7 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 import { type AskedChat, type ChatHost, answerChat } from '../public/answer-chat.ts'
 import { ChatCompletion } from '../public/chat-schemas.ts'
 import { messagesOfChat } from '../public/client-messages.ts'
-import { toolOverridesOf } from '../public/client-tools.ts'
+import { functionsOf, toolOverridesOf, usesOldNames } from '../public/client-tools.ts'
 import { accountCallerOf, overridesOf } from '../public/model-parameters.ts'
 import { refuseUnmetChat } from '../public/unmet-demands.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
@@ -68,7 +68,8 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         isStored,
         ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),
         metadata: isStored ? (metadata ?? {}) : undefined,
-        clientTools: new Set([...ownTools, ...(body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])]),
+        clientTools: new Set([...ownTools, ...functionsOf(body).map(({ name }) => name)]),
+        isOld: usesOldNames(body),
         showsReasoning: true,
         isOwner: true,
         isStreamed: body.stream ?? false,

@@ -22,7 +22,7 @@ export function operation(name: string, summary: string, description?: string) {
 
 /** The refusals that a route declares beside those of every route (`api/openapi/operation.ts`). */
 export function v1Refusals(
-  ...statuses: (402 | 404 | 409 | 413 | 429 | 499 | 500 | 502 | 503 | 504)[]
+  ...statuses: (402 | 404 | 409 | 413 | 424 | 429 | 499 | 500 | 502 | 503 | 504)[]
 ): Record<number, TSchema> {
   return Object.fromEntries([400, 401, 403, ...statuses].map((status) => [status, V1Error]))
 }

@@ -26,6 +26,7 @@ import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
+import type { Tools } from '../../tools/index.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type PartSourcesDeps } from '../part-sources.ts'
@@ -37,6 +38,18 @@ import type { ResponseRun } from './response-run.ts'
 
 export type { InputEntry } from './find-items.ts'
 export type { ResponseRun } from './response-run.ts'
+
+/** An MCP server of a request. */
+export interface AskedServer {
+  name: string
+  url: string
+  headers: Record<string, string>
+  allowed_tools?: string[]
+  /** Only tools that say so of themselves, or only others. */
+  readOnly?: boolean
+  /** The member of the request. */
+  loc: (string | number)[]
+}
 
 /** The tools that a request brings. */
 export interface RequestedTools {
@@ -50,7 +63,7 @@ export interface RequestedTools {
   /** The member that asks for it. */
   webSearch: { param: string } | undefined
   /** MCP servers. */
-  servers: { name: string; url: string; headers: Record<string, string>; allowed_tools?: string[] }[]
+  servers: AskedServer[]
   /** As the response shows them. */
   shown: object[]
 }
@@ -78,6 +91,8 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
   secretBox: Pick<SecretBox, 'seal'>
   vectorStores: Pick<VectorStores, 'find'>
+  /** What an MCP server offers. */
+  offeredBy: Tools['offeredBy']
   /** Whether a search service is configured. */
   canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
@@ -156,6 +171,7 @@ export function createResponses(deps: ResponsesDeps) {
     const leftOut = deps.canSearch ? undefined : asked.tools.webSearch
     if (leftOut !== undefined) refuseDemanded(asked)
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
+    const listed = await listServers(asked.tools.servers)
     const { thread, earlier } = await placeOf(caller, asked, runId)
     const context = earlier.input
     const found = await findItems(caller, asked.input, context)
@@ -178,6 +194,7 @@ export function createResponses(deps: ResponsesDeps) {
       ...(asked.tools.shapes.length === 0 ? {} : { shapes: asked.tools.shapes }),
       ...(leftOut === undefined ? {} : { warnings: [noSearch(leftOut)] }),
       serverLabels: asked.tools.servers.map(({ name }) => name),
+      ...(listed.length === 0 ? {} : { listed: listed.map(({ shown }) => shown) }),
       shown: { ...usedOf(settings), ...asked.shown },
     }
     return {
@@ -191,7 +208,14 @@ export function createResponses(deps: ResponsesDeps) {
         ...asked.overrides,
         ...(model === undefined ? {} : { model }),
         ...(asked.instructions ? { instructions: asked.instructions } : {}),
-        ...serverTools(leftOut === undefined ? asked.tools : { ...asked.tools, webSearch: undefined }, runId),
+        ...serverTools(
+          {
+            ...asked.tools,
+            webSearch: leftOut === undefined ? asked.tools.webSearch : undefined,
+            servers: listed.map(({ server }) => server),
+          },
+          runId,
+        ),
       },
       strategy: 'enqueue' as const,
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
@@ -199,11 +223,41 @@ export function createResponses(deps: ResponsesDeps) {
     }
   }
 
+  /** Throws `upstream_failed`, naming the server, for one that cannot be asked: without it the answer would be another. */
+  async function listServers(servers: AskedServer[]) {
+    const signal = AbortSignal.timeout(listMs)
+    return Promise.all(
+      servers.map(async (server) => {
+        const { tools } = await deps.offeredBy(configOf(server), signal).catch((error: unknown) => {
+          const why = error instanceof Error ? error.message : 'the MCP server failed'
+          const msg = `the tools of the MCP server ${server.name} could not be listed: ${why}`
+          throw new AppError('upstream_failed', msg, {
+            fields: [{ loc: server.loc, msg, type: 'external_connector_error' }],
+          })
+        })
+        const { readOnly } = server
+        const offered = tools.filter(
+          ({ annotations }) => readOnly === undefined || (annotations?.readOnlyHint === true) === readOnly,
+        )
+        const shown = offered.map(({ name, description = '', inputSchema, annotations }) => ({
+          name,
+          description,
+          input_schema: inputSchema,
+          annotations: annotations === undefined ? null : { ...annotations },
+        }))
+        return {
+          server: readOnly === undefined ? server : { ...server, allowed_tools: offered.map(({ name }) => name) },
+          shown: { server_label: server.name, tools: withinBytes(shown) },
+        }
+      }),
+    )
+  }
+
   /** The tools of the request that the service executes. Keys of MCP servers are sealed. */
   function serverTools({ fileSearch, webSearch, servers }: RequestedTools, runId: string): RunOverrides {
     const added: ToolSetting[] = [
       ...(webSearch === undefined ? [] : [{ type: 'web_search' as const }]),
-      ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: { ...server } })),
+      ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: configOf(server) })),
     ]
     return {
       ...(fileSearch === undefined ? {} : { search_json: JSON.stringify(fileSearch) }),
@@ -256,6 +310,19 @@ export function createResponses(deps: ResponsesDeps) {
     /** Begins to delete a response that is not to be stored: its caller has the answer. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
   }
+}
+
+const listMs = 15_000
+/** What is kept of a server's list with the response; further tools are offered, and not shown. */
+const listedBytes = 128 * 1024
+
+function withinBytes<T>(tools: T[]): T[] {
+  let left = listedBytes
+  return tools.filter((tool) => (left -= Buffer.byteLength(JSON.stringify(tool))) >= 0)
+}
+
+function configOf({ loc: _loc, readOnly: _readOnly, ...config }: AskedServer) {
+  return config
 }
 
 /** The values of the assistant, which hold where the request names none. */

@@ -46,7 +46,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
           'Each response is a durable run. Members that would change the answer and are not supported are refused by their names.',
         ),
         body: ResponseCreateRequest,
-        response: { ...responseOrStream, ...v1Refusals(402, 404, 413, 429, 502, 504) },
+        response: { ...responseOrStream, ...v1Refusals(402, 404, 413, 424, 429, 502, 504) },
       },
     },
     async (request, reply) => {

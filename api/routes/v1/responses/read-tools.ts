@@ -241,7 +241,8 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
       'must be never: calls are not given back for approval',
       'unsupported',
     )
-  const names = Array.isArray(allowed) ? allowed : allowed?.tool_names
+  const names = (Array.isArray(allowed) ? allowed : allowed?.tool_names) ?? undefined
+  const readOnly = Array.isArray(allowed) ? undefined : (allowed?.read_only ?? undefined)
   return {
     name: required(tool.server_label, [...loc, 'server_label']),
     url: required(tool.server_url, [...loc, 'server_url']),
@@ -250,6 +251,8 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
       ...(authorization === undefined ? {} : { authorization: `Bearer ${authorization}` }),
     },
     ...(names === undefined ? {} : { allowed_tools: names }),
+    ...(readOnly === undefined ? {} : { readOnly }),
+    loc: [...loc, 'server_url'],
   }
 }
 

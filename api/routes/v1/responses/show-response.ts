@@ -4,6 +4,7 @@ import type { AIMessage, Message } from '../../../../domain/messages.ts'
 import type { Metadata } from '../../../../domain/metadata.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
+import type { McpListTools } from '../../../../domain/responses/items.ts'
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
 import { sourcesOf } from '../../../../domain/responses/web-sources.ts'
 import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
@@ -50,7 +51,7 @@ export function itemContext(
 export function showResponse(response: ResponseRun, messages: Message[], included: Included): ResponseShape {
   const { run, facts } = response
   const context = itemContext(response, () => messages, { ...included, isOpen: isOpenRun(run) })
-  const output = outputOf(messages, context)
+  const output = [...listedTools(response), ...outputOf(messages, context)]
   const end = endOf(run, messages)
   return {
     id: responseId(run._id),
@@ -71,6 +72,16 @@ export function showResponse(response: ResponseRun, messages: Message[], include
     metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
     usage: usageOf(run),
   }
+}
+
+/** What the MCP servers of the request offered; the first items of the output. */
+export function listedTools({ run, facts }: ResponseRun): McpListTools[] {
+  return (facts.listed ?? []).map((listed, index) => ({
+    id: `mcpl_${run._id}_${index}`,
+    type: 'mcp_list_tools',
+    ...listed,
+    error: null,
+  }))
 }
 
 type End = Pick<ResponseShape, 'status' | 'error' | 'incomplete_details'>

@@ -10,7 +10,7 @@ import { openEventStream } from '../../../sse/event-stream.ts'
 import { followRun } from '../../../sse/follow-run.ts'
 import { brokenStream, endOf } from '../../public/run-end.ts'
 import type { CompatErrorObject } from '../../../plugins/compat-errors.ts'
-import { type Included, itemContext, showResponse } from './show-response.ts'
+import { type Included, itemContext, listedTools, showResponse } from './show-response.ts'
 
 interface StreamOptions {
   included: Included
@@ -31,7 +31,10 @@ export function streamResponse(
 ) {
   const stream = openEventStream(reply)
   const messages = () => messagesOf(feed.view)
-  const output = createOutputEvents(itemContext(response, messages, { ...included, isOpen: true }))
+  const output = createOutputEvents(
+    itemContext(response, messages, { ...included, isOpen: true }),
+    listedTools(response),
+  )
   let number = 0
   let anyText = false
 
@@ -46,8 +49,10 @@ export function streamResponse(
     const error = { type: 'error', code, message, param: null, sequence_number: Math.max(number, after + 1) }
     stream.send({ name: 'error', data: JSON.stringify(error) })
   }
+  // Its items have events of their own.
+  const { listed: _listed, ...facts } = response.facts
   const begun = (status: 'queued' | 'in_progress') => ({
-    ...showResponse({ ...response, run: beginning(response.run) }, [], included),
+    ...showResponse({ run: beginning(response.run), facts }, [], included),
     status,
   })
 

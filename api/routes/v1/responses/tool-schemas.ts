@@ -46,7 +46,7 @@ export const RequestTool = Type.Object(
       description:
         '`function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
     }),
-    tools: maybe(Type.Array(Type.Object(clientTool, { title: 'V1NamespaceTool' }), { maxItems: maxClientFunctions })),
+    tools: maybe(Type.Array(NamespaceTool, { maxItems: maxClientFunctions })),
     execution: maybe(Type.Enum(['client', 'server'], { title: 'V1ToolSearchExecution' })),
     environment: maybe(Type.Object({ type: Type.String({ maxLength: 64 }) }, { title: 'V1ShellEnvironment' })),
     vector_store_ids: Type.Optional(
@@ -79,7 +79,12 @@ export const RequestTool = Type.Object(
     allowed_tools: maybe(
       Type.Union([
         Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }),
-        strict({ tool_names: Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }) }),
+        strict({
+          tool_names: maybe(Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries })),
+          read_only: maybe(
+            Type.Boolean({ description: 'Tools that say by their annotations that they change nothing.' }),
+          ),
+        }),
       ]),
     ),
     require_approval: maybe(Type.Union([Type.String({ maxLength: 16 }), anyObject])),
