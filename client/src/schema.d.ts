@@ -8850,6 +8850,17 @@ export interface components {
             syntax?: components["schemas"]["V1GrammarSyntax"];
             definition?: string;
         };
+        /** V1InnerTool */
+        V1InnerTool: {
+            type: string;
+            name?: string;
+            description?: string | null;
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            strict?: boolean | null;
+            format?: components["schemas"]["V1CustomFormat"] | null;
+        };
         /** V1NamespaceTool */
         V1NamespaceTool: {
             type: string;
@@ -8860,6 +8871,7 @@ export interface components {
             } | null;
             strict?: boolean | null;
             format?: components["schemas"]["V1CustomFormat"] | null;
+            tools?: components["schemas"]["V1InnerTool"][] | null;
         };
         /**
          * V1ToolSearchExecution
