@@ -1,4 +1,4 @@
-import { parseForeignJson } from './foreign-json.ts'
+import { parseExactJson } from './json-text.ts'
 import { type FoldedMessage, inOrder } from './run-events.ts'
 
 /** A call of a function of the client, with its arguments as the model wrote them so far. */
@@ -72,7 +72,7 @@ export function createCallProgress(names: ReadonlySet<string>) {
 function isSame(sent: string, text: string): boolean {
   try {
     // The model's call was bounded when it was read.
-    return JSON.stringify(parseForeignJson(sent, { bytes: Infinity }) ?? {}) === text
+    return JSON.stringify(parseExactJson(sent) ?? {}) === text
   } catch {
     return false
   }

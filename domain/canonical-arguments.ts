@@ -135,7 +135,8 @@ function readValue(state: Reading, character: string): boolean {
   if (state.at + found.length === state.source.length) return false
   const value = parsed(found)
   if (value === undefined) return stop(state)
-  write(state, JSON.stringify(value))
+  // Numbers keep their digits.
+  write(state, found)
   state.at += found.length
   closed(state)
   return true

@@ -9,11 +9,24 @@ export function toJsonText(value: unknown): string {
 
 /** For answers: an object that `JSON.stringify` turns into exactly this text. */
 export function objectFromJsonText(text: string): Record<string, unknown> {
-  const keepingSigns = /(?<![\d.eE"])-0(?![\d.eE])/.test(text)
-  const value: unknown = keepingSigns
-    ? JSON.parse(text, (_key, entry: unknown) => (Object.is(entry, -0) ? rawNegativeZero : entry))
-    : JSON.parse(text)
+  const value = parseExactJson(text)
   return isObject(value) ? value : {}
+}
+
+/** Finds texts with numbers that `JSON.stringify` may write in another way, and a few others. */
+const maybeRewritten = /[:,[]\s*-?(?:[\d.]{16}|\d+\.\d*0(?!\d)|[\d.]+[eE])|[:,[]\s*-0(?![.\d])/
+
+/**
+ * As `JSON.parse`, but `JSON.stringify` writes each number of the value with the digits that it has in the text: one above
+ * 2^53, or with zeros at its end, is an object made by `JSON.rawJSON`. So only for values that are passed on; code that
+ * computes with numbers parses the text with `JSON.parse`. `structuredClone` does not keep such objects.
+ */
+export function parseExactJson(text: string): unknown {
+  if (!maybeRewritten.test(text)) return JSON.parse(text)
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value
+    return JSON.stringify(value) === context.source ? value : rawNumber(context.source)
+  })
 }
 
 export function holdsInfinity(value: unknown): boolean {
@@ -31,4 +44,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** `JSON.rawJSON` (ECMAScript proposal, in V8 since 11.4) is not in TypeScript's library yet. */
 const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
-const rawNegativeZero: unknown = typeof rawJson === 'function' ? Reflect.apply(rawJson, JSON, ['-0']) : -0
+const rawNegativeZero: unknown = rawNumber('-0')
+
+function rawNumber(source: string): unknown {
+  return typeof rawJson === 'function' ? Reflect.apply(rawJson, JSON, [source]) : Number(source)
+}

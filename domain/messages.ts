@@ -4,12 +4,15 @@ import { ContentPartInput, FileOfMessage, MessagePart } from './content-parts.ts
 import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
 import { createMessageLine } from './message-line.ts'
-import { parseOwnJson } from './own-json.ts'
+import { parseOwnExactJson } from './own-json.ts'
 
 /** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */
 const askedMembers = { run_id: Type.Optional(Type.String()), thread_id: Type.Optional(Type.String()) }
 
-/** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
+/**
+ * A call of a tool that the model asks for. `args` is free-form and round-trips exactly: its numbers are written with the
+ * digits that the model wrote (`parseExactJson`).
+ */
 export const ToolCall = Type.Object(
   {
     id: Type.String(),
@@ -262,7 +265,7 @@ export function messagesFromJson(json: string): Message[] {
 
 /** As `messagesFromJson`, with everything that is stored: for models, and for what is stored again. */
 export function storedMessagesFromJson(json: string): StoredMessage[] {
-  return parseOwnJson<StoredMessage[]>(json)
+  return parseOwnExactJson<StoredMessage[]>(json)
 }
 
 /**

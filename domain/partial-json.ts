@@ -1,13 +1,18 @@
-import { foreignJsonDepth, parseForeignJson } from './foreign-json.ts'
+import { checkForeignJson, foreignJsonDepth } from './foreign-json.ts'
 import { isJsonObject } from './is-json-object.ts'
+import { parseExactJson } from './json-text.ts'
 
 /** More than the arguments of a tool may have. Larger texts are not parsed. */
 const maxBytes = 4 * 1024 * 1024
 
-/** Parses a JSON text that is an object; undefined for anything else, and for what is too large to be parsed. */
+/**
+ * Parses a JSON text that is an object; undefined for anything else, and for what is too large to be parsed. Its numbers
+ * keep their digits: see `parseExactJson`.
+ */
 export function readJsonObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value = parseForeignJson(text, { bytes: maxBytes })
+    checkForeignJson(text, { bytes: maxBytes })
+    const value = parseExactJson(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

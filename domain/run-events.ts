@@ -1,3 +1,4 @@
+import { addAll } from './add-all.ts'
 import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './event-ids.ts'
 import { type Message, type TokenLogprob, type ToolCall, maxCallIndex } from './messages.ts'
 import { readPartialObject } from './partial-json.ts'
@@ -11,7 +12,7 @@ export type RunEntry =
   /** The first entry of a run: a stream without it has lost its beginning. */
   | { type: 'open' }
   /** An assistant message begins, or begins again after a failed attempt. */
-  | { type: 'begin'; id: string }
+  | { type: 'begin'; id: string; sent?: SentPrompt }
   | { type: 'text'; id: string; text: string }
   /** A piece of what the model thinks before it answers. */
   | { type: 'reasoning'; id: string; text: string }
@@ -36,6 +37,15 @@ export type RunEntry =
   | { type: 'end' }
   | { type: 'error'; error: RunError }
 
+/** What a model was asked for an answer, so that it is counted if the process that asks dies. */
+export interface SentPrompt {
+  /** The attempt. */
+  fence: number
+  model: string
+  /** About how many tokens. */
+  prompt: number
+}
+
 export interface FoldedMessage {
   changedAt: EventId
   id: string
@@ -55,6 +65,7 @@ export interface Pieces {
   logprobs: TokenLogprob[]
   /** By the number that the model gave the call. */
   calls: Map<number, CallPieces>
+  sent?: SentPrompt
 }
 
 export interface CallPieces {
@@ -129,7 +140,16 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       view.messages.set(entry.id, {
         id: entry.id,
         changedAt: at,
-        content: { pieces: { text: '', reasoning: '', refusal: '', logprobs: [], calls: new Map() } },
+        content: {
+          pieces: {
+            text: '',
+            reasoning: '',
+            refusal: '',
+            logprobs: [],
+            calls: new Map(),
+            ...(entry.sent === undefined ? {} : { sent: entry.sent }),
+          },
+        },
       })
       return
     case 'text':
@@ -155,7 +175,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       })
       return
     case 'logprobs':
-      changePieces(view, at, entry.id, ({ logprobs }) => logprobs.push(...entry.tokens))
+      changePieces(view, at, entry.id, ({ logprobs }) => addAll(logprobs, entry.tokens))
       return
     case 'call':
       changePieces(view, at, entry.id, (pieces) => {
@@ -205,6 +225,18 @@ function changePieces(
   if (known === undefined || !('pieces' in known.content)) return
   change(known.content.pieces, known)
   known.changedAt = at
+}
+
+/** A view that stays as it is while the other goes on. */
+export function copyOfView(view: RunView): RunView {
+  const messages = [...view.messages].map(([id, message]): [string, FoldedMessage] => {
+    if ('whole' in message.content) return [id, { ...message }]
+    const { pieces } = message.content
+    const calls = [...pieces.calls].map(([index, call]): [number, CallPieces] => [index, { ...call }])
+    const copy = { ...pieces, logprobs: [...pieces.logprobs], calls: new Map(calls) }
+    return [id, { ...message, content: { pieces: copy } }]
+  })
+  return { ...view, messages: new Map(messages) }
 }
 
 /** The message as a stream shows it: incomplete arguments as the object that can be parsed so far. */

@@ -16,7 +16,7 @@ import {
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { ToolCalls } from '../../services/runs/tool-calls.ts'
-import { type Steps, RunLimitError, SupersededError } from '../../services/runs/steps.ts'
+import { type Steps, AnswerNotStoredError, RunLimitError, SupersededError } from '../../services/runs/steps.ts'
 import { durable } from '../durable.ts'
 
 export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCalls
@@ -51,6 +51,7 @@ const step = <Input, Output>(work: (input: OnThread<Input>) => Promise<Output>) 
 function asFailure(error: unknown): unknown {
   // Another attempt has the run, or it was cancelled: there is nothing left to do here.
   if (error instanceof SupersededError) return ApplicationFailure.nonRetryable(error.message, supersededType)
+  if (error instanceof AnswerNotStoredError) return ApplicationFailure.nonRetryable(error.message, 'internal')
   if (error instanceof RunLimitError)
     return ApplicationFailure.create({
       message: error.message,

@@ -33,6 +33,12 @@ export interface ModelUsage extends Usage {
   model: string
 }
 
+/** Tokens of an attempt whose answer is not stored: it broke off, was cancelled, or its process died. */
+export interface SpentAttempt extends ModelUsage {
+  step: number
+  fence: number
+}
+
 /** What becomes of an answer that calls functions of the client: the run waits for their results, or ends. */
 export const clientCallModes = ['wait', 'return'] as const
 export type ClientCallMode = (typeof clientCallModes)[number]
@@ -198,6 +204,8 @@ export interface RunRecord {
   budgets?: string[]
   /** `usage` by the model that answered, if several did because of a fallback. */
   usage_by_model?: ModelUsage[]
+  /** Attempts without a stored answer, which are paid all the same; `usage` includes them when the run has ended. */
+  spent?: SpentAttempt[]
   /** The model that answered last. */
   model?: string
   /** Why the model ended the last answer of a run that ended with success. */

@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import { type EntryId, zeroId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { Publication, RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
@@ -111,7 +111,8 @@ export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptS
 
     async publishInTurn(runId, fence, { group, place }, entries) {
       const values = [String(fence), channelOf(runId), JSON.stringify(entries), String(group), String(place)]
-      await run(publishInTurnScript, runId, keysOf(runId), values)
+      // In the order in which the script names them.
+      await run(publishInTurnScript, runId, [streamKey(runId), fenceKey(runId), turnsKey(runId)], values)
     },
 
     async read(runId, afterId) {
@@ -156,7 +157,7 @@ function batchesIn(text: string): StreamBatch[] {
 
 function batchOf(id: EntryId, text: string | undefined): StreamBatch[] {
   if (text === undefined) return []
-  return [{ id, entries: parseOwnJson<RunEntry[]>(text) }]
+  return [{ id, entries: parseOwnExactJson<RunEntry[]>(text) }]
 }
 
 const streamKey = (runId: string) => `run:{${runId}}:stream`

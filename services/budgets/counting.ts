@@ -1,5 +1,5 @@
 import { type BudgetHold, type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
-import { type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type ModelUsage, type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
@@ -61,6 +61,7 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     giveBack,
     settle,
     settleStored,
+    addLate: (run: Late, usages: ModelUsage[]) => addLate(deps, run, usages),
 
     /** Counts runs that have ended but are still listed as open, because a process died. */
     countLeftovers: leftovers.countLeftovers,
@@ -124,6 +125,21 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
       { $set: { day: today, runs: 0, tokens: 0, money: 0, held: [] }, $unset: { unseeded: 1 } },
     )
   }
+}
+
+type Late = Counted & Pick<RunRecord, 'created_at'>
+
+/** Adds what became known of a run after it was settled. */
+async function addLate(
+  { collections: { budgets }, models }: Pick<BudgetCountingDeps, 'collections' | 'models'>,
+  run: Late,
+  usages: ModelUsage[],
+): Promise<void> {
+  if (run.budgets === undefined) return
+  await budgets.updateMany(
+    { _id: { $in: run.budgets }, day: dayOf(run.created_at), 'held.run': { $ne: run._id } },
+    { $inc: costOfUsages(models.current().prices, usages) },
+  )
 }
 
 /** What was spent, and what open runs may cost. (The local stand-in for MongoDB has no `$sum` over a path.) */

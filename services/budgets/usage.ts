@@ -6,8 +6,17 @@ import type { Collections } from '../collections.ts'
 /** What a run stores of its tokens. */
 export type RunUsage = Pick<RunRecord, 'usage' | 'usage_by_model'>
 
-/** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
+/** The tokens of a run by the model that counted them: of its steps, and of attempts without a stored answer. */
 export async function usageByModel(
+  collections: Pick<Collections, 'checkpoints'>,
+  run: Pick<RunRecord, '_id' | 'thread_id' | 'model' | 'spent'>,
+  last?: AIMessage,
+): Promise<ModelUsage[]> {
+  return sumByModel([...(await usageOfSteps(collections, run, last)), ...(run.spent ?? [])])
+}
+
+/** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
+export async function usageOfSteps(
   { checkpoints }: Pick<Collections, 'checkpoints'>,
   run: Pick<RunRecord, '_id' | 'thread_id' | 'model'>,
   last?: AIMessage,
@@ -36,6 +45,15 @@ export function runUsage(byModel: ModelUsage[]): RunUsage {
     ...(usage === undefined ? {} : { usage }),
     ...(byModel.length > 1 ? { usage_by_model: byModel } : {}),
   }
+}
+
+/** As `runUsage` for a run without a last answer, whose record does not name a model. */
+export function usageOfEnded(
+  run: Pick<RunRecord, 'model'>,
+  byModel: ModelUsage[],
+): RunUsage & Pick<RunRecord, 'model'> {
+  const model = run.model ?? byModel.at(-1)?.model
+  return { ...runUsage(byModel), ...(model === undefined ? {} : { model }) }
 }
 
 export function usageOfMessage(message: Pick<AIMessage, 'data'> | { type: string }, model: string): ModelUsage[] {

@@ -1,7 +1,7 @@
 import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -136,7 +136,7 @@ export const archived = {
     run_id,
     step,
     model,
-    messages: parseOwnJson(messages_json),
+    messages: parseOwnExactJson(messages_json),
     created_at,
   }),
 
@@ -145,7 +145,7 @@ export const archived = {
     thread_id: run.thread_id,
     assistant_id: run.assistant_id,
     status: run.status,
-    input: parseOwnJson(run.input_json),
+    input: parseOwnExactJson(run.input_json),
     overrides: shownOverrides(run.overrides),
     metadata: run.metadata_json === undefined ? undefined : objectFromJsonText(run.metadata_json),
     model: run.model,
@@ -166,7 +166,7 @@ export const archived = {
 
   toolCall: ({ _id: _key, claimed_by: _by, args_json, ...call }: ToolCallRecord) => ({
     ...call,
-    args: parseOwnJson(args_json),
+    args: parseOwnExactJson(args_json),
   }),
 
   feedback: ({ _id, value_json, ...rest }: FeedbackRecord) => ({

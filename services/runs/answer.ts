@@ -1,8 +1,9 @@
+import { addAll } from '../../domain/add-all.ts'
 import { type EntryId, compareIds } from '../../domain/event-ids.ts'
-import type { AIMessage, CutReason, TokenLogprob, ToolCall } from '../../domain/messages.ts'
-import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
+import type { AIMessage, CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
-import { type RunEntry, inOrder } from '../../domain/run-events.ts'
+import type { RunEntry, SentPrompt } from '../../domain/run-events.ts'
+import { createAnswerCalls, isUnreadable, toolCallOf } from './answer-calls.ts'
 import type { AnswerDelta, CountedUsage, ProviderMetadata } from './chat-model.ts'
 import type { LiveRun } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -23,7 +24,8 @@ export function createAnswer(id: string) {
   let cut: CutReason | undefined
   let metadata: ProviderMetadata | undefined
   const logprobs: TokenLogprob[] = []
-  const calls = createCalls(id)
+  let begin: RunEntry = { type: 'begin', id }
+  const calls = createAnswerCalls(id)
 
   return {
     id,
@@ -49,7 +51,7 @@ export function createAnswer(id: string) {
           metadata = delta.metadata
           return []
         case 'logprobs':
-          logprobs.push(...delta.tokens)
+          addAll(logprobs, delta.tokens)
           return [{ type: 'logprobs', id, tokens: delta.tokens }]
         case 'cut':
           cut = delta.reason
@@ -59,10 +61,16 @@ export function createAnswer(id: string) {
       }
     },
 
+    /** The entry with which the answer begins for readers. */
+    begin(sent: SentPrompt): RunEntry {
+      begin = { type: 'begin', id, sent }
+      return begin
+    },
+
     /** The answer so far, as entries that repeat it from the beginning. */
     entries(): RunEntry[] {
       return [
-        { type: 'begin', id },
+        begin,
         ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, id, text: reasoning }]),
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
         ...(refusal === '' ? [] : [{ type: 'refusal' as const, id, text: refusal }]),
@@ -78,7 +86,8 @@ export function createAnswer(id: string) {
       ]
     },
 
-    message(): AIMessage {
+    /** `estimate`: its tokens, should the provider not have counted them. */
+    message(estimate?: Usage): AIMessage {
       const toolCalls = calls.named().map(toolCallOf)
       return {
         type: 'AIMessage',
@@ -86,7 +95,7 @@ export function createAnswer(id: string) {
           id,
           content: text,
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
-          ...(usage ? { usage } : {}),
+          ...usageMember(usage ?? estimate),
           ...(cut ? { cut } : {}),
           ...(refusal === '' ? {} : { refusal }),
           ...(reasoning === '' ? {} : { reasoning }),
@@ -102,68 +111,14 @@ export function createAnswer(id: string) {
 
     /** Positions in `tool_calls` of calls whose arguments are not a complete JSON object. */
     unreadableCalls: (): Set<number> =>
-      new Set(
-        calls.named().flatMap((call, place) => (readJsonObject(argumentsText(call)) === undefined ? [place] : [])),
-      ),
+      new Set(calls.named().flatMap((call, place) => (isUnreadable(call) ? [place] : []))),
   }
 }
 
-type CallDelta = Extract<AnswerDelta, { type: 'call' }>
-
-/** The calls of the answer with this id, by the numbers that the model gave them. */
-function createCalls(id: string) {
-  const calls = new Map<number, CallSoFar>()
-  return { add: addToCall, named, all: () => [...calls] }
-
-  /** Adds a delta to a call; returns the entries for readers. */
-  function addToCall(delta: CallDelta): { index: number; call_id?: string; name?: string; args?: string } {
-    const known = calls.get(delta.index)
-    const call = known ?? { id: `call_${id}_${delta.index}`, name: '', args: '' }
-    const before = known && { ...known }
-    calls.set(delta.index, call)
-    if (delta.id) nameCall(call, delta.id)
-    if (delta.name) call.name = delta.name
-    call.args += delta.args ?? ''
-    return {
-      index: delta.index,
-      ...(call.id === before?.id ? {} : { call_id: call.id }),
-      ...(call.name === before?.name ? {} : { name: call.name }),
-      ...(delta.args ? { args: delta.args } : {}),
-    }
-  }
-
-  /** The id that the model gives, unless another call of the answer has it: then results could not be told apart. */
-  function nameCall(call: CallSoFar, id: string): void {
-    const isTaken = [...calls.values()].some((other) => other !== call && other.id === id)
-    if (isTaken) call.modelId = id
-    else call.id = id
-  }
-
-  function named(): CallSoFar[] {
-    return inOrder(calls).filter((call) => call.name !== '')
-  }
-}
-
-interface CallSoFar {
-  /** Distinct within the answer. */
-  id: string
-  /** The id that the model gave, if another call has it. */
-  modelId?: string
-  name: string
-  args: string
-}
-
-/** Servers write nothing or `null` for a call without arguments. */
-function argumentsText({ args }: CallSoFar): string {
-  const text = args.trim()
-  return text === '' || text === 'null' ? '{}' : args
-}
-
-/** If arguments are not a JSON object, what can be parsed is kept; such a call is not executed. */
-function toolCallOf(call: CallSoFar): ToolCall {
-  const { id, modelId, name } = call
-  const args = readPartialObject(argumentsText(call))
-  return { id, name, args, type: 'tool_call', ...(modelId === undefined ? {} : { model_id: modelId }) }
+function usageMember(usage: Usage | undefined): Pick<AIMessage['data'], 'usage'> {
+  if (usage === undefined) return {}
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  return { usage: { prompt_tokens, completion_tokens, total_tokens } }
 }
 
 function countedOf({ prompt_tokens, completion_tokens, total_tokens }: CountedUsage): Usage {
@@ -232,8 +187,8 @@ export function createRunWriter(
   }
 
   return {
-    push(...entries: RunEntry[]): void {
-      pending.push(...entries)
+    push(entries: RunEntry[]): void {
+      addAll(pending, entries)
       flushing ??= flush().finally(() => {
         flushing = undefined
       })

@@ -75,7 +75,7 @@ export async function commitEnd(
   },
 ): Promise<Appended> {
   const usages = earlier
-    ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? '')])
+    ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? ''), ...(run.spent ?? [])])
     : await usageByModel(deps.collections, run, answer)
   const asksForTools = (answer.data.tool_calls ?? []).length > 0
   const ended = {

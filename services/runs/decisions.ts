@@ -3,7 +3,7 @@ import { invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnExactJson } from '../../domain/own-json.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
@@ -79,7 +79,9 @@ export function createDecisions(deps: DecisionDeps) {
     ])
     const asked = messagesFromJson(entry?.messages_json ?? '[]').find((message) => message.type === 'AIMessage')
     if (asked === undefined) return
-    const argsOf = new Map(calls.map((call) => [call.index, parseOwnJson<Record<string, unknown>>(call.args_json)]))
+    const argsOf = new Map(
+      calls.map((call) => [call.index, parseOwnExactJson<Record<string, unknown>>(call.args_json)]),
+    )
     const shown = (asked.data.tool_calls ?? []).map((call, index) => ({
       ...call,
       args: argsOf.get(index) ?? call.args,

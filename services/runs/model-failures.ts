@@ -30,7 +30,7 @@ export async function reportModelFailure(
       .updateOne({ ...runKey(run), fence: run.fence }, { $set: { failure_details: failure.details } })
       .catch(deps.onError)
   if (failure.retryable) {
-    writer.push({ type: 'retrying' })
+    writer.push([{ type: 'retrying' }])
     await writer.drain()
   }
   return withoutDetails(failure)

@@ -21,6 +21,9 @@ import type { LiveRun } from './live-runs.ts'
 import { reportModelFailure } from './model-failures.ts'
 import type { StepDeps } from './step-deps.ts'
 import { planAnswer, plannedStep } from './plan-answer.ts'
+import { shownSoFar } from './shown-so-far.ts'
+import { type Spending, createSpending, storeLostAttempt } from './spent-attempts.ts'
+import { storeAnswer } from './store-answer.ts'
 import { tokensLeftFor } from './tokens-left.ts'
 import { usageOfMessage } from '../budgets/usage.ts'
 
@@ -31,6 +34,16 @@ import { usageOfMessage } from '../budgets/usage.ts'
  * gives no answer, `SupersededError` if the run was dropped.
  */
 export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResult> {
+  const spending = createSpending(live.run, live.step)
+  try {
+    return await answerStep(deps, live, spending)
+  } catch (error) {
+    await spending.store(deps, { isTakenBack: live.signal.aborted })
+    throw error
+  }
+}
+
+async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Promise<StepResult> {
   const { run, step, known, signal, isFresh } = live
   const runId = run._id
   const assistant =
@@ -43,7 +56,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
 
   const added =
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
-  for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
+  for (const message of added) if (message.type === 'ToolMessage') writer.push([{ type: 'message', message }])
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
   const callsLeft = callsLeftFor(deps.collections, run, step)
@@ -58,9 +71,12 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
     const tokensLeft = await tokensLeftFor(deps, run, { step, usages: known?.usages })
     const asked = await chatRequestFor(deps, { run, step, added, assistant, config, tools, thread, tokensLeft, signal })
     conversation = asked.conversation
-    return askModel(deps, asked.request, { live, answer, writer })
+    return askModel(deps, asked.request, { live, answer, writer, spending })
   }
   const stored = isFresh ? undefined : await storedAnswer(deps, { threadId: run.thread_id, runId, step })
+  // An attempt of a process that died has left no other trace than what readers were shown.
+  if (!isFresh && stored === undefined && run.fence - 1 > (run.step_fence ?? 0))
+    run.spent = (await storeLostAttempt(deps, run, { step, view: await shownSoFar(deps, runId) })).spent
   const message =
     stored ??
     (await ask()
@@ -72,10 +88,12 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
       }))
   await writer.drain()
   const input = step === 0 ? inputEntryOf(run) : resultsEntryOf(run, step - 1, added)
+  const store = <T>(work: () => Promise<T>) => storeAnswer(work, { signal, onError: deps.onError })
   const keep = (answer: Appended) => deps.conversations.keep({ thread, conversation, message, answer })
   const end = async (): Promise<StepResult> => {
-    keep(await commitEnd(deps, run, step, message, { input, lastId: writer.lastId, earlier: known?.usages }))
-    writer.push({ type: 'message', message: withoutMetadata(message) }, { type: 'end' })
+    const { lastId } = writer
+    keep(await store(() => commitEnd(deps, run, step, message, { input, lastId, earlier: known?.usages })))
+    writer.push([{ type: 'message', message: withoutMetadata(message) }, { type: 'end' }])
     await writer.drain()
     return { next: 'done' }
   }
@@ -99,17 +117,18 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   if (stored === undefined) {
     const { expiresAfterMs } = planned
     const expiresAt = expiresAfterMs === undefined ? undefined : new Date(Date.now() + expiresAfterMs)
+    const { lastId } = writer
     const kept = keep(
-      await commitAnswer(deps, run, step, message, { input, calls, isWaiting, expiresAt, lastId: writer.lastId }),
+      await store(() => commitAnswer(deps, run, step, message, { input, calls, isWaiting, expiresAt, lastId })),
     )
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
     // People and clients take longer than a run waits in memory.
     if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
   }
-  writer.push(
+  writer.push([
     { type: 'message', message: withoutMetadata(message) },
     ...(isWaiting ? [{ type: 'interrupted' } as const] : []),
-  )
+  ])
   await writer.drain()
   return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
 }
@@ -131,33 +150,35 @@ function nameAskedRuns(
 async function askModel(
   { model, providerMetadata, tracing }: StepDeps,
   request: ChatRequest,
-  { live, answer, writer }: { live: LiveRun; answer: Answer; writer: RunWriter },
+  { live, answer, writer, spending }: { live: LiveRun; answer: Answer; writer: RunWriter; spending: Spending },
 ): Promise<AIMessage> {
   const { run, step, signal } = live
   const { temperature, maxTokens } = request
   // The record is this attempt's own copy; both are stored with the answer. A fallback that answers replaces the model.
   run.model = request.model
+  const sent = spending.send(request)
 
   async function stream(): Promise<AIMessage> {
     let begun = false
     try {
       for await (const delta of model.stream(request)) {
+        spending.note(delta)
         if (delta.type === 'model') {
           run.model = delta.model
           continue
         }
         // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must
         // not erase the text of an earlier attempt. Both are pushed in one call, because the first push is published alone.
-        const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
+        const begin: RunEntry[] = begun ? [] : [answer.begin({ ...sent, model: run.model ?? sent.model })]
         begun = true
         run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())
-        writer.push(...begin, ...answer.add(delta))
+        writer.push([...begin, ...answer.add(delta)])
       }
     } finally {
       await writer.drain()
     }
     signal.throwIfAborted()
-    const message = answer.message()
+    const message = answer.message(spending.usage())
     if (answer.metadata !== undefined)
       Object.assign(message.data, { provider_metadata: providerMetadata.seal(answer.metadata) })
     return message

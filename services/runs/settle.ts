@@ -12,13 +12,15 @@ import { messagesFromJson } from '../../domain/messages.ts'
 import { isModelFailureType } from '../../domain/model-failure.ts'
 import { type RunError, type RunRecord, isOpenRun, runKey } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { type RunView, shownMessage } from '../../domain/run-events.ts'
 import { endAskedRuns } from './asking/end-asked-runs.ts'
 import { cancelledError, endRun, notStartedError } from './end-run.ts'
+import { shownSoFar } from './shown-so-far.ts'
+import { storeLostAttempt } from './spent-attempts.ts'
 import type { StepDeps } from './step-deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './answer.ts'
-import { runUsage, usageByModel } from '../budgets/usage.ts'
+import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
 import { inputEntryOf } from '../threads/pending-input.ts'
 
 /**
@@ -102,12 +104,13 @@ function lastCall({ collections }: StepDeps, run: RunRecord): Promise<ToolCallRe
 }
 
 /**
- * Stores the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
+ * Stores the tokens of the steps and attempts so far, however the run ended, and publishes what late readers have not received.
  */
-async function completeRecord({ collections }: StepDeps, run: RunRecord, _step: number, shown: RunView) {
-  const usages = await usageByModel(collections, run)
+async function completeRecord(deps: StepDeps, run: RunRecord, step: number, shown: RunView) {
+  const { collections } = deps
+  const usages = await usageByModel(collections, await storeLostAttempt(deps, run, { step, view: shown }))
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
-  const changes = { ...runUsage(usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
+  const changes = { ...usageOfEnded(run, usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await collections.runs.updateOne(runKey(run), { $set: changes })
 }
 
@@ -137,16 +140,6 @@ async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, sho
           input: step === 0 ? inputEntryOf(run) : undefined,
         },
   )
-}
-
-async function shownSoFar({ stream, onError }: StepDeps, runId: string): Promise<RunView> {
-  const view = emptyView()
-  try {
-    for (const { id, entries } of await stream.read(runId)) applyEntries(view, id, entries)
-  } catch (error) {
-    onError(error)
-  }
-  return view
 }
 
 async function closeCalls(deps: StepDeps, run: RunRecord): Promise<void> {

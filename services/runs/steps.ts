@@ -18,6 +18,7 @@ import { settleRun } from './settle.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
 
+export { AnswerNotStoredError } from './store-answer.ts'
 export { RunLimitError } from './tokens-left.ts'
 export { SupersededError } from './live-runs.ts'
 

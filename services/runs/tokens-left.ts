@@ -1,6 +1,6 @@
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import { sumUsage } from '../../domain/sum-usage.ts'
-import { usageByModel } from '../budgets/usage.ts'
+import { usageOfSteps } from '../budgets/usage.ts'
 import type { StepDeps } from './step-deps.ts'
 
 /** A run ends before its final answer, because its steps have used up a limit that its caller set. */
@@ -28,7 +28,7 @@ export async function tokensLeftFor(
 ): Promise<TokensLeft> {
   const { max_prompt_tokens: prompt, max_completion_tokens: completion } = run.overrides
   if (step === 0 || (prompt === undefined && completion === undefined)) return { prompt, completion }
-  const used = sumUsage(usages ?? (await usageByModel(collections, run)))
+  const used = sumUsage(usages ?? (await usageOfSteps(collections, run)))
   return {
     prompt: left('max_prompt_tokens', prompt, used?.prompt_tokens),
     completion: left('max_completion_tokens', completion, used?.completion_tokens),

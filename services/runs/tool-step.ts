@@ -1,5 +1,4 @@
 import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
@@ -96,9 +95,8 @@ async function resultOf(
   if (asked && (await deps.collections.runs.exists({ _id: asked.run_id, thread_id: asked.thread_id })) !== null)
     return asked
   if (tool === undefined) return `There is no tool called ${call.name}.`
-  const args = parseOwnJson<Record<string, unknown>>(call.args_json)
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
-  const { content, question } = await executeTool(tool, args, {
+  const { content, question } = await executeTool(tool, call.args_json, {
     checkForeignArguments: deps.checkForeignArguments,
     userId: run.user_id,
     call: { key: call._id, threadId: run.thread_id, isApproved: call.decision !== undefined },

@@ -62,6 +62,17 @@ export interface Appended {
   firstSeq: number
 }
 
+/**
+ * An entry whose words cannot be found out is stored without any: what was said is worth more than its being found.
+ */
+function foundWordsOf(messages: readonly Message[]): string[] {
+  try {
+    return wordsOf(messages)
+  } catch {
+    return []
+  }
+}
+
 export type ThreadLog = ReturnType<typeof createThreadLog>
 
 interface LogDeps {
@@ -99,8 +110,8 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     const hasSystem = [givenJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
     const systemFlag = hasSystem ? { has_system: true } : {}
     // Before the transaction, which must be short. A message that was erased meanwhile leaves no words.
-    const knownWords = new Map([[givenJson, wordsOf(messages)]])
-    if (input !== undefined) knownWords.set(input.messages_json, wordsOf(messagesFromJson(input.messages_json)))
+    const knownWords = new Map([[givenJson, foundWordsOf(messages)]])
+    if (input !== undefined) knownWords.set(input.messages_json, foundWordsOf(messagesFromJson(input.messages_json)))
     return transaction(async (session) => {
       const now = new Date()
       const thread = await threads
@@ -137,7 +148,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       }
       const records = input === undefined ? [record] : [{ ...inputWithoutErased(input, thread), seq: seq - 1 }, record]
       const stored = records.map((each) => {
-        const words = knownWords.get(each.messages_json) ?? wordsOf(messagesFromJson(each.messages_json))
+        const words = knownWords.get(each.messages_json) ?? foundWordsOf(messagesFromJson(each.messages_json))
         const search = messageWords(thread, each, words)
         return search === undefined ? each : { ...each, search }
       })

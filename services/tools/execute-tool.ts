@@ -1,4 +1,5 @@
 import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
+import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import { unknownOutcome } from '../../domain/tool-message.ts'
 import { limitText } from './tool-text.ts'
 import type { CallFacts, Question, Tool } from './tool.ts'
@@ -22,21 +23,23 @@ interface ExecuteOptions {
 }
 
 /**
- * Executes one call: checks its arguments, limits its time, and turns all failures of the tool into text. Throws the
+ * Executes one call: checks its arguments, which are a JSON object, limits its time, and turns all failures of the tool into text. Throws the
  * signal's reason when the signal aborts.
  */
 export async function executeTool(
   tool: Tool,
-  args: Record<string, unknown>,
+  argsJson: string,
   { checkForeignArguments, userId, call, signal, around = (execute) => execute() }: ExecuteOptions,
 ): Promise<ToolResult> {
+  const args = parseOwnJson<Record<string, unknown>>(argsJson)
   const problem = tool.isForeign
     ? await checkForeignArguments(tool.parameters, args, { userId, signal })
     : checkArguments(tool, args)
   if (problem !== undefined) return { outcome: 'refused', content: `The call was not made: ${problem}` }
   const limit = AbortSignal.timeout(tool.timeoutMs)
   try {
-    const context = { signal: AbortSignal.any([signal, limit]), call }
+    const exactArgs = parseOwnExactJson<Record<string, unknown>>(argsJson)
+    const context = { signal: AbortSignal.any([signal, limit]), call, exactArgs }
     const answer = await around(() => (tool.ask ? tool.ask(args, context) : tool.execute(args, context)))
     return typeof answer === 'string'
       ? { outcome: 'answered', content: answer }

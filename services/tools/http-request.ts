@@ -94,7 +94,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
     parameters: parametersFor(allowedMethods),
     safeToRepeat: false,
     timeoutMs: 30_000,
-    async execute(args, { signal }) {
+    async execute(args, { signal, exactArgs = args }) {
       const { method, url, headers = {}, body } = Value.Parse(HttpRequestArguments, args)
       if (!URL.canParse(url)) throw new Error('the URL is not valid')
       // After a redirect they are sent to the same origin only.
@@ -105,7 +105,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
         headers: headersOf(headers, sendsOwn ? ownHeaders : {}, body),
         ...(body === undefined || method === 'GET' || method === 'HEAD'
           ? {}
-          : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+          : { body: typeof body === 'string' ? body : JSON.stringify(exactArgs['body']) }),
       }
       const response = await fetch(url, request).catch((error: unknown) => {
         throw new Error(hideSecrets(reasonOf(error)))

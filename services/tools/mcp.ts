@@ -118,8 +118,8 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       isForeign: true,
       safeToRepeat: readOnlyHint === true || idempotentHint === true,
       timeoutMs: callTimeoutMs,
-      async execute(args, { signal }) {
-        const call = { name: remote.name, arguments: args }
+      async execute(args, { signal, exactArgs = args }) {
+        const call = { name: remote.name, arguments: exactArgs }
         const { callRemoteTool } = await client()
         const result = await callRemoteTool(server, outbound, call, { signal, timeoutMs: callTimeoutMs }).catch(
           (error: unknown) => {

@@ -41,6 +41,8 @@ export interface Question {
 export interface ToolContext {
   signal: AbortSignal
   call: CallFacts
+  /** The arguments as they are passed on to other systems: numbers have the digits that the model wrote. */
+  exactArgs?: Record<string, unknown>
 }
 
 /** What a call is about. */

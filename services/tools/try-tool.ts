@@ -31,7 +31,7 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
 
   return async (
     assistant: AssistantRecord,
-    { name, args }: { name: string; args: Record<string, unknown> },
+    { name, argsJson }: { name: string; argsJson: string },
     gone: AbortSignal,
   ): Promise<ToolTrial> => {
     const limit = AbortSignal.timeout(maxTrialMs)
@@ -42,7 +42,12 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
       if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
       const begun = performance.now()
       const call = { key: newId(), isApproved: true }
-      const result = await executeTool(tool, args, { checkForeignArguments, userId: assistant.user_id, call, signal })
+      const result = await executeTool(tool, argsJson, {
+        checkForeignArguments,
+        userId: assistant.user_id,
+        call,
+        signal,
+      })
       return { ...result, isCut: isCut(result.content), durationMs: Math.round(performance.now() - begun) }
     }
     try {

@@ -110,6 +110,53 @@ describe('budgets', () => {
     })
   })
 
+  it('counts what was asked of a model, whatever became of the answer', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { tokens: 1_000_000 })
+    const text = 'a word '.repeat(400)
+    const { thread_id: threadId } = await user.post('/threads/', {})
+    const ask = async (content: string) =>
+      user.fetch('POST', '/runs/stream', {
+        thread_id: threadId,
+        assistant_id: assistant.id,
+        input: [{ type: 'human', content }],
+      })
+
+    // Read to its last words, and cancelled.
+    const never = new Promise<never>(() => {})
+    service.model.reply({ text: [text, never] })
+    const cancelled = await ask('hi')
+    const reader = cancelled.body?.getReader()
+    let read = ''
+    while (!read.includes('a word a word')) read += new TextDecoder().decode((await reader?.read())?.value)
+    await reader?.cancel()
+    const [run] = await user.get(`/threads/${threadId}/runs`).then((found) => found.runs ?? found)
+    await user.post(`/runs/${run.run_id}/cancel`)
+    await expect.poll(async () => (await usedOf(user, path)).tokens).toBeGreaterThan(600)
+    const { usage, cost } = await user.get(`/runs/${run.run_id}`)
+    expect(usage.completion_tokens).toBe(Math.ceil(text.length / 4))
+    expect(usage.prompt_tokens).toBeGreaterThan(0)
+    expect(cost).toBe(usage.total_tokens)
+    expect((await usedOf(user, path)).tokens).toBe(usage.total_tokens)
+
+    // Broken off, and asked again.
+    service.model.reply({ text, breakConnection: true })
+    service.model.reply({ text: 'Whole.', usage: { prompt_tokens: 10, completion_tokens: 5 } })
+    expect(await (await ask('again')).text()).toContain('event: end')
+    const [second] = await user.get(`/threads/${threadId}/runs`).then((found) => found.runs ?? found)
+    const both = (await user.get(`/runs/${second.run_id}`)).usage
+    expect(both.completion_tokens).toBe(5 + Math.ceil(text.length / 4))
+    expect(both.prompt_tokens).toBeGreaterThan(10)
+    await expect.poll(async () => (await usedOf(user, path)).tokens).toBe(usage.total_tokens + both.total_tokens)
+
+    // Refused before anything was answered.
+    service.model.reply({ status: 400 })
+    expect(await (await ask('wrong')).text()).toContain('event: error')
+    expect((await usedOf(user, path)).tokens).toBe(usage.total_tokens + both.total_tokens)
+  })
+
   it('limits the public callers of one assistant, and not its owner', async () => {
     const user = await insertUser(service)
     const [limited, free] = [await withAssistant(user), await withAssistant(user)]

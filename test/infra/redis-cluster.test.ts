@@ -55,14 +55,14 @@ async function talk({ writing, reading }: Streams, runId: string) {
   const answer = createAnswer('m')
   const live = { run: { _id: runId, fence: 1 }, step: 0, state: 'joined', apply: () => undefined }
   const writer = createRunWriter({ stream: writing, onError: () => undefined }, live as never, answer)
-  writer.push({ type: 'begin', id: 'm' })
+  writer.push([{ type: 'begin', id: 'm' }])
   let said = ''
   return {
     texts,
     async say(number: number): Promise<void> {
       const text = `${number} `
       said += text
-      writer.push(...answer.add({ type: 'text', text }))
+      writer.push(answer.add({ type: 'text', text }))
       await writer.drain()
     },
     async end(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
 import { settleRun } from '../../services/runs/settle.ts'
 import { conversation } from './support.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -44,6 +45,43 @@ describe('settling a run', () => {
     await settleRun(stepDeps, { ...input, outcome: 'cancelled', neverBegan: true })
     expect(await service.collections.toolCalls.distinct('status', { run_id: runId })).toEqual(['done'])
     expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage', 'ToolMessage'])
+  })
+
+  it('counts the answer of a process that died, as far as readers were shown it', async () => {
+    const { talk, stepDeps } = await unfinished()
+    const { _id: runId, fence } = await service.collections.runs
+      .create([
+        {
+          _id: newId(),
+          thread_id: talk.threadId,
+          user_id: talk.client.userId,
+          project_id: talk.client.projectId,
+          assistant_id: talk.assistantId,
+          acting: { person: 'owner', origin: 'chat' },
+          public: false,
+          status: 'running',
+          input_json: '[]',
+          overrides: {},
+          fence: 7,
+          started_at: new Date(),
+          created_at: new Date(),
+        },
+      ])
+      .then(([run]) => run ?? expect.fail('no run'))
+    const sent = { fence, model: 'scripted', prompt: 30 }
+    await stepDeps.stream.publish(runId, fence, [
+      { type: 'open' },
+      { type: 'begin', id: `${runId}-0`, sent },
+      { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
+    ])
+    const input = { threadId: talk.threadId, runId, step: 0, outcome: 'error' as const }
+    await settleRun(stepDeps, input)
+    await settleRun(stepDeps, input)
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({
+      status: 'error',
+      usage: { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40 },
+      spent: [{ model: 'scripted', step: 0, fence: 7 }],
+    })
   })
 
   it('ends a run whose records cannot be read with endAnyway', async () => {

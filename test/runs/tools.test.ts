@@ -84,6 +84,29 @@ describe('tools in a run', () => {
     expect((await talk.messages())[2].data.content.length).toBeGreaterThan(20_000)
   })
 
+  it('passes numbers on with the digits that the model wrote', async () => {
+    const bodies: string[] = []
+    const bank = await startHttpServer(async (request, response) => {
+      let body = ''
+      for await (const part of request) body += String(part)
+      bodies.push(body)
+      response.end('paid')
+    })
+    const talk = await conversation(service, withHttp)
+    const numbers = '{"account":12345678901234567890,"rate":1.10}'
+    const args = `{"method": "POST", "url": "${bank.url}", "body": ${numbers}}`
+    service.model.reply({ toolCalls: [{ id: 'c', name: 'http_request', arguments: args }] })
+    const last = service.model.reply({ text: 'Paid.' })
+    const run = await talk.client.fetch('POST', '/runs/stream', talk.payload('Pay'))
+    const events = await run.text()
+    await bank.close()
+    expect(bodies).toEqual([numbers])
+    expect(events).toContain(numbers)
+    expect((await last.arrived).body.messages[1]?.tool_calls?.[0]?.function.arguments).toContain(numbers)
+    const state = await talk.client.fetch('GET', `/threads/${talk.threadId}/state`)
+    expect(await state.text()).toContain(numbers)
+  })
+
   it('shows the model what others add to the thread while a tool is called', async () => {
     const talk = await conversation(service, withHttp)
     service.model.reply({

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import { toolTypes } from '../../../domain/tool-types.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import { parseOwnJson } from '../../../domain/own-json.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
@@ -79,7 +78,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       const { name, args = {} } = request.body
       const text = checkFreeForm(['body', 'args'], args, { maxMegabytes: 1 })
-      const trial = await tryTool(assistant, { name, args: parseOwnJson(text) }, request.signal)
+      const trial = await tryTool(assistant, { name, argsJson: text }, request.signal)
       return {
         outcome: trial.outcome,
         content: trial.content,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
+import { copyOfView } from '../../../domain/run-events.ts'
 import { pageOf } from '../../../services/cursor-page.ts'
 import type { RunOfClient } from '../../../services/v1/runs.ts'
 import { callerOf } from '../../plugins/authentication.ts'
@@ -188,7 +189,7 @@ const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => 
       if (!request.body.stream) return shaped(request, { run: await runs.submit(run, outputs), calls: [] })
       const assistant = await assistantOf(request, run.assistant_id)
       const feed = await runs.follow(run)
-      const resumedFrom = structuredClone(feed.view)
+      const resumedFrom = copyOfView(feed.view)
       try {
         await runs.submit(run, outputs)
       } catch (error) {

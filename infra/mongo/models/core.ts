@@ -271,6 +271,7 @@ const run = new Schema<RunRecord>(
     step_fence: Number,
     usage: Schema.Types.Mixed,
     usage_by_model: { type: [Schema.Types.Mixed], default: undefined },
+    spent: { type: [Schema.Types.Mixed], default: undefined },
     budgets: { type: [String], default: undefined },
     model: String,
     finish_reason: String,

@@ -1,0 +1,125 @@
+import { type ModelUsage, type RunRecord, type SpentAttempt, isOpenRun, runKey } from '../../domain/records/run.ts'
+import type { RunView, SentPrompt } from '../../domain/run-events.ts'
+import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
+import { answerIdOf } from './answer.ts'
+import type { ChatRequest, ModelDelta } from './chat-model.ts'
+import type { StepDeps } from './step-deps.ts'
+
+/**
+ * Bytes of a token, where a provider counted none: English text has a little more, other languages, code and tables have
+ * less.
+ */
+const bytesOfToken = 4
+const tokensOfMessage = 4
+/** Of an image, a sound or a file. */
+const tokensOfPart = 1000
+
+/** What one attempt has asked of a model, for the case that its answer is not stored: it is paid all the same. */
+export type Spending = ReturnType<typeof createSpending>
+
+type SpendingDeps = Pick<StepDeps, 'collections' | 'budgetCounting' | 'onError'>
+
+/**
+ * Follows one attempt of a step. A provider is paid for a question that it began to answer, or that was taken back while
+ * it thought; one that it refused costs nothing.
+ */
+export function createSpending(run: RunRecord, step: number) {
+  let sent: SentPrompt | undefined
+  let usage: ModelUsage | undefined
+  let written = 0
+  let hasBegun = false
+
+  function estimate(): ModelUsage | undefined {
+    return sent && { model: run.model ?? sent.model, ...usageOf(sent.prompt, tokensOf(written)) }
+  }
+
+  return {
+    /** The request is sent. Returns what readers of the run's stream are told, should this process die. */
+    send(request: ChatRequest): SentPrompt {
+      sent = { fence: run.fence, model: request.model, prompt: promptTokensOf(request) }
+      return sent
+    },
+
+    note(delta: ModelDelta): void {
+      hasBegun = true
+      if (delta.type === 'usage') usage = { ...delta.usage, model: run.model ?? '' }
+      if ('text' in delta) written += Buffer.byteLength(delta.text)
+      if (delta.type === 'call') written += Buffer.byteLength(`${delta.name ?? ''}${delta.args ?? ''}`)
+    },
+
+    /** What the provider counted, else an estimate. */
+    usage: (): ModelUsage | undefined => usage ?? estimate(),
+
+    /** The attempt ends without a stored answer. Never throws. */
+    async store(deps: SpendingDeps, { isTakenBack }: { isTakenBack: boolean }): Promise<void> {
+      const spent = hasBegun || isTakenBack ? (usage ?? estimate()) : undefined
+      if (spent === undefined) return
+      await storeSpent(deps, run, { ...spent, step, fence: run.fence }).catch(deps.onError)
+    },
+  }
+}
+
+/**
+ * Adds an attempt to its run, once. If the run has been settled already, because the attempt ended late, its tokens are
+ * added to the counts, too.
+ */
+async function storeSpent(
+  { collections, budgetCounting }: SpendingDeps,
+  run: RunRecord,
+  spent: SpentAttempt,
+): Promise<RunRecord | null> {
+  const stored = await collections.runs
+    .findOneAndUpdate(
+      { ...runKey(run), 'spent.fence': { $ne: spent.fence } },
+      { $push: { spent } },
+      { returnDocument: 'after' },
+    )
+    .lean<RunRecord>()
+  if (stored === null || isOpenRun(stored) || stored.check_at !== undefined) return stored
+  await collections.runs.updateOne(runKey(run), { $set: usageOfEnded(stored, await usageByModel(collections, stored)) })
+  await budgetCounting.addLate(stored, [spent])
+  return stored
+}
+
+/**
+ * Adds the attempt of a process that died while a model answered: the stream shows what was asked, and how far the answer
+ * had come. Returns the run as it is stored then.
+ */
+export async function storeLostAttempt(
+  deps: SpendingDeps,
+  run: RunRecord,
+  { step, view }: { step: number; view: RunView },
+): Promise<RunRecord> {
+  const content = view.messages.get(answerIdOf(run._id, step))?.content
+  if (content === undefined || !('pieces' in content)) return run
+  const { sent, text, refusal, calls } = content.pieces
+  if (sent === undefined || run.spent?.some(({ fence }) => fence === sent.fence)) return run
+  const texts = [text, refusal, ...[...calls.values()].flatMap(({ name, args }) => [name, args])]
+  const usage = usageOf(sent.prompt, tokensOf(Buffer.byteLength(texts.join(''))))
+  return (await storeSpent(deps, run, { ...usage, model: sent.model, step, fence: sent.fence })) ?? run
+}
+
+function usageOf(prompt: number, completion: number) {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
+const tokensOf = (bytes: number) => Math.ceil(bytes / bytesOfToken)
+
+function promptTokensOf({ messages, tools, responseFormat }: ChatRequest): number {
+  let bytes = tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools))
+  if (responseFormat !== undefined) bytes += Buffer.byteLength(JSON.stringify(responseFormat))
+  let tokens = 0
+  for (const message of messages) {
+    tokens += tokensOfMessage
+    const { content } = message
+    for (const part of typeof content === 'string' ? [content] : (content ?? [])) {
+      if (typeof part === 'string') bytes += Buffer.byteLength(part)
+      else if (part.type === 'text') bytes += Buffer.byteLength(part.text)
+      else tokens += tokensOfPart
+    }
+    if ('tool_calls' in message)
+      for (const { function: called } of message.tool_calls ?? [])
+        bytes += Buffer.byteLength(called.name) + Buffer.byteLength(called.arguments)
+  }
+  return tokens + tokensOf(bytes)
+}
