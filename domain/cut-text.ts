@@ -8,13 +8,6 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, isInsideCharacter(text, end) ? end - 1 : end)
 }
 
-/** As `cutText`, for the end of a text. */
-export function cutTextStart(text: string, length: number): string {
-  const start = text.length - Math.max(0, length)
-  if (start <= 0) return text
-  return text.slice(isInsideCharacter(text, start) ? start + 1 : start)
-}
-
 /** Whether a cut at this place would separate the halves of one character. */
 function isInsideCharacter(text: string, at: number): boolean {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]

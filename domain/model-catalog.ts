@@ -1,3 +1,4 @@
+import { addAll } from './add-all.ts'
 import { type ModelPrices, noPrices } from './model-prices.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from './provided-models.ts'
 import { type ServedModel, seemsToChat } from './served-models.ts'
@@ -63,7 +64,7 @@ export function catalogOf(environment: EnvironmentModels, stored: StoredModels):
   const { account, providers } = environment
   const isSet = !environment.isDemo && (account !== undefined || providers.models.length > 0)
   const models = [...providers.models, ...stored.models]
-  if (!isSet && models.length === 0) models.push(...modelsOfOnly(environment.found))
+  if (!isSet && models.length === 0) addAll(models, modelsOfOnly(environment.found))
   const isDemo = environment.isDemo && models.length === 0
   const usableAccount = environment.isDemo && !isDemo ? undefined : account
   const isServed = (id: string) => usableAccount !== undefined || models.some((model) => model.id === id)

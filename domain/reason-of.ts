@@ -1,3 +1,5 @@
+import { cutText } from './cut-text.ts'
+
 const maxCauses = 5
 const maxLength = 1000
 
@@ -14,5 +16,5 @@ export function reasonOf(error: unknown): string {
     if (text !== '' && !reasons.some((known) => known.includes(text))) reasons.push(text)
     at = inner ?? (at instanceof Error ? at.cause : undefined)
   }
-  return reasons.join(': ').replaceAll(/\s+/g, ' ').slice(0, maxLength)
+  return cutText(reasons.join(': ').replaceAll(/\s+/g, ' '), maxLength)
 }

@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.ts'
 import { addAll } from './add-all.ts'
 import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './event-ids.ts'
 import { type Message, type TokenLogprob, type ToolCall, maxCallIndex } from './messages.ts'
@@ -272,6 +273,6 @@ function argumentTextsOf({ calls }: Pieces): string[] {
 
 function shownCall(call: CallPieces): ToolCall {
   if (call.read?.length !== call.args.length)
-    call.read = { length: call.args.length, args: readPartialObject(call.args.slice(0, maxReadArguments)) }
+    call.read = { length: call.args.length, args: readPartialObject(cutText(call.args, maxReadArguments)) }
   return { id: call.call_id, name: call.name, args: call.read.args, type: 'tool_call' }
 }

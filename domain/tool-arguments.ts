@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { cutText } from './cut-text.ts'
 
 /** A JSON Schema (draft 2020-12) of an object. */
 export type JsonSchema = object
@@ -57,5 +58,5 @@ function shownValues(allowed: unknown[]): string {
 }
 
 function short(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text
+  return text.length > 500 ? `${cutText(text, 500)}…` : text
 }

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { addAll } from '../domain/add-all.ts'
 import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
 import { defaultProductName } from '../domain/product.ts'
 import type { Setting } from './settings/kinds.ts'
@@ -77,7 +78,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   }
 
   const values = valueOf(settingsSchema)
-  problems.push(...incompletePairs(textOf))
+  addAll(problems, incompletePairs(textOf))
   for (const [name, why] of Object.entries(droppedSettings)) {
     if (env[name]?.trim() || env[`${name}_FILE`]?.trim()) warnings.push(`${name} has no effect any more: ${why}`)
   }

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { cutText } from '../../domain/cut-text.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { Audit } from '../../services/audit/index.ts'
 import { clientOf } from './client-address.ts'
@@ -85,7 +86,7 @@ function subjectsOf({ params }: FastifyRequest): string[] {
   if (!isJsonObject(params)) return []
   return Object.entries(params).flatMap(([name, value]) =>
     typeof value === 'string' && !['email', 'user_id', 'token', 'share_token'].includes(name)
-      ? [value.slice(0, 255)]
+      ? [cutText(value, 255)]
       : [],
   )
 }

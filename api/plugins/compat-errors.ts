@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { largestOf } from '../../domain/extremes.ts'
 import type { AppError, FieldProblem } from '../../domain/errors.ts'
 import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
@@ -80,7 +81,7 @@ type Loc = (string | number)[]
 
 /** Of the problems with several alternatives, the innermost is about the one that was meant. */
 function innermostOf({ fields = [] }: AppError): FieldProblem | undefined {
-  const depth = Math.max(...fields.map(({ loc }) => loc.length))
+  const depth = largestOf(fields.map(({ loc }) => loc.length))
   return fields.find(({ loc }) => loc.length === depth)
 }
 

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import type { FieldProblem } from '../../domain/errors.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 
@@ -44,7 +45,7 @@ function prepareObject(
       ? undefined
       : {
           loc: [...loc, 'type'],
-          msg: `${String(type).slice(0, shownLength)} is not available here`,
+          msg: `${cutText(String(type), shownLength)} is not available here`,
           type: 'unsupported',
         }
   for (const [name, member] of Object.entries(value)) {

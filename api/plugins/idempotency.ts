@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
+import { addAll } from '../../domain/add-all.ts'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
@@ -147,7 +148,7 @@ export async function orNull<T>(looking: Promise<T>): Promise<T | null> {
 
 /** Adds a record that the answer belongs to, such as the thread of a run. */
 export function belongsTo(request: FastifyRequest, ...ids: string[]): void {
-  request.idempotency?.subjects.push(...ids)
+  if (request.idempotency) addAll(request.idempotency.subjects, ids)
 }
 
 /** Notes that the run or ingestion has begun and is answered as it continues: a repeated request follows it. */

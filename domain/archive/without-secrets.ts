@@ -1,3 +1,4 @@
+import { cutText } from '../cut-text.ts'
 import { maskedValue } from '../mask-secrets.ts'
 
 const pathsKept = 50
@@ -13,7 +14,7 @@ export function withoutSecrets(config: Record<string, unknown>): {
 } {
   const missing: string[] = []
   const note = (path: string) => {
-    if (missing.length < pathsKept) missing.push(path.slice(0, pathCharacters))
+    if (missing.length < pathsKept) missing.push(cutText(path, pathCharacters))
   }
   const isMissing = (value: unknown, path: string) => {
     if (typeof value === 'string' && value.includes(maskedValue)) note(path)

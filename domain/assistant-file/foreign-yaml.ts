@@ -1,4 +1,5 @@
 import { CST, Lexer, type YAMLMap, isScalar, parseDocument, visit } from 'yaml'
+import { cutText } from '../cut-text.ts'
 import { foreignJsonDepth } from '../foreign-json.ts'
 
 /** What a YAML text from outside may hold. Text of these many entries and lines is parsed in a tenth of a second. */
@@ -47,7 +48,7 @@ function requireUniqueKeys({ items }: YAMLMap): void {
   for (const { key } of items) {
     const name: unknown = isScalar(key) ? key.value : undefined
     if (typeof name !== 'string') throw new YamlError('has a key that is not a text')
-    if (seen.has(name)) throw new YamlError(`has the key ${JSON.stringify(name.slice(0, 100))} twice`)
+    if (seen.has(name)) throw new YamlError(`has the key ${JSON.stringify(cutText(name, 100))} twice`)
     seen.add(name)
   }
 }

@@ -1,3 +1,4 @@
+import { largestOf, smallestOf } from '../extremes.ts'
 import type { Unit } from './split-units.ts'
 
 /** The sentences of a passage that stand on one page, or of one stretch of it if the passage returns to the page. */
@@ -34,5 +35,5 @@ export function sentencePages(
 /** From the first page of a passage to its last. */
 export function pageRange(pages: PassagePage[]): { page: number; last_page: number } {
   const numbers = pages.map(({ page }) => page)
-  return { page: Math.min(...numbers), last_page: Math.max(...numbers) }
+  return { page: smallestOf(numbers), last_page: largestOf(numbers) }
 }

@@ -1,3 +1,5 @@
+import { largestOf, smallestOf } from '../extremes.ts'
+
 export interface Ranked {
   id: string
   /** Higher is better; each list has its own scale. */
@@ -25,8 +27,8 @@ function relative(list: Ranked[]): Ranked[] {
   const seen = new Map<string, number>()
   for (const { id, score } of list) seen.set(id, Math.max(score, seen.get(id) ?? -Infinity))
   const values = [...seen.values()]
-  const best = Math.max(...values)
-  const worst = Math.min(...values)
+  const best = largestOf(values)
+  const worst = smallestOf(values)
   const range = best - worst
   return [...seen].map(([id, score]) => ({ id, score: range === 0 ? 1 : 0.1 + (0.9 * (score - worst)) / range }))
 }

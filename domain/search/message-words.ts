@@ -1,3 +1,4 @@
+import { cutText } from '../cut-text.ts'
 import type { Message } from '../messages.ts'
 import { type ReadingBudget, termsIn, termsOf } from './terms.ts'
 
@@ -164,7 +165,7 @@ function passageOf(message: Message, wanted: WantedWords): FoundText {
 
 /** What of a message can be found: what people and models have said. */
 function foundText({ type, data }: Message): string {
-  return type === 'HumanMessage' || type === 'AIMessage' ? data.content.slice(0, textLength) : ''
+  return type === 'HumanMessage' || type === 'AIMessage' ? cutText(data.content, textLength) : ''
 }
 
 /** Its first characters; undefined for a term that is too short to be begun. */

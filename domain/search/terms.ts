@@ -1,3 +1,5 @@
+import { cutText } from '../cut-text.ts'
+
 /** How much of texts is read; what was read is taken off. */
 export interface ReadingBudget {
   /** Characters after folding, which makes eighteen of one. */
@@ -58,7 +60,7 @@ function addTerms(terms: string[], words: string[] | null, arePlain: boolean): v
     if (stopWords.has(word)) continue
     if (!arePlain && spacelessPattern.test(word)) addPairs(terms, word)
     else if (beginsWithDigit(word) && /[.,]/.test(word)) addNumbers(terms, word)
-    else terms.push(stem(withoutEnding(word).slice(0, 40)))
+    else terms.push(stem(cutText(withoutEnding(word), 40)))
   }
 }
 

@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { addAll } from '../../domain/add-all.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { defaultChunkerOptions } from '../../domain/chunking/chunker-options.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
@@ -196,7 +197,7 @@ async function pageOf(output: Output, maxLinks: number): Promise<PageRead> {
   let facts: PageFacts | undefined
   let characters = 0
   for await (const line of output) {
-    if ('links' in line) links.push(...line.links)
+    if ('links' in line) addAll(links, line.links)
     else if ('html' in line) html.push(line.html)
     else if ('page' in line) facts = line.page
     characters += 'html' in line ? line.html.length : 0

@@ -1,3 +1,5 @@
+import { largestOf } from '../../domain/extremes.ts'
+
 /**
  * The encodings of eight bits with Latin letters, by the letters that languages have beyond ASCII: in the right encoding
  * the letters of a text are those of one language. General detectors need more text than a list of names has.
@@ -61,7 +63,7 @@ export function charsetByLetters(bytes: Uint8Array): string | undefined {
     const own = letters.filter((letter) => /[\p{L}\p{Co}\p{Cc}\ufffd]/u.test(letter))
     const strange = letters.filter((letter) => !isOrdinary(letter)).length
     if (own.length < leastLetters) continue
-    const share = Math.max(...languages.map((known) => own.filter((letter) => known.includes(letter)).length))
+    const share = largestOf(languages.map((known) => own.filter((letter) => known.includes(letter)).length))
     const found = { charset, share: share / (own.length + strange) }
     if (found.share >= leastShare && found.share > (best?.share ?? 0)) best = found
   }

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
@@ -122,7 +123,7 @@ function arePages(value: unknown, characters: number): value is PassagePage[] {
     if (!isObject(one) || !('page' in one) || !isCount(one.page) || !('sentences' in one)) return false
     if (!Array.isArray(one.sentences) || one.sentences.length === 0) return false
     if (places.length + one.sentences.length > maxChunkSentences) return false
-    places.push(...(one.sentences as unknown[]))
+    addAll(places, one.sentences as unknown[])
   }
   return places.every((place, index) => {
     const before = index === 0 ? -1 : Number(places[index - 1])

@@ -1,4 +1,5 @@
 import * as openid from 'openid-client'
+import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
 import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { IdentityProvider } from '../../services/accounts/social-login.ts'
@@ -64,8 +65,8 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
         issuer: claims.iss,
         subject: claims.sub,
         ...verifiedEmailOf(profile, { issuer: claims.iss, trusted: settings.oauthVerifiedIssuers }),
-        firstName: profile.firstName?.slice(0, 200),
-        lastName: profile.lastName?.slice(0, 200),
+        firstName: profile.firstName && cutText(profile.firstName, 200),
+        lastName: profile.lastName && cutText(profile.lastName, 200),
       }
     },
   }

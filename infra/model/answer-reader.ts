@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
@@ -52,8 +53,8 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
     const at = `choices[0].${given === undefined ? 'message' : 'delta'}`
     const deltas: AnswerDelta[] = []
     const thought = thoughtOf(delta, at)
-    if (thought !== '') deltas.push(...texts.reasoning(thought))
-    deltas.push(...texts.content(delta['content'], `${at}.content`))
+    if (thought !== '') addAll(deltas, texts.reasoning(thought))
+    addAll(deltas, texts.content(delta['content'], `${at}.content`))
     const refused = stringAt(delta['refusal'], `${at}.refusal`)
     if (refused) {
       count(refused)
@@ -61,10 +62,10 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
     }
     const calls = arrayAt(delta['tool_calls'], `${at}.tool_calls`) ?? []
     for (const [place, call] of calls.entries())
-      deltas.push(...calling.read(call, `${at}.tool_calls[${place}]`, place === 0))
+      addAll(deltas, calling.read(call, `${at}.tool_calls[${place}]`, place === 0))
     const old = objectAt(delta['function_call'], `${at}.function_call`)
     if (old !== undefined && calls.length === 0)
-      deltas.push(...calling.read({ index: oldCallIndex, function: old }, `${at}.function_call`, true))
+      addAll(deltas, calling.read({ index: oldCallIndex, function: old }, `${at}.function_call`, true))
     if (delta['annotations']) sources.addAnnotations(arrayAt(delta['annotations'], `${at}.annotations`) ?? [])
     collected.addMessage(delta)
     hasBegun ||= deltas.length > 0
@@ -88,7 +89,7 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
       const choice = objectAt(arrayAt(chunk['choices'], 'choices')?.[0], 'choices[0]')
       if (choice !== undefined) {
         if (choice['error']) throw failedMidway(choice['error'])
-        deltas.push(...choiceDeltas(choice), ...logprobsOf(choice))
+        addAll(deltas, [...choiceDeltas(choice), ...logprobsOf(choice)])
         const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
         finished ||= reason !== undefined && reason !== ''
         const cut = cutOf(reason)

@@ -1,3 +1,5 @@
+import { cutText } from '../../domain/cut-text.ts'
+import { smallestOf } from '../../domain/extremes.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from '../../domain/provided-models.ts'
 import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
@@ -63,14 +65,14 @@ function requestTo({ apiKey, baseUrl, providerModel }: ProvidedModel, request: C
 export function windowAmong(providers: ProviderSettings, model: string, listed: (model: string) => number): number {
   const candidates = providersOf(providers, model)
   if (candidates.length === 0) return listed(model)
-  return Math.min(...candidates.map(({ contextTokens, providerModel }) => contextTokens ?? listed(providerModel)))
+  return smallestOf(candidates.map(({ contextTokens, providerModel }) => contextTokens ?? listed(providerModel)))
 }
 
 function noProvider(model: string): ModelFailure {
   return new ModelFailure('No provider has the model of this assistant.', {
     statusCode: 502,
     type: 'model_error',
-    details: `no provider has the model ${model.slice(0, 200)}`,
+    details: `no provider has the model ${cutText(model, 200)}`,
     retryable: false,
   })
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Connection, Index, Session, type Table, connect as connectLance } from '@lancedb/lancedb'
+import { addAll } from '../../domain/add-all.ts'
 import { AppError } from '../../domain/errors.ts'
 import { spaceOwner, vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type LanceBucket, requireConditionalWrites } from './lance-bucket.ts'
@@ -150,7 +151,7 @@ function createLanceDatabase(uri: string, { bucket, mostTables = tablesOfConnect
         const options = { limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }
         const page = await answered(using((db) => db.tableNames(options)))
         const wanted = page.filter((name) => name.startsWith(prefix))
-        found.push(...wanted)
+        addAll(found, wanted)
         if (page.length < 1000 || wanted.length < page.length) return found
       }
     },

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { within } from '../../services/within.ts'
 import { Pinecone } from '@pinecone-database/pinecone'
 import { AppError } from '../../domain/errors.ts'
@@ -86,7 +87,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     async deleteFile(space, fileId) {
       // Listed to the end before anything is deleted, because deletions may shift pages.
       const all: string[] = []
-      for await (const ids of idsOf(space, `${fileId}:`)) all.push(...ids)
+      for await (const ids of idsOf(space, `${fileId}:`)) addAll(all, ids)
       while (all.length > 0) await asked(records(space).deleteMany({ ids: all.splice(-deleteBatch) }))
     },
 
@@ -104,7 +105,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
 
     async listSpaces() {
       const found: string[] = []
-      for await (const names of spaces()) found.push(...names)
+      for await (const names of spaces()) addAll(found, names)
       return found
     },
 

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { cutText } from '../../domain/cut-text.ts'
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { bytesWithin } from '../../domain/bytes-within.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
@@ -110,7 +111,7 @@ async function contentOf(url: string, response: Response): Promise<WebAnswer> {
   const contentType = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (unreadable.test(contentType)) {
     await response.body?.cancel()
-    return { kind: 'refused', reason: `It is ${contentType.slice(0, 100)}, which holds no text.` }
+    return { kind: 'refused', reason: `It is ${cutText(contentType, 100)}, which holds no text.` }
   }
   const isPacked = gzips.includes(contentType) || /\.gz$/i.test(new URL(url).pathname)
   const isPage = /^text\/html|\+xml$|\/xml$/.test(contentType)

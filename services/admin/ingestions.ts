@@ -1,3 +1,4 @@
+import { largestOf, smallestOf } from '../../domain/extremes.ts'
 import { type FileStatus, openFileStatuses } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 
@@ -37,8 +38,8 @@ export async function openIngestions({ files }: Pick<Collections, 'files'>): Pro
         files: group.length,
         bytes: group.reduce((sum, file) => sum + file.size, 0),
         by_status: Object.fromEntries([...byStatus].map(([status, members]) => [status, members.length])),
-        created_at: new Date(Math.min(...group.map((file) => file.created_at.getTime()))),
-        updated_at: new Date(Math.max(...group.map((file) => file.updated_at.getTime()))),
+        created_at: new Date(smallestOf(group.map((file) => file.created_at.getTime()))),
+        updated_at: new Date(largestOf(group.map((file) => file.updated_at.getTime()))),
       },
     ]
   })

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
 import { type Erasable, eraseAll } from '../deletion/many.ts'
@@ -65,7 +66,10 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       for (const { kind, owned } of members) {
         for (const projectId of await missingParents(owned, 'project_id', projects)) {
           const orphaned = await owned.find({ project_id: projectId }, ownership).limit(targetLimit).lean()
-          found.push(...orphaned.map((record) => targetOf(kind, record)))
+          addAll(
+            found,
+            orphaned.map((record) => targetOf(kind, record)),
+          )
         }
         for (const record of await owned.find(closed, ownership).limit(targetLimit).lean()) {
           if (covered.has(record.project_id) || closedUsers.has(record.user_id)) continue
@@ -180,7 +184,10 @@ async function missingParents(children: Referring, field: string, parents: Refer
   const missing: string[] = []
   const check = async (ids: string[]) => {
     const there = new Set((await parents.find({ _id: { $in: ids } }, { _id: 1 }).lean()).map((parent) => parent._id))
-    missing.push(...ids.filter((id) => !there.has(id)))
+    addAll(
+      missing,
+      ids.filter((id) => !there.has(id)),
+    )
   }
   let batch: string[] = []
   for await (const group of children.aggregate([{ $group: { _id: `$${field}` } }]).cursor()) {

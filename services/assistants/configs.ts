@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { cutText } from '../../domain/cut-text.ts'
 import { type AssistantSettings, openMembersOf, readAssistantConfig } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
@@ -108,7 +109,7 @@ function listedMembersOf(configJson: string): Record<string, unknown> {
 function cut(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= listedDescriptionCharacters) return value
   // Do not split a surrogate pair.
-  return value.slice(0, listedDescriptionCharacters).replace(/[\uD800-\uDBFF]$/, '')
+  return cutText(value, listedDescriptionCharacters)
 }
 
 function areEqual(a: string, b: string): boolean {

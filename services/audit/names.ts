@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
 
@@ -32,7 +33,7 @@ export async function namesOf(
   ])
   return Object.fromEntries([
     ...emails.flatMap(({ _id, email }) => (email === undefined ? [] : [[_id, email] as const])),
-    ...named.flat().flatMap(({ _id, name }) => (name ? [[_id, name.slice(0, nameLength)] as const] : [])),
+    ...named.flat().flatMap(({ _id, name }) => (name ? [[_id, cutText(name, nameLength)] as const] : [])),
   ])
 }
 

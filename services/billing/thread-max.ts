@@ -1,4 +1,5 @@
 import type { ClientSession } from 'mongoose'
+import { largestOf } from '../../domain/extremes.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 
@@ -22,7 +23,10 @@ export async function applyThreadMax(
   const active = await purchases
     .find({ user_id: userId, status: 'active' }, { thread_max: 1 }, { session })
     .lean<{ thread_max: number }[]>()
-  const threadMax = Math.max(without, ...active.map((purchase) => purchase.thread_max))
+  const threadMax = largestOf(
+    active.map((purchase) => purchase.thread_max),
+    without,
+  )
   return users
     .findOneAndUpdate(
       { _id: userId },

@@ -1,4 +1,5 @@
 import { Value } from 'typebox/value'
+import { cutText } from '../../domain/cut-text.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AssistantConfig, toolsKey, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -147,7 +148,7 @@ async function underFreeName(name: string, create: (name: string) => Promise<unk
   for (let attempt = 1; ; attempt += 1) {
     const addition = attempt === 1 ? '' : attempt === 2 ? ' (imported)' : ` (imported ${attempt - 1})`
     try {
-      await create(`${name.slice(0, 100 - addition.length)}${addition}`)
+      await create(`${cutText(name, 100 - addition.length)}${addition}`)
       return
     } catch (error) {
       const isTaken = error instanceof AppError && error.code === 'bad_request' && name.trim() !== ''

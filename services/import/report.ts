@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
 
 export const reportedKinds = [
@@ -76,7 +77,7 @@ export function createReport() {
       report.refused[kind] += 1
       if (report.problems.length >= problemsKept) return
       const words = typeof reason === 'string' ? reason : reason.message
-      report.problems.push({ kind, id, reason: words.slice(0, 500) })
+      report.problems.push({ kind, id, reason: cutText(words, 500) })
     },
     missSecrets(assistantId: string, name: string, members: string[]): void {
       if (members.length > 0 && report.missing_secrets.length < assistantsKept)

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import type { ExtractStepResult } from '../../domain/contracts/ingestion.ts'
 import { ScansBusy, scanLimits } from '../../domain/knowledge/scan.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
@@ -201,6 +202,6 @@ export async function markFailing(
 ): Promise<void> {
   await files.updateOne(
     { _id: fileId, status: { $in: [...openFileStatuses] } },
-    { $set: { status: 'failing', error: error.slice(0, 500), retryable, updated_at: new Date() } },
+    { $set: { status: 'failing', error: cutText(error, 500), retryable, updated_at: new Date() } },
   )
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -110,6 +111,6 @@ export async function giveUpReembedding(
   const error = file === undefined ? reason : `${reason} (at the file ${file.name})`
   await collections.assistants.updateOne(
     { _id: assistantId, 'reembedding.generation': generation },
-    { $set: { 'reembedding.error': error.slice(0, 500) } },
+    { $set: { 'reembedding.error': cutText(error, 500) } },
   )
 }

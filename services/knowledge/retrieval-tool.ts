@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { cutText } from '../../domain/cut-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
@@ -63,7 +64,7 @@ export async function createRetrievalTool(
     safeToRepeat: true,
     timeoutMs: searchMs + (awaited.length > 0 ? awaitMs : 0),
     async execute(args, { signal }) {
-      const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
+      const query = typeof args['query'] === 'string' ? cutText(args['query'], maxQueryCharacters) : ''
       const isComplete = await filesAreReady(deps.collections, awaited, signal)
       const embed = onceEmbedded(deps.embedder)
       const searches = searched.map(async (owner) => {

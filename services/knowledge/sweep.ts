@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { type MemoryScope, memoryOwnerOf, scopeKey } from '../../domain/memory/memory-scope.ts'
@@ -51,7 +52,10 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   for (const assistantId of await files.distinct('assistant_id', { updated_at: { $lt: before } })) {
     if (await isOwner(assistantId)) continue
     const owned = await files.find({ assistant_id: assistantId }, { _id: 1 }).lean()
-    orphans.files.push(...owned.map((file) => file._id))
+    addAll(
+      orphans.files,
+      owned.map((file) => file._id),
+    )
   }
   const abandoned = await files.find({ status: 'uploading', updated_at: { $lt: before } }, { _id: 1 }).lean()
   for (const { _id } of abandoned) if (!orphans.files.includes(_id)) orphans.files.push(_id)
@@ -71,7 +75,7 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
     const { assistantId, generation } = spaceOwner(space)
     const memory = memoryOwnerOf(assistantId)
     if (memory !== undefined) {
-      orphans.vectors.push(...(await orphansOfMemory({ collections, vectors }, space, memory)))
+      addAll(orphans.vectors, await orphansOfMemory({ collections, vectors }, space, memory))
       continue
     }
     const assistant = await assistants.findById(assistantId, spaceMembers).lean<SpaceMembers>()

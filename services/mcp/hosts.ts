@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -65,7 +66,7 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
           userId,
           projectId,
           assistantId,
-          name: question.slice(0, nameLength),
+          name: cutText(question, nameLength),
           metadataJson: '{}',
           public: false,
         })

@@ -15,11 +15,12 @@ export interface ModelAccount {
 
 /** A message in the format of the chat-completions API. */
 export type PromptMessage =
-  | { role: 'system'; content: string }
-  | { role: 'user'; content: string | PromptPart[] }
+  | { role: 'system'; content: string; name?: string }
+  | { role: 'user'; content: string | PromptPart[]; name?: string }
   | {
       role: 'assistant'
       content: string | null
+      name?: string
       tool_calls?: PromptToolCall[]
       /** What the model thought before it. */
       reasoning?: string

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { resultsOfCalls } from '../../domain/call-results.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
@@ -98,7 +99,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
     // Without steps, they are the newest of what was said before.
     const asked = await costsWithin(leadingQuestions(earlier), room / 2, window)
     take(asked)
-    chosen.push(...earlier.splice(0, asked.length))
+    addAll(chosen, earlier.splice(0, asked.length))
     const [cost] = await costsWithin([newest], room, window)
     const { step, tokens } = cost === undefined ? await shorten(newest, room, window) : { step: newest, tokens: cost }
     fits &&= tokens <= room
@@ -109,7 +110,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   if (whole.length === others.length) {
     take(whole)
     const before = await costsWithin(earlier, room, window)
-    chosen.push(...others, ...earlier.slice(0, before.length))
+    addAll(chosen, [...others, ...earlier.slice(0, before.length)])
   } else {
     const short = others.map((step) => withResults(step, (text) => cutResult(text, shortResult)))
     const shortCosts = await costsWithin(short, room, window)

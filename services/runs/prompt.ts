@@ -33,20 +33,24 @@ function promptParts(
   switch (message.type) {
     case 'HumanMessage':
       if (message.data.deleted) return []
-      return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
+      return [
+        { role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content, ...nameOf(message) },
+      ]
     case 'SystemMessage':
-      return [{ role: 'system', content: message.data.content }]
+      return [{ role: 'system', content: message.data.content, ...nameOf(message) }]
     case 'AIMessage': {
       const { refusal = '', tool_calls: calls = [], reasoning, provider_metadata: sealed } = message.data
       const provider = sealed === undefined ? undefined : openMetadata?.(sealed)
       const thought = { ...(reasoning && { reasoning }), ...(provider && { provider }) }
       const content = message.data.content || refusal
-      if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content, ...thought }]
+      if (calls.length === 0)
+        return content === '' ? [] : [{ role: 'assistant', content, ...nameOf(message), ...thought }]
       const ids = distinctIds(calls.map(({ id }) => id))
       return [
         {
           role: 'assistant',
           content: content === '' ? null : content,
+          ...nameOf(message),
           ...thought,
           tool_calls: calls.map((call, index) => ({
             id: ids[index] ?? call.id,
@@ -65,6 +69,11 @@ function promptParts(
       // Was added after its call, above.
       return []
   }
+}
+
+/** Who speaks, where several do. Servers refuse other characters. */
+function nameOf({ data: { name } }: StoredMessage): { name?: string } {
+  return name !== undefined && /^[\w-]{1,64}$/.test(name) ? { name } : {}
 }
 
 /** Callers may send an answer whose calls have the same id. */

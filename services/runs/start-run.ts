@@ -1,6 +1,7 @@
 // Before a change: docs/traps.md, Temporal.
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, firstFence, openRunStatuses, runKey } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
@@ -36,6 +37,8 @@ export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
   stream: RunStream
   tracing: HandOverDeps['tracing'] & AdmitRunDeps['tracing']
 }
+
+type Reserved = Pick<NewRun, 'assistant' | 'overrides' | 'input' | 'public'>
 
 /**
  * Starts a run: stores it, passes it to its thread's workflow, and checks afterwards that its parents still exist and
@@ -85,6 +88,29 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       const { run, confirmed } = await start(newRun, runId)
       await confirmed
       return run
+    },
+
+    /**
+     * Counts runs of one request in the budgets before the first of them starts, so that all are admitted or none. The
+     * start of each then finds it counted. Returns what takes back those that were not started.
+     */
+    async reserve(
+      { assistant, overrides = {}, input, public: isPublic = false }: Reserved,
+      runIds: string[],
+    ): Promise<() => Promise<void>> {
+      const { admit, giveBack } = deps.budgetCounting
+      const counted: { _id: string; budgets: string[] }[] = []
+      const takeBack = async () => {
+        for (const each of counted) await giveBack(each).catch(deps.onError)
+      }
+      const question = { assistant, overrides, bytes: Buffer.byteLength(messagesToJson(input)) }
+      try {
+        for (const _id of runIds) counted.push({ _id, budgets: await admit(_id, isPublic, question) })
+      } catch (error) {
+        await takeBack()
+        throw error
+      }
+      return takeBack
     },
 
     /**

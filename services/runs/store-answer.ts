@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isRetryable } from '../../domain/errors.ts'
 import { SupersededError } from './live-runs.ts'
 
@@ -19,7 +19,11 @@ const pauses = { firstMs: 200, factor: 2, longestMs: 20_000 }
  */
 export async function storeAnswer<T>(
   work: () => Promise<T>,
-  { signal, onError }: { signal: AbortSignal; onError(error: unknown): void },
+  {
+    signal,
+    onError,
+    wait = (ms) => sleep(ms, undefined, { signal }),
+  }: { signal: AbortSignal; onError(error: unknown): void; wait?(ms: number): Promise<unknown> },
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -30,7 +34,7 @@ export async function storeAnswer<T>(
       onError(error)
       if (attempt === attempts) throw new AnswerNotStoredError(error)
       const pauseMs = Math.min(pauses.firstMs * pauses.factor ** (attempt - 1), pauses.longestMs)
-      await pause(pauseMs, undefined, { signal })
+      await wait(pauseMs)
     }
   }
 }

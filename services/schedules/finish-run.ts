@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import type { DueRun, RunLook } from '../../domain/contracts/schedule-run.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import {
@@ -100,7 +101,7 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
         const reason = `Paused after ${failuresBeforePause} failures in a row. The last one: ${ending.error?.message ?? 'the run failed.'}`
         await schedules.updateOne(
           { _id: schedule._id },
-          { $set: { paused: true, pause_reason: reason.slice(0, 1000), check_at: now }, $inc: { revision: 1 } },
+          { $set: { paused: true, pause_reason: cutText(reason, 1000), check_at: now }, $inc: { revision: 1 } },
           { session },
         )
         return true

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import { escapeHtml } from '../../domain/escape-html.ts'
 import { type Language, defaultLanguage } from '../../domain/languages.ts'
 import type { DueRun } from '../../domain/contracts/schedule-run.ts'
@@ -43,7 +44,7 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
         to: user.email,
         language,
         messageId: `schedule-${scheduled.run_id}`,
-        title: (schedule.note.replaceAll(/\s+/g, ' ').trim() || mailTexts[language].result.subject).slice(0, 100),
+        title: cutText(schedule.note.replaceAll(/\s+/g, ' ').trim() || mailTexts[language].result.subject, 100),
         time: mailTime(scheduled.due_at, language, schedule.timezone),
         text: await wordsOf(scheduled, language),
         stopUrl: `${settings.baseUrl}/schedules/${schedule._id}/mail?${stop.toString()}`,
@@ -60,7 +61,7 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
     const { messages } = await readOutput({ _id: run_id, thread_id, user_id })
     const answer =
       messages.findLast(({ type, data }) => type === 'AIMessage' && data.content !== '')?.data.content ?? ''
-    return answer.length > answerLength ? `${answer.slice(0, answerLength)} …` : answer
+    return answer.length > answerLength ? `${cutText(answer, answerLength)} …` : answer
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ClientSession } from 'mongoose'
+import { largestOf } from '../../domain/extremes.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
 import { holdUser } from '../parents.ts'
@@ -70,5 +71,8 @@ async function scheduleMaxOf(
   const active = await purchases
     .find({ user_id: userId, status: 'active' }, { schedule_max: 1 }, { session })
     .lean<{ schedule_max?: number }[]>()
-  return Math.max(most, ...active.map(({ schedule_max: max }) => max ?? 0))
+  return largestOf(
+    active.map(({ schedule_max: max }) => max ?? 0),
+    most,
+  )
 }

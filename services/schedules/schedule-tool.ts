@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { cutText } from '../../domain/cut-text.ts'
 import type { Person } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { requestLimits } from '../../domain/limits.ts'
@@ -172,7 +173,7 @@ function shown(schedule: ScheduleRecord): object {
   const [first] = messagesFromJson(schedule.input_json)
   return {
     schedule_id: _id,
-    question: first?.data.content.slice(0, questionShown),
+    question: first && cutText(first.data.content, questionShown),
     ...(note === '' ? {} : { note }),
     ...(cron === undefined ? {} : { cron, timezone }),
     ...(interval_seconds === undefined ? {} : { interval_seconds }),

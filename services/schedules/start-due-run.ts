@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/schedule-run.ts'
 import { noteActivity } from '../accounts/note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -135,7 +136,7 @@ async function draftOf(
     id: threadId,
     userId: schedule.user_id,
     projectId: schedule.project_id,
-    name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
+    name: cutText(schedule.note, threadNameLength) || 'Scheduled run',
     metadataJson: JSON.stringify({ schedule_id: schedule._id }),
     assistantId: schedule.assistant_id,
     public: false,

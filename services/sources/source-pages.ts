@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { cutText } from '../../domain/cut-text.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from '../knowledge/collections.ts'
@@ -62,7 +63,7 @@ export async function leaveOut(collections: Pages, page: EndedPage, reason: stri
   await sourcePages.updateOne(
     { _id, round },
     {
-      $set: { status: 'left_out', reason: reason.slice(0, 500), fetched_at: new Date() },
+      $set: { status: 'left_out', reason: cutText(reason, 500), fetched_at: new Date() },
       $unset: { file_id: 1, next_file_id: 1, sha256: 1, etag: 1, last_modified: 1 },
     },
   )
@@ -84,7 +85,7 @@ export async function keepOld(
   if (page.file_id === undefined) return leaveOut(collections, page, reason)
   await collections.sourcePages.updateOne(
     { _id: page._id, round: page.round },
-    { $set: { status: 'ready', reason: `Not renewed: ${reason}`.slice(0, 500) }, $unset: { next_file_id: 1 } },
+    { $set: { status: 'ready', reason: cutText(`Not renewed: ${reason}`, 500) }, $unset: { next_file_id: 1 } },
   )
   await letGoOn(collections, page)
 }

@@ -1,4 +1,5 @@
 import type { ClientSession } from 'mongoose'
+import { largestOf } from '../../domain/extremes.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
 import { holdUser } from '../parents.ts'
@@ -19,7 +20,10 @@ export async function takeSourceSlot(
       .find({ user_id: userId, status: 'active' }, { source_max: 1 }, { session })
       .lean<{ source_max?: number }[]>(),
   ])
-  const max = Math.max(most, ...plans.map(({ source_max: allowed }) => allowed ?? 0))
+  const max = largestOf(
+    plans.map(({ source_max: allowed }) => allowed ?? 0),
+    most,
+  )
   if (count >= max)
     throw new AppError('forbidden', `This account has ${count} sources of the web, which is as many as it may have.`)
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/cut-text.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
@@ -89,7 +90,7 @@ async function arrive(
     const next = canonicalAddress(answer.to, url)
     if (next === undefined) return { url, answer: { kind: 'refused', reason: 'It redirects to what is no address.' } }
     if (source.type !== 'page' && page.depth > 0 && !isWithin(source, next))
-      return { url, answer: { kind: 'refused', reason: `It redirects to another site: ${next.slice(0, 200)}` } }
+      return { url, answer: { kind: 'refused', reason: `It redirects to another site: ${cutText(next, 200)}` } }
     url = next
   }
 }
@@ -99,7 +100,7 @@ async function tryLater({ collections }: VisitDeps, page: SourcePageRecord, reas
   // Behind all others of its depth.
   await collections.sourcePages.updateOne(
     { _id: page._id, round: page.round },
-    { $set: { reason: reason.slice(0, 500) }, $inc: { tries: 1, order: 1_000_000 } },
+    { $set: { reason: cutText(reason, 500) }, $inc: { tries: 1, order: 1_000_000 } },
   )
 }
 
@@ -214,7 +215,7 @@ async function hasAnotherAddress(
   if (other === null) return false
   switch (standing(other, source.round)) {
     case 'text':
-      await leaveOut(collections, page, `It is the same page as ${canonical.slice(0, 300)}`)
+      await leaveOut(collections, page, `It is the same page as ${cutText(canonical, 300)}`)
       return true
     case 'open':
       await waitFor(collections, page, other)
@@ -242,7 +243,7 @@ async function isDuplicate(
     .lean<SourcePageRecord[]>()
   const same = others.find((other) => standing(other, source.round) === 'text')
   if (same !== undefined) {
-    await leaveOut(collections, page, `It says the same as ${same.url.slice(0, 300)}`)
+    await leaveOut(collections, page, `It says the same as ${cutText(same.url, 300)}`)
     return true
   }
   const open = mayWait ? others.find((other) => standing(other, source.round) === 'open') : undefined

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { type Message, messagesToJson, storedMessagesFromJson, withoutMetadata } from '../../domain/messages.ts'
 import { isOfClient } from '../../domain/responses/ids.ts'
 
@@ -65,7 +66,7 @@ export function eraser(
       const change: Change = { left: [], gone: [], calls: [] }
       for (const message of storedMessagesFromJson(json)) {
         const rest = restOf(message, change)
-        change.left.push(...rest)
+        addAll(change.left, rest)
         if (rest.length !== 1 || rest[0] !== message) change.gone.push(message)
       }
       return messagesToJson(change.left) === json ? undefined : change

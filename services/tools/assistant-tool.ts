@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { cutText } from '../../domain/cut-text.ts'
 import type { JsonSchema, Question, Tool } from './tool.ts'
 
 /** How many assistants one entry can name. */
@@ -69,7 +70,7 @@ export function assistantTool(name: string, askable: Askable[]): Tool {
       if (assistantId === undefined)
         return Promise.reject(
           new Error(
-            `“${wanted.slice(0, labelShown)}” cannot be asked: it is not among the assistants that may be asked, or it was deleted. Those that can be asked: ${labels.join(', ')}`,
+            `“${cutText(wanted, labelShown)}” cannot be asked: it is not among the assistants that may be asked, or it was deleted. Those that can be asked: ${labels.join(', ')}`,
           ),
         )
       if (call.threadId === undefined)
@@ -91,7 +92,7 @@ function described(askable: Askable[], idOf: ReadonlyMap<string, string>): strin
   const labelOf = new Map([...idOf].map(([label, id]) => [id, label]))
   const lines = askable.map(({ id, name, description }) => {
     const label = labelOf.get(id) ?? id
-    const about = [label === name ? '' : name, description.slice(0, descriptionShown)].filter((part) => part !== '')
+    const about = [label === name ? '' : name, cutText(description, descriptionShown)].filter((part) => part !== '')
     return about.length === 0 ? label : `${label}: ${about.join('. ')}`
   })
   return `Assistants that can be asked:\n${lines.map((line) => `- ${line}`).join('\n')}`

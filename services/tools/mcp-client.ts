@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { within } from '../within.ts'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -36,7 +37,7 @@ export function listRemoteTools(
         ListToolsResultSchema,
         { signal },
       )
-      tools.push(...page.tools)
+      addAll(tools, page.tools)
       cursor = page.nextCursor
     } while (cursor !== undefined && tools.length < maxTools)
     return tools.slice(0, maxTools)

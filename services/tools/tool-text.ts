@@ -1,3 +1,5 @@
+import { cutText } from '../../domain/cut-text.ts'
+
 /** Maximum number of characters of a tool's answer that the model is shown. */
 export const maxResultCharacters = 20_000
 /** Maximum number of bytes of an answer that are read. */
@@ -6,7 +8,7 @@ export const maxResponseBytes = 1024 * 1024
 /** Cuts a long answer and says so, so that the model does not take a part for the whole. */
 export function limitText(text: string, limit: number = maxResultCharacters): string {
   if (text.length <= limit) return text
-  return `${text.slice(0, limit)}\n[Cut here: only the first ${limit} of ${text.length} characters are shown.]`
+  return `${cutText(text, limit)}\n[Cut here: only the first ${limit} of ${text.length} characters are shown.]`
 }
 
 /** Whether a tool's answer was cut, by one of the notes that say so to the model. */

@@ -17,7 +17,7 @@ import { type PartSourcesDeps, withPartSources } from './part-sources.ts'
 interface V1ChatDeps extends PartSourcesDeps {
   configs: Pick<AssistantConfigs, 'settingsOf'>
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
-  runs: Pick<Runs, 'startFollowed' | 'follow' | 'get'>
+  runs: Pick<Runs, 'startFollowed' | 'reserve' | 'follow' | 'get'>
   workflows: Pick<WorkflowClient, 'start'>
 }
 
@@ -54,6 +54,7 @@ export function createV1Chat(deps: V1ChatDeps) {
       withPartSources(deps, caller, (sources) => inputMessages(sources, messages, { loc })),
 
     start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
+    reserve: runs.reserve,
 
     find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller.userId, runId),
     follow: (run: RunRecord) => runs.follow(run),

@@ -1,3 +1,4 @@
+import { addAll } from '../../domain/add-all.ts'
 import { AppError, type ErrorCode, httpStatusOf, invalidInput } from '../../domain/errors.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import { embeddingBatch, embeddingsAtOnce } from '../knowledge/embed-chunks.ts'
@@ -69,11 +70,8 @@ export function createEmbeddings(server: EmbeddingServer | undefined) {
       try {
         for (let next = 0; next < batches.length; next += embeddingsAtOnce) {
           const group = batches.slice(next, next + embeddingsAtOnce)
-          done.push(
-            ...(await Promise.all(
-              group.map((batch) => server.embedAsked({ input: batch, dimensions: length }, signal)),
-            )),
-          )
+          const embedded = group.map((batch) => server.embedAsked({ input: batch, dimensions: length }, signal))
+          addAll(done, await Promise.all(embedded))
         }
       } catch (error) {
         throw error instanceof ModelFailure ? refusalOf(error, input) : error

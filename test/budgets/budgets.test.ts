@@ -62,6 +62,25 @@ describe('budgets', () => {
     expect((await run(user, assistant.id)).status).toBe(200)
   })
 
+  it('admits all choices of a completion, or none', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { runs: 3 })
+    const complete = async (n: number) =>
+      user.call('POST', '/v1/chat/completions', {
+        model: assistant.id,
+        n,
+        messages: [{ role: 'user', content: 'hi' }],
+        store: true,
+      })
+    expect((await complete(4)).status).toBe(429)
+    expect(await service.collections.runs.countDocuments({ user_id: user.userId })).toBe(0)
+    expect((await usedOf(user, path)).runs).toBe(0)
+    expect((await complete(3)).body.choices).toHaveLength(3)
+    expect((await usedOf(user, path)).runs).toBe(3)
+  })
+
   it('admits exactly as many simultaneous runs as the budget allows', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)

@@ -95,6 +95,14 @@ describe('ids of calls that come again', () => {
   })
 })
 
+it('sends the model the names of who speaks, as far as servers take them', () => {
+  const said = (name: string): Message => ({ type: 'HumanMessage', data: { id: name, content: 'Hi', name } })
+  expect(promptOf([said('anna_1'), said('Anna B.')], [])).toEqual([
+    { role: 'user', content: 'Hi', name: 'anna_1' },
+    { role: 'user', content: 'Hi' },
+  ])
+})
+
 describe('the calls of an answer', () => {
   const read = (...deltas: { index: number; id?: string; name?: string; args?: string }[]) => {
     const answer = createAnswer('r-0')

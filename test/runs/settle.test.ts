@@ -49,25 +49,24 @@ describe('settling a run', () => {
 
   it('counts the answer of a process that died, as far as readers were shown it', async () => {
     const { talk, stepDeps } = await unfinished()
-    const { _id: runId, fence } = await service.collections.runs
-      .create([
-        {
-          _id: newId(),
-          thread_id: talk.threadId,
-          user_id: talk.client.userId,
-          project_id: talk.client.projectId,
-          assistant_id: talk.assistantId,
-          acting: { person: 'owner', origin: 'chat' },
-          public: false,
-          status: 'running',
-          input_json: '[]',
-          overrides: {},
-          fence: 7,
-          started_at: new Date(),
-          created_at: new Date(),
-        },
-      ])
-      .then(([run]) => run ?? expect.fail('no run'))
+    const [runId, fence] = [newId(), 7]
+    await service.collections.runs.create([
+      {
+        _id: runId,
+        thread_id: talk.threadId,
+        user_id: talk.client.userId,
+        project_id: talk.client.projectId,
+        assistant_id: talk.assistantId,
+        acting: { person: 'owner', origin: 'chat' },
+        public: false,
+        status: 'running',
+        input_json: '[]',
+        overrides: {},
+        fence,
+        started_at: new Date(),
+        created_at: new Date(),
+      },
+    ])
     const sent = { fence, model: 'scripted', prompt: 30 }
     await stepDeps.stream.publish(runId, fence, [
       { type: 'open' },

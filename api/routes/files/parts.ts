@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { cutText } from '../../../domain/cut-text.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { type UploadPart, brokenOff } from '../../../services/knowledge/upload.ts'
 
@@ -32,5 +33,5 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
 /** Removes characters that a display or a log could misinterpret. */
 export function nameOf(filename: string | undefined): string {
   const name = (filename ?? '').replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '').trim()
-  return name === '' ? 'file' : name.slice(0, 512)
+  return name === '' ? 'file' : cutText(name, 512)
 }

@@ -24,6 +24,11 @@ export interface ChatHost {
   draft: () => ThreadRecord
   input: (messages: RunMessageInput[], loc: string[]) => Promise<Received>
   start: (newRun: NewRun, runId: string) => Promise<FollowedRun>
+  /** Has all runs of a request with several choices admitted before the first starts. */
+  reserve?: (
+    newRun: Pick<NewRun, 'assistant' | 'overrides' | 'input'>,
+    runIds: string[],
+  ) => Promise<() => Promise<void>>
   find: (runId: string) => Promise<RunRecord>
   follow: (run: RunRecord) => Promise<RunFeed>
   /** Begins to delete the run with its thread. */
@@ -115,16 +120,20 @@ async function startChoices(
     acting,
     strategy: 'enqueue' as const,
   }
+  let takeBack: (() => Promise<void>) | undefined
   const first = await followOnce(request, {
     find: host.find,
     follow: host.follow,
     start: async (id) => {
       const others = Array.from({ length: choices - 1 }, () => ({ run_id: newId(), thread_id: newId() }))
       const facts = { model, ...completion, ...(others.length > 0 ? { others } : {}) }
+      const own = await inputFor()
+      const all = [id, ...others.map(({ run_id: other }) => other)]
+      takeBack = others.length > 0 ? await host.reserve?.({ ...asked, ...own }, all) : undefined
       return host.start(
         {
           ...asked,
-          ...(await inputFor()),
+          ...own,
           thread: host.draft(),
           ...(others.length > 0 || completion !== undefined ? { completion: facts } : {}),
           ...(metadata === undefined ? {} : { metadataJson: JSON.stringify(metadata) }),
@@ -133,6 +142,9 @@ async function startChoices(
       )
     },
     keyEndsWithThread: isStored,
+  }).catch(async (error: unknown) => {
+    await takeBack?.()
+    throw error
   })
   const opened: [FollowedRun, ...FollowedRun[]] = [first]
   try {

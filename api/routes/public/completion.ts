@@ -1,3 +1,4 @@
+import { addAll } from '../../../domain/add-all.ts'
 import { type ClientCall, type CallAdvance, clientCallsOf, createCallProgress } from '../../../domain/call-progress.ts'
 import type { Message, TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord, Usage } from '../../../domain/records/run.ts'
@@ -54,10 +55,10 @@ export function createAnswerProgress({ clientTools, showsReasoning }: AnswerProg
       // Thinking that a later attempt contradicts is no answer that breaks.
       if (showsReasoning) added.reasoning += thoughts.advance(folded).delta
       added.refusal += refused.delta
-      added.calls.push(...calls)
+      addAll(added.calls, calls)
       const { content } = folded
       const logprobs = 'pieces' in content ? content.pieces.logprobs : logprobsOf(content.whole)
-      added.logprobs.push(...logprobs.slice(sentLogprobs.get(folded.id) ?? 0))
+      addAll(added.logprobs, logprobs.slice(sentLogprobs.get(folded.id) ?? 0))
       sentLogprobs.set(folded.id, Math.max(logprobs.length, sentLogprobs.get(folded.id) ?? 0))
       if (delta === '') continue
       if (begun !== '' && begun !== folded.id) added.text += betweenSteps

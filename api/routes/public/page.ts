@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { cutText } from '../../../domain/cut-text.ts'
 import { escapeHtml } from '../../../domain/escape-html.ts'
 import { defaultProductName } from '../../../domain/product.ts'
 import type { PublicAssistant, PublicFamily } from '../../../services/public/index.ts'
@@ -46,7 +47,7 @@ export const publicPageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { p
 
 function pageOf({ id, name, description, starters, look }: PublicAssistant, settings: Deps['settings']): string {
   const title = look.title || name
-  const summary = (description || look.greeting || '').slice(0, maxShownCharacters).toWellFormed()
+  const summary = cutText(description || look.greeting || '', maxShownCharacters).toWellFormed()
   const product = settings.productName ?? defaultProductName
   const shared = {
     'og:type': 'website',

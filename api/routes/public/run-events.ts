@@ -1,3 +1,4 @@
+import { addAll } from '../../../domain/add-all.ts'
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
@@ -52,22 +53,22 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
       const events: RunEvent[] = []
-      if (view.complete || view.messages.size > 0) events.push(...started())
+      if (view.complete || view.messages.size > 0) addAll(events, started())
       const messages = [...view.messages.values()]
       shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
       for (const [index, folded] of messages.entries()) {
-        events.push(...withdrawn(folded))
+        addAll(events, withdrawn(folded))
         if (closed.has(folded.id) || calling.sent(folded.id).length > 0) {
           if (!isContinued(folded)) return { events, contradicted: true }
         } else {
           const text = progress.advance(folded)
           const refusal = refusals.advance(folded)
           if (text.contradicted || refusal.contradicted) return { events, contradicted: true }
-          if (text.delta !== '') events.push(...said(folded.id, text.delta))
-          if (refusal.delta !== '') events.push(...refused(folded.id, refusal.delta))
+          if (text.delta !== '') addAll(events, said(folded.id, text.delta))
+          if (refusal.delta !== '') addAll(events, refused(folded.id, refusal.delta))
         }
-        if (isWhole && 'pieces' in folded.content) events.push(...called(folded))
-        events.push(...finished(folded, messages.slice(index + 1)))
+        if (isWhole && 'pieces' in folded.content) addAll(events, called(folded))
+        addAll(events, finished(folded, messages.slice(index + 1)))
       }
       return { events, contradicted: false }
     },
@@ -138,14 +139,14 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
     if (calls.length === 0 || closed.has(toolsId)) return events
     const outputs = outputsOf(following.map(shownMessage))
     const at = now()
-    if (isWhole) events.push(...called(folded))
+    if (isWhole) addAll(events, called(folded))
     else if (open?.id !== toolsId)
-      events.push(
+      addAll(events, [
         ...closeOpen('completed'),
         ...opened(toolStep(run, { id, calls: stepCalls(calls) }, new Map(), 'in_progress', at)),
-      )
+      ])
     openTools(id, () => stepCalls(calls), outputs)
-    if (calls.every((call) => outputs.has(call.id))) events.push(...closeOpen('completed'))
+    if (calls.every((call) => outputs.has(call.id))) addAll(events, closeOpen('completed'))
     return events
   }
 
@@ -168,10 +169,10 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
     const deltas = calling.advance(folded)
     if (deltas.length === 0) return events
     if (open?.id !== toolsId) {
-      events.push(
+      addAll(events, [
         ...closeOpen('completed'),
         ...opened(toolStep(run, { id, calls: [], attempt: attemptOf(id) }, new Map(), 'in_progress', now())),
-      )
+      ])
       openTools(id, () => calling.sent(id), new Map())
     }
     return [...events, ...deltas.flatMap((delta) => stepDelta(toolStepId(id, attemptOf(id)), shownDelta(delta)))]

@@ -55,6 +55,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         draft: () => chat.draft(caller, answering, { isStored }),
         input: (given, loc) => chat.input(caller, given, loc),
         start: chat.start,
+        reserve: chat.reserve,
         find: (id) => chat.find(caller, id),
         follow: chat.follow,
         forget: chat.forget,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { largestOf } from '../../../domain/extremes.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines, readText } from '../read-text.ts'
 import { createTableWriter } from '../table-rows.ts'
@@ -72,5 +73,5 @@ async function detectDelimiter(path: string): Promise<string> {
 function largestGroup(counts: number[]): number {
   const sizes = new Map<number, number>()
   for (const count of counts) sizes.set(count, (sizes.get(count) ?? 0) + 1)
-  return Math.max(0, ...sizes.values())
+  return largestOf([...sizes.values()], 0)
 }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { Parser } from 'htmlparser2'
+import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { readText } from '../read-text.ts'
@@ -114,14 +115,14 @@ function createContent() {
   function endRow(table: OpenTable): void {
     if (!table.row) return
     if (text.trim() !== '') table.row.push({ text, ...table.spans })
-    blocks.push(...table.writer.spanningRow(table.row))
+    addAll(blocks, table.writer.spanningRow(table.row))
     table.row = undefined
     text = ''
   }
 
   function endTable(table: OpenTable): void {
     endRow(table)
-    blocks.push(...table.writer.end())
+    addAll(blocks, table.writer.end())
     tables.pop()
   }
 

@@ -1,3 +1,4 @@
+import { addAll } from '../../../domain/add-all.ts'
 import { type AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, messagesFromJson } from '../../../domain/messages.ts'
 import type { CheckpointRecord } from '../../../domain/records/thread.ts'
@@ -35,8 +36,8 @@ export function createFindItems(deps: FindItemsDeps) {
         if ('message' in entry) all.input.push(entry.message)
         else {
           const more = 'parts' in entry ? await receiveItem(sources, entry, all) : await find(caller, entry, messages)
-          all.input.push(...more.input)
-          all.attachments.push(...more.attachments)
+          addAll(all.input, more.input)
+          addAll(all.attachments, more.attachments)
         }
       }
       return all

@@ -97,6 +97,9 @@ function endOf(run: RunRecord, messages: Message[]): End {
     case 'cancelled':
       return { ...nothing, status: 'cancelled' }
     case 'error':
+      // Its steps have used up the limit of the request.
+      if (run.error?.type === 'max_completion_tokens')
+        return { ...nothing, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
       return { ...nothing, status: 'failed', error: run.error ? shownError(run.error) : unknownError }
     case 'success': {
       const cut = messages.findLast((message) => message.type === 'AIMessage')?.data.cut
