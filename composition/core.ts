@@ -9,17 +9,14 @@ import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
-import { createAskable } from '../services/runs/asking/askable.ts'
 import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
-import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createSchedules } from '../services/schedules/index.ts'
-import { scheduleTool } from '../services/schedules/schedule-tool.ts'
 import { createSyncSchedule } from '../services/schedules/sync.ts'
 import { createSyncSource } from '../services/sources/sync-sources.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
@@ -30,19 +27,20 @@ import { createArchivedThreads } from '../services/threads/archived/open.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
 import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
-import { createTools } from '../services/tools/index.ts'
+import { composeCode } from './code.ts'
 import { windowOf } from './context-window.ts'
 import { composeMemory } from './memory.ts'
+import { composeTools } from './tools.ts'
 
 export type Core = ReturnType<typeof composeCore>
 
 /** What several capabilities share. */
 export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const { collections, transaction } = infra.database
+  const interpreter = composeCode(settings)
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
   const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
   const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
-  const { embedder, vectors } = infra.knowledge
   const workflows = createWorkflowClient(infra.temporal, settings)
   const models = createLiveModels({
     collections,
@@ -122,17 +120,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     storageQuota: createStorageQuota(collections, settings),
     rateCounter: createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs),
     downloads,
-    tools: createTools({
-      assistantConfigs,
-      outbound: infra.outbound,
-      search: settings,
-      memory: memory.tool,
-      schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
-      askable: createAskable({ collections, assistantConfigs }),
-      retrieval: async (assistant, name, search) =>
-        embedder &&
-        createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
-    }),
+    interpreter,
+    tools: composeTools({ settings, infra, collections, assistantConfigs, interpreter, memory, schedules }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),
   }

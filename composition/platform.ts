@@ -128,6 +128,7 @@ export async function connectPlatform(
       core.models.close()
       core.mailer.close()
       await runs.schemaChecker.close()
+      await core.interpreter?.close()
       await knowledge.ingestion.extraction.close()
       await infra.close()
     },

@@ -75,6 +75,7 @@ export const MessagePart = Type.Union(
       detail,
       url: Type.Optional(Type.String({ description: 'The address from which the image was read.' })),
       file_id: Type.Optional(Type.String({ description: 'The file of the project of which it is a copy.' })),
+      name: Type.Optional(Type.String({ description: 'Of an image that a tool has written.' })),
     }),
     Type.Object({ type: Type.Literal('audio'), ...attachment }),
     Type.Object({ type: Type.Literal('file'), ...attachment, name: Type.String() }),

@@ -98,6 +98,8 @@ const keptOfAnswers = {
 const toolMembers = {
   ...shared,
   tool_call_id: Type.String(),
+  /** Files that the tool has written. */
+  parts: Type.Optional(Type.Array(MessagePart)),
   /** A person did not allow the call. */
   rejected: Type.Optional(Type.Boolean()),
   /** Of an answer that another assistant gave. */

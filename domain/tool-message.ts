@@ -14,6 +14,7 @@ export function toolMessageOf(call: ToolCallRecord): Message {
       content: call.result ?? unknownOutcome,
       tool_call_id: call.call_id,
       name: call.name,
+      ...(call.parts === undefined || call.parts.length === 0 ? {} : { parts: call.parts }),
       ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
       ...(call.asked === undefined ? {} : { asked: call.asked }),
     },

@@ -21,6 +21,7 @@ export const toolRights: Readonly<Record<ToolType, Rights>> = {
   mcp: everywhere,
   web_search: everywhere,
   assistant: everywhere,
+  code: everywhere,
   /** Of somebody without a name, nobody knows whose facts to give. Public callers are never the owner. */
   memory: { chat: known, public: ['person'], asked: known, scheduled: known, mcp: known },
   /**

@@ -7,6 +7,7 @@ export const toolTypes = [
   'schedule',
   'memory',
   'assistant',
+  'code',
   'client',
 ] as const
 export type ToolType = (typeof toolTypes)[number]

@@ -13,6 +13,7 @@ const beside = [
   /^@fastify\/swagger-ui/,
   /^redoc/,
   /^tesseract\.js-core\//,
+  'pyodide',
   'apache-arrow',
   'argon2',
   'pino',

@@ -16,13 +16,14 @@ export const processEntries = {
   'demo-model': 'local/demo-model/main.ts',
 } as const
 
-/** What reads foreign files, in a folder of its own: a reader can read nothing else of the bundle. */
+/** What reads foreign files and executes foreign code, in a folder of its own: it can read nothing else of the bundle. */
 export const readersFolder = 'readers'
 /** They are started by `new URL('./child/NAME.ts', import.meta.url)`, which the bundle replaces. */
 export const readerEntries = {
   main: 'infra/extract/child/main.ts',
   lockdown: 'infra/extract/child/lockdown.ts',
   probe: 'infra/extract/child/probe.ts',
+  interpreter: 'infra/python/child/interpreter.ts',
 } as const
 
 /** The folders whose files can be part of the bundle. A test compares this with the bundle's contents. */

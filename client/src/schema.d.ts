@@ -4269,7 +4269,7 @@ export interface components {
          * @description Kind of a tool.
          * @enum {unknown}
          */
-        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "assistant" | "client";
+        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "assistant" | "code" | "client";
         /**
          * ToolSetting
          * @description A tool that an assistant is given, with its settings.
@@ -4967,6 +4967,8 @@ export interface components {
             url?: string;
             /** @description The file of the project of which it is a copy. */
             file_id?: string;
+            /** @description Of an image that a tool has written. */
+            name?: string;
         } | {
             /** @enum {string} */
             type: "audio";
@@ -5094,6 +5096,7 @@ export interface components {
                 content: string;
                 name?: string;
                 tool_call_id: string;
+                parts?: components["schemas"]["MessagePart"][];
                 rejected?: boolean;
                 asked?: components["schemas"]["AskedRun"];
             };
@@ -18556,6 +18559,7 @@ export interface operations {
                     "audio/mpeg": string;
                     "application/pdf": string;
                     "text/plain": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description Default Response */

@@ -1,3 +1,5 @@
+import type { MessagePart } from '../content-parts.ts'
+
 /**
  * One entry of the ledger of tool calls. `_id` consists of run, step and position, because models reuse call ids.
  * Only the attempt that changes its status from `waiting` to `claimed` executes a call.
@@ -22,6 +24,8 @@ export interface ToolCallRecord {
   claimed_by?: string
   /** The result, as text for the model. */
   result?: string
+  /** Files that the tool has written. */
+  parts?: MessagePart[]
   /** A person's decision about the call, if the run waits for approval. */
   decision?: { action: 'approve' | 'reject' | 'edit'; message?: string }
   created_at: Date

@@ -82,6 +82,8 @@ export interface ConfinedOptions {
   userId: number | undefined
   /** The folder that the process may read besides its code. */
   folder: string
+  /** What else it may read. */
+  reads?: string[]
   memoryMb: number
 }
 
@@ -90,11 +92,11 @@ export interface ConfinedOptions {
  * folder.
  */
 export function spawnConfined(script: string, args: string[], options: ConfinedOptions): ChildProcess {
-  const { confinement, userId, folder, memoryMb } = options
+  const { confinement, userId, folder, reads = [], memoryMb } = options
   const node = [
     process.execPath,
     '--permission',
-    ...[...code, script, folder].map((path) => `--allow-fs-read=${path}`),
+    ...[...code, script, folder, ...reads].map((path) => `--allow-fs-read=${path}`),
     `--max-old-space-size=${memoryMb}`,
     '--stack-size=2000',
     '--disable-warning=ExperimentalWarning',

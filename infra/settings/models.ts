@@ -4,7 +4,7 @@ import type { FoundServer } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
 import { readFoundServers } from '../model/found-servers.ts'
 import { readProviders } from '../model/provider-settings.ts'
-import { credential, hostsAndRanges, integer, kind, ocrLanguages, oneOf, readBy, text, url } from './kinds.ts'
+import { credential, hostsAndRanges, integer, kind, ocrLanguages, onOff, oneOf, readBy, text, url } from './kinds.ts'
 
 const modelPrices = kind<ModelPrices>(
   'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
@@ -123,6 +123,13 @@ export const toolSettings = {
   searchUrl: url('SEARCH_URL', 'Address of SearXNG.'),
   searchApiKey: credential('SEARCH_API_KEY', 'Key of Tavily.'),
   outboundAllow: hostsAndRanges('OUTBOUND_ALLOW', 'Private hosts and ranges that users may reach.', { default: [] }),
+  codeInterpreter: onOff('CODE_INTERPRETER', 'Whether assistants may execute Python (docs/code.md).', {
+    default: true,
+  }),
+  codeProcesses: integer('CODE_PROCESSES', [1, 1000], 'Sessions of Python of a process at once.', { default: 2 }),
+  codeMemoryMb: integer('CODE_MEMORY_MB', [256, 4096], 'Memory of one session.', { default: 512 }),
+  codeSeconds: integer('CODE_SECONDS', [1, 600], 'Processor time of one execution.', { default: 60 }),
+  codePackages: text('CODE_PACKAGES', 'Folder of Python packages.', { defaultText: 'the standard library only' }),
   langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of LangSmith, for feedback on runs.'),
   langsmithEndpoint: url('LANGSMITH_ENDPOINT', 'Its address.', { defaultText: "LangSmith's own" }),
   stripeSecretKey: credential('STRIPE_SECRET_KEY', 'Key of Stripe; both are needed (docs/billing.md).'),

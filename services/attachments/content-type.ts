@@ -40,3 +40,8 @@ function startsWith(bytes: Buffer, start: number[]): boolean {
 function textAt(bytes: Buffer, at: number, text: string): boolean {
   return bytes.toString('latin1', at, at + text.length) === text
 }
+
+/** What the bytes of a file are that a tool has written; it can be of any kind. */
+export function writtenTypeOf(bytes: Buffer): string {
+  return imageTypeOf(bytes) ?? audioTypeOf(bytes) ?? fileTypeOf(bytes) ?? 'application/octet-stream'
+}

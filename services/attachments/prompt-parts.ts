@@ -18,10 +18,11 @@ export async function readAttachments(
   { attachments }: Pick<Collections, 'attachments'>,
   threadId: string,
   messages: Message[],
+  partsOf: (message: Message) => AttachedPart[] = shownParts,
 ): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>()
   let left = maxBytes
-  for (const part of messages.toReversed().flatMap(attachedParts)) {
+  for (const part of messages.toReversed().flatMap(partsOf)) {
     left -= part.size
     if (left < 0) break
     if (found.has(part.attachment_id)) continue
@@ -37,9 +38,14 @@ export function bytesOf({ bytes }: Pick<AttachmentRecord, 'bytes'>): Uint8Array 
   return Buffer.isBuffer(bytes) ? bytes : new Uint8Array(Reflect.get(bytes, 'buffer'))
 }
 
-/** The newest first. */
-export function attachedParts(message: Message): AttachedPart[] {
-  return message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached).toReversed() : []
+/** Of a person's message, and of what a tool has written. The newest first. */
+export function attachedParts({ type, data }: Message): AttachedPart[] {
+  return type === 'HumanMessage' || type === 'ToolMessage' ? (data.parts ?? []).filter(isAttached).toReversed() : []
+}
+
+/** What a model is shown: of a tool's files it is told in words. */
+function shownParts(message: Message): AttachedPart[] {
+  return message.type === 'HumanMessage' ? attachedParts(message) : []
 }
 
 /** The parts of a person's message for a model; undefined if it is only text. */
@@ -75,7 +81,7 @@ function shown(part: AttachedPart, base64: string): PromptPart {
 
 /** About what providers count for an attachment that is not text; a token of a file has some four bytes. */
 export function tokensOfAttachments(message: Message): number {
-  return attachedParts(message).reduce(
+  return shownParts(message).reduce(
     (sum, part) => sum + (part.type === 'file' ? Math.max(500, Math.ceil(part.size / 100)) : 1000),
     0,
   )

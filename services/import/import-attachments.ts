@@ -4,7 +4,7 @@ import { bytesWithin } from '../../domain/bytes-within.ts'
 import { type MessagePart, isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
-import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
+import { writtenTypeOf } from '../attachments/content-type.ts'
 import type { Collections } from '../collections.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewAskedRuns } from './asked-ids.ts'
@@ -26,14 +26,12 @@ export function createAttachmentImport({ collections }: ImportAttachmentsDeps, {
       const own = { _id: id, user_id: userId }
       if ((await attachments.exists(own)) !== null) return 'existing'
       const bytes = await bytesOf(content, archived.size)
-      const contentType = imageTypeOf(bytes) ?? audioTypeOf(bytes) ?? fileTypeOf(bytes)
-      if (contentType === undefined) throw refused('its bytes are no image, sound, PDF or text that is known here')
       const record: AttachmentRecord = {
         _id: id,
         thread_id: thread._id,
         user_id: userId,
         name: archived.name,
-        content_type: contentType,
+        content_type: writtenTypeOf(bytes),
         size: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
         bytes,
@@ -63,7 +61,11 @@ export function withNewIdsIn(messagesJson: string, idOf: NewIds): string {
   return messagesToJson(messagesFromJson(messagesJson).map((message) => renamed(withNewAskedRuns(message, idOf))))
 
   function renamed(message: Message): Message {
-    if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message
+    if (message.type === 'ToolMessage') {
+      const { parts } = message.data
+      return parts === undefined ? message : { ...message, data: { ...message.data, parts: parts.map(renamedPart) } }
+    }
+    if (message.type === 'SystemMessage') return message
     const { attachments } = message.data
     const files = attachments?.map((file) => ({ ...file, file_id: idOf('file', file.file_id) }))
     const changed = files === undefined ? {} : { attachments: files }

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import type { StartAskedRun } from './asking/start-asked-run.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
-import { executeTool } from '../tools/execute-tool.ts'
+import { type ToolResult, executeTool } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepDeps } from './step-deps.ts'
 
@@ -55,15 +55,17 @@ export async function toolStep(
   const call = (await claim('waiting')) ?? (await claimAgain())
 
   const result =
-    call === null ? unknownOutcome : await resultOf(deps, { run, assistant, tool: toolOf(call), call }, options)
-  if (typeof result !== 'string') return { askedRunId: result.run_id }
+    call === null
+      ? { content: unknownOutcome }
+      : await resultOf(deps, { run, assistant, tool: toolOf(call), call }, options)
+  if ('run_id' in result) return { askedRunId: result.run_id }
   signal.throwIfAborted()
   // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
   const closed = await toolCalls
     .findOneAndUpdate(
       { _id: key, status: 'claimed', claimed_by: claimedBy },
-      { $set: { status: 'done', result, finished_at: new Date() } },
+      { $set: { status: 'done', ...changesOf(result), finished_at: new Date() } },
       { returnDocument: 'after' },
     )
     .lean<ToolCallRecord>()
@@ -79,6 +81,12 @@ async function readRun({ collections: { runs, assistants } }: StepDeps, { runId,
   return { run, assistant }
 }
 
+type Result = Pick<ToolResult, 'content' | 'parts'>
+
+function changesOf({ content, parts }: Result): Pick<ToolCallRecord, 'result' | 'parts'> {
+  return { result: content, ...(parts === undefined ? {} : { parts }) }
+}
+
 async function resultOf(
   deps: ToolStepDeps,
   {
@@ -88,23 +96,24 @@ async function resultOf(
     call,
   }: { run: RunRecord; assistant: AssistantRecord | null; tool: Tool | undefined; call: ToolCallRecord },
   { signal, deadline }: ToolStepOptions,
-): Promise<string | AskedRun> {
-  if (call.decision?.action === 'reject') return rejection(call.decision.message)
+): Promise<Result | AskedRun> {
+  if (call.decision?.action === 'reject') return { content: rejection(call.decision.message) }
   // An earlier attempt has asked; the assistants that can be asked may have changed since.
   const { asked } = call
   if (asked && (await deps.collections.runs.exists({ _id: asked.run_id, thread_id: asked.thread_id })) !== null)
     return asked
-  if (tool === undefined) return `There is no tool called ${call.name}.`
+  if (tool === undefined) return { content: `There is no tool called ${call.name}.` }
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
-  const { content, question } = await executeTool(tool, call.args_json, {
+  const { question, content, parts } = await executeTool(tool, call.args_json, {
     checkForeignArguments: deps.checkForeignArguments,
     userId: run.user_id,
     call: { key: call._id, threadId: run.thread_id, isApproved: call.decision !== undefined },
     signal,
     around: (execute) => deps.tracing.tool(run, facts, execute),
   })
-  if (question === undefined || assistant === null) return content
-  return deps.startAskedRun({ run, assistant, call, deadline }, question)
+  if (question === undefined || assistant === null) return { content, ...(parts === undefined ? {} : { parts }) }
+  const asking = await deps.startAskedRun({ run, assistant, call, deadline }, question)
+  return typeof asking === 'string' ? { content: asking } : asking
 }
 
 function rejection(message: string | undefined): string {

@@ -136,7 +136,7 @@ function shown({ type, data }: Message): SharedMessage[] {
   if ((type !== 'HumanMessage' && type !== 'AIMessage') || data.deleted) return []
   const files =
     type === 'HumanMessage'
-      ? (data.parts ?? []).filter(isAttached).map((part) => ('name' in part ? part.name : ''))
+      ? (data.parts ?? []).filter(isAttached).map((part) => (part.type === 'file' ? part.name : ''))
       : []
   if (data.content === '' && files.length === 0) return []
   return [{ id: data.id, role: type === 'HumanMessage' ? 'user' : 'assistant', content: data.content, files }]

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import { ClientToolConfig } from '../../domain/client-tools.ts'
 import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
+import { codeDescription, codeParameters } from '../code/code-tool.ts'
 import { MemoryConfig, memoryDescription, memoryParameters } from '../memory/memory-tool.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
@@ -69,6 +70,13 @@ export const toolCatalogue: CatalogueEntry[] = [
     description: assistantToolDescription,
     parameters: { ...assistantToolParameters },
     config_schema: { ...AssistantToolConfig },
+  },
+  {
+    type: 'code',
+    name: 'code',
+    description: codeDescription,
+    parameters: { ...codeParameters },
+    config_schema: noConfig,
   },
   {
     type: 'client',

@@ -2,16 +2,20 @@ import { type CheckForeignArguments, checkArguments } from './check-arguments.ts
 import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import { unknownOutcome } from '../../domain/tool-message.ts'
 import { limitText } from './tool-text.ts'
-import type { CallFacts, Question, Tool } from './tool.ts'
+import type { CallFacts, Question, Tool, ToolAnswer } from './tool.ts'
 
 export interface ToolResult {
   /** `refused`: the arguments do not match the tool's schema, and the call was not made. */
   outcome: 'answered' | 'failed' | 'refused'
   /** What the model reads. */
   content: string
+  /** Files that the tool has stored; absent of tools that store none. */
+  parts?: ToolAnswer['parts']
   /** Another assistant answers; `content` is empty. */
   question?: Question
 }
+
+type Outcome = string | ToolAnswer | Question
 
 interface ExecuteOptions {
   checkForeignArguments: CheckForeignArguments
@@ -19,7 +23,7 @@ interface ExecuteOptions {
   call: CallFacts
   signal: AbortSignal
   /** Executes the call it is given, for example within a span. */
-  around?: (execute: () => Promise<string | Question>) => Promise<string | Question>
+  around?: (execute: () => Promise<Outcome>) => Promise<Outcome>
 }
 
 /**
@@ -41,8 +45,9 @@ export async function executeTool(
     const exactArgs = parseOwnExactJson<Record<string, unknown>>(argsJson)
     const context = { signal: AbortSignal.any([signal, limit]), call, exactArgs }
     const answer = await around(() => (tool.ask ? tool.ask(args, context) : tool.execute(args, context)))
-    return typeof answer === 'string'
-      ? { outcome: 'answered', content: answer }
+    if (typeof answer === 'string') return { outcome: 'answered', content: answer }
+    return 'content' in answer
+      ? { outcome: 'answered', ...answer }
       : { outcome: 'answered', content: '', question: answer }
   } catch (error) {
     signal.throwIfAborted()

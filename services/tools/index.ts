@@ -24,6 +24,8 @@ export interface ToolsDeps {
   schedule(assistant: AssistantRecord, name: string, person: Person): Tool
   /** The tool with which the assistant keeps facts. */
   memory(assistant: AssistantRecord, options: MemoryOptions): Tool
+  /** The tool with which the assistant executes Python; undefined if none is executed here. */
+  code?: ((assistant: AssistantRecord, name: string) => Tool) | undefined
   /** Those of these assistants that the assistant can ask now. */
   askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
@@ -54,18 +56,20 @@ export function createTools({
   retrieval,
   schedule,
   memory,
+  code,
   askable,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
   })
+  const isAvailable = (type: ToolSetting['type']) =>
+    type === 'web_search' ? canSearch(search) : type !== 'code' || code !== undefined
   return {
     /** What an MCP server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
     offeredBy: mcp.offeredBy,
 
     /** For `GET /tools/`. */
-    catalogue: (): ToolDescription[] =>
-      toolCatalogue.map((tool) => ({ ...tool, available: tool.type !== 'web_search' || canSearch(search) })),
+    catalogue: (): ToolDescription[] => toolCatalogue.map((tool) => ({ ...tool, available: isAvailable(tool.type) })),
 
     /**
      * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,
@@ -80,6 +84,7 @@ export function createTools({
         retrieval: (name) => retrieval(assistant, name, wanted.search),
         schedule: (name) => schedule(assistant, name, wanted.acting.person),
         memory: (name, config) => memory(assistant, { name, config, person: wanted.acting.person }),
+        code: code && ((name) => code(assistant, name)),
         askable: (ids) => askable(assistant, ids),
         outbound,
         search,

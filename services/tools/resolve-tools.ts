@@ -23,6 +23,8 @@ interface ResolveDeps {
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
   memory(name: string, config: MemoryConfig): Tool
+  /** Undefined if no code is executed here. */
+  code?: ((name: string) => Tool) | undefined
   /** Those of these assistants that can be asked now. */
   askable(ids: string[]): Promise<Askable[]>
   signal: AbortSignal
@@ -114,6 +116,8 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     case 'assistant':
       if (!Value.Check(AssistantToolConfig, config)) return { problem: mismatch(AssistantToolConfig, config) }
       return askingTool(name, config, deps)
+    case 'code':
+      return deps.code === undefined ? { problem: 'No code is executed here.' } : { tools: [deps.code(name)] }
     case 'client':
       return clientToolOf(setting)
     case 'mcp':

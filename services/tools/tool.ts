@@ -1,3 +1,4 @@
+import type { MessagePart } from '../../domain/content-parts.ts'
 import type { JsonSchema } from '../../domain/tool-arguments.ts'
 
 export type { JsonSchema }
@@ -24,12 +25,19 @@ export interface Tool {
   timeoutMs: number
   /** What arguments are checked against, if `parameters` says more than must hold. */
   checkedAgainst?: JsonSchema
-  /** Returns the text that the model reads. If it throws, the model is told the failure. */
-  execute(args: Record<string, unknown>, context: ToolContext): Promise<string>
+  /** Returns the text that the model reads, with the files that the tool has stored. If it throws, the model is told the failure. */
+  execute(args: Record<string, unknown>, context: ToolContext): Promise<string | ToolAnswer>
   /** What the model is told with this question without calling the tool; empty: nothing. */
   recall?(question: string, signal: AbortSignal): Promise<string>
   /** In place of `execute`: returns a question that another assistant answers. */
   ask?(args: Record<string, unknown>, context: ToolContext): Promise<Question>
+}
+
+export interface ToolAnswer {
+  /** What the model reads. */
+  content: string
+  /** Files of the thread, for the person. */
+  parts: MessagePart[]
 }
 
 /** A question to another assistant. */

@@ -17,7 +17,7 @@ export const bundledReaders = {
       name: 'bundled-readers',
       enforce: 'pre',
       transform(code, id) {
-        if (!id.includes('/infra/extract/')) return null
+        if (!/\/infra\/(?:extract|python)\//.test(id)) return null
         const bundle = `process.env['${variable}']`
         return {
           code: code.replaceAll(addresses, `new URL(${bundle} ? '$2.mjs' : '$1', ${bundle} ?? import.meta.url)`),

@@ -26,6 +26,7 @@ describe('GET /tools/', () => {
       'schedule',
       'memory',
       'assistant',
+      'code',
       'client',
     ])
     const ajv = new Ajv2020({ strict: false })

@@ -16,6 +16,7 @@ const contentTypes = [
   'audio/mpeg',
   'application/pdf',
   'text/plain',
+  'application/octet-stream',
 ]
 
 /** The images, sounds and files of a thread's messages. */

@@ -318,6 +318,7 @@ const toolCall = new Schema<ToolCallRecord>(
     asked: Schema.Types.Mixed,
     claimed_by: String,
     result: String,
+    parts: { type: [Schema.Types.Mixed], default: undefined },
     decision: { type: new Schema({ action: text, message: String }, { _id: false }) },
     created_at: date,
     finished_at: Date,

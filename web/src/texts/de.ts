@@ -476,6 +476,7 @@ export const de: typeof en = {
       schedule: 'Zeitpläne',
       memory: 'Gedächtnis',
       assistant: 'Andere Assistenten',
+      code: 'Python',
       client: 'Funktion deines Programms',
     },
     cards: {
@@ -487,6 +488,7 @@ export const de: typeof en = {
       schedule: 'Legt Zeitpläne für dich an. Den ersten gibst du frei.',
       memory: 'Merkt sich Fakten über Chats hinweg und findet sie wieder.',
       assistant: 'Fragt andere Assistenten dieses Projekts.',
+      code: 'Rechnet und bearbeitet Dateien, in einem abgeschotteten Python.',
       client: 'Dein eigenes Programm führt sie aus und sendet das Ergebnis.',
     },
     asking: {

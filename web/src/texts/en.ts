@@ -464,6 +464,7 @@ export const en = {
       schedule: 'Schedules',
       memory: 'Memory',
       assistant: 'Other assistants',
+      code: 'Python',
       client: 'Function of your program',
     },
     cards: {
@@ -474,6 +475,7 @@ export const en = {
       schedule: 'Makes schedules for you. You approve the first.',
       memory: 'Keeps facts across chats, and finds them again.',
       assistant: 'Asks other assistants of this project.',
+      code: 'Calculates, and works with files, in Python that is kept apart from everything else.',
       client: 'Your own program executes it and sends the result.',
     },
     asking: {

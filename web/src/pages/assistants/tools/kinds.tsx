@@ -7,6 +7,7 @@ import {
   type LucideIcon,
   Plug,
   Search,
+  SquareTerminal,
   Users,
   Wrench,
 } from 'lucide-react'
@@ -81,6 +82,7 @@ const toolKinds: Partial<Record<ToolType, ToolKind>> = {
     summary: ({ max_num_results: most }) => (typeof most === 'number' ? t.summary.retrieval(most) : t.cards.retrieval),
   },
   assistant: { Icon: Users, text: t.cards.assistant, isSingle: true, Form: AskableField, summary: askedOf },
+  code: { Icon: SquareTerminal, text: t.cards.code, isSingle: true },
   client: {
     Icon: Code,
     text: t.cards.client,

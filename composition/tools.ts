@@ -1,0 +1,48 @@
+import type { Settings } from '../infra/config.ts'
+import type { Infra } from '../infra/index.ts'
+import type { AssistantConfigs } from '../services/assistants/configs.ts'
+import { codeTool } from '../services/code/code-tool.ts'
+import type { CodeInterpreter } from '../services/code/interpreter.ts'
+import type { Collections } from '../services/collections.ts'
+import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
+import { createAskable } from '../services/runs/asking/askable.ts'
+import type { createSchedules } from '../services/schedules/index.ts'
+import { scheduleTool } from '../services/schedules/schedule-tool.ts'
+import { createTools } from '../services/tools/index.ts'
+import type { composeMemory } from './memory.ts'
+
+interface Parts {
+  settings: Settings
+  infra: Infra
+  collections: Collections
+  assistantConfigs: AssistantConfigs
+  interpreter: CodeInterpreter | undefined
+  memory: Pick<ReturnType<typeof composeMemory>, 'tool'>
+  schedules: ReturnType<typeof createSchedules>
+}
+
+/** The kinds of tools, and what each of them needs. */
+export function composeTools({
+  settings,
+  infra,
+  collections,
+  assistantConfigs,
+  interpreter,
+  memory,
+  schedules,
+}: Parts) {
+  const { embedder, vectors } = infra.knowledge
+  return createTools({
+    assistantConfigs,
+    outbound: infra.outbound,
+    search: settings,
+    memory: memory.tool,
+    schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
+    code:
+      interpreter && ((assistant, name) => codeTool({ collections, interpreter }, { name, userId: assistant.user_id })),
+    askable: createAskable({ collections, assistantConfigs }),
+    retrieval: async (assistant, name, search) =>
+      embedder &&
+      createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
+  })
+}

@@ -1,0 +1,153 @@
+import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { PythonProcess, SessionFile } from '../../services/code/interpreter.ts'
+import { findConfinement, giveBackUserId, makeFolder, spawnConfined, takeUserId } from '../extract/confinement.ts'
+import { watchProcess } from '../extract/process-usage.ts'
+import { linesOf } from '../lines.ts'
+import { type InterpreterJob, maxLineCharacters, outputLimits, parseLine } from './messages.ts'
+import { sessionPath } from '../../domain/session-path.ts'
+
+const script = fileURLToPath(new URL('./child/interpreter.ts', import.meta.url))
+const pyodide = dirname(fileURLToPath(import.meta.resolve('pyodide')))
+/** Sources, where the process is not bundled. */
+const sources = dirname(fileURLToPath(import.meta.url))
+
+export interface PythonLimits {
+  /** Resident memory of the process, of which an idle interpreter takes about 170. */
+  memoryMb: number
+  /** Processor time of one execution. */
+  cpuSeconds: number
+  /** Time of one execution. */
+  timeoutSeconds: number
+}
+
+/** A start takes two seconds of processor time. */
+const startMs = 120_000
+
+/**
+ * Starts Python in a process without network, files and rights of its own, and waits until it is ready. A process that
+ * exceeds its limits is killed, and its session with it.
+ */
+export async function startPythonProcess(limits: PythonLimits, packages?: string): Promise<PythonProcess> {
+  const confinement = await findConfinement()
+  const userId = confinement.user ? takeUserId() : undefined
+  const folder = await makeFolder(userId).catch((error: unknown) => {
+    if (userId !== undefined) giveBackUserId(userId)
+    throw error
+  })
+  const own = packages === undefined ? [] : [packages]
+  const reads = [pyodide, sources, ...own]
+  const child = spawnConfined(script, own, { confinement, userId, folder, reads, memoryMb: limits.memoryMb })
+  const { stdin, stdout, stderr } = child
+  if (!stdin || !stdout || !stderr) throw new Error('the interpreter was started without pipes')
+  const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
+  const gone = Promise.withResolvers<void>()
+  let isGone = false
+  const end = () => {
+    if (isGone) return
+    isGone = true
+    if (userId !== undefined) giveBackUserId(userId)
+    void rm(folder, { recursive: true, force: true }).then(gone.resolve, gone.resolve)
+  }
+  child.once('exit', end)
+  child.once('error', end)
+  stdin.on('error', () => undefined)
+  const errors = beginningOf(stderr)
+  const send = (job: InterpreterJob) => stdin.write(`${JSON.stringify(job)}\n`)
+  const next = async () => {
+    const line = await lines.next().catch(() => undefined)
+    return line === undefined || line.done ? undefined : parseLine(line.value)
+  }
+
+  const timer = setTimeout(() => child.kill('SIGKILL'), startMs)
+  const first = await next().finally(() => clearTimeout(timer))
+  if (first === undefined || !('ready' in first)) {
+    child.kill('SIGKILL')
+    await gone.promise
+    throw new Error('the interpreter did not start', { cause: errors() })
+  }
+
+  return {
+    put(files) {
+      for (const { path, bytes } of files) send({ put: { path, base64: bytes.toString('base64') } })
+    },
+
+    async run(code, signal) {
+      signal.throwIfAborted()
+      const watch = killBeyond(limits, { pid: child.pid ?? 0, kill: () => child.kill('SIGKILL') }, signal)
+      try {
+        send({ run: { code } })
+        const files: SessionFile[] = []
+        for (let line = await next(); line !== undefined; line = await next()) {
+          if ('file' in line) {
+            const file = receive(line.file)
+            if (file === undefined || files.length >= outputLimits.files) break
+            files.push(file)
+          } else if ('end' in line) return { ...line.end, files, ended: false }
+        }
+        child.kill('SIGKILL')
+        await gone.promise
+        signal.throwIfAborted()
+        return { output: '', error: watch.verdict() ?? crashed, files: [], leftOut: [], ended: true }
+      } finally {
+        watch.stop()
+      }
+    },
+
+    get isGone() {
+      return isGone
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await gone.promise
+    },
+  }
+}
+
+/** The first kilobytes of what a process has written so far. */
+function beginningOf(stream: Readable): () => string {
+  let text = ''
+  stream.on('data', (data: Buffer) => {
+    if (text.length < 4096) text += data.toString('utf8')
+  })
+  return () => text
+}
+
+/** Code may have taken over the process: what it sends is checked like any file of a stranger. */
+function receive({ path, base64 }: { path: string; base64: string }): SessionFile | undefined {
+  const clean = sessionPath(path)
+  const bytes = Buffer.from(base64, 'base64')
+  return clean === undefined || bytes.length > outputLimits.fileBytes ? undefined : { path: clean, bytes }
+}
+
+const crashed = 'The interpreter ended unexpectedly.'
+
+function killBeyond(
+  { memoryMb, cpuSeconds, timeoutSeconds }: PythonLimits,
+  { pid, kill }: { pid: number; kill: () => void },
+  signal: AbortSignal,
+) {
+  let verdict: string | undefined
+  const stopFor = (reason: string) => {
+    verdict ??= reason
+    kill()
+  }
+  let atStart: number | undefined
+  const watch = watchProcess(pid, ({ residentBytes, cpuSeconds: used }) => {
+    atStart ??= used
+    if (residentBytes > memoryMb * 1024 * 1024) stopFor(`It took more memory than is allowed (${memoryMb} MiB).`)
+    if (used - atStart > cpuSeconds) stopFor(`It took more than ${cpuSeconds} seconds of processor time.`)
+  })
+  const timer = setTimeout(() => stopFor(`It took more than ${timeoutSeconds} seconds.`), timeoutSeconds * 1000)
+  signal.addEventListener('abort', kill, { once: true })
+  return {
+    verdict: () => verdict,
+    stop(): void {
+      clearTimeout(timer)
+      watch.stop()
+      signal.removeEventListener('abort', kill)
+    },
+  }
+}
