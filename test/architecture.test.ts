@@ -113,38 +113,6 @@ test.each(['api/server.ts', 'worker/main.ts'])('%s loads large packages only whe
   expect(packages.has('@temporalio/worker')).toBe(entry.startsWith('worker/'))
 })
 
-/** Functions that are still longer. Split them along what they do, then take them off this list. */
-const longFunctions = [
-  'threadWorkflow',
-  'createRunEvents',
-  'createPartUploads',
-  'v1ConversationRoutes',
-  'v1ResponseRoutes',
-  'createResponses',
-  'createOutputEvents',
-]
-
-test('no function has more than a hundred lines', () => {
-  const folders = [...Object.keys(arrows), ...Object.keys(tools)].filter((folder) => folder !== 'web')
-  // Formatted code ends a function of the module with a brace alone at the beginning of a line.
-  const aFunction =
-    /^(?:export )?(?:(?:async )?function\*? (\w+)[^\n]*|const (\w+)\b[^\n]*(?:=> \{|\())(?:\n(?:[ )}][^\n]+)?)*?\n\}$/gm
-  const functions = globSync(`{${folders.join(',')}}/**/*.{ts,tsx}`, {
-    cwd: root,
-    exclude: ['**/node_modules/**'],
-  }).flatMap((file) =>
-    [...readFileSync(path.join(root, file), 'utf8').matchAll(aFunction)].map(([text, name, arrow = name]) => ({
-      file,
-      name: arrow,
-      lines: text.split('\n').length,
-    })),
-  )
-  expect(functions.length).toBeGreaterThan(1500)
-  const long = functions.filter(({ lines }) => lines > 100)
-  expect(long.filter(({ name }) => !longFunctions.includes(name ?? ''))).toEqual([])
-  expect(longFunctions.filter((listed) => !long.some(({ name }) => name === listed))).toEqual([])
-})
-
 type OwnImport = { file: string; target: string; folder: string; typeOnly: boolean }
 
 /** Imports of files of ours, as paths from the root. */

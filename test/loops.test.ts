@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, test } from 'vitest'

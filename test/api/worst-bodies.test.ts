@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type Operation,

@@ -3,8 +3,6 @@ import { type PyodideAPI, loadPyodide } from 'pyodide'
 import { outputLimits } from '../messages.ts'
 import { dataFolder } from '../../../domain/session-path.ts'
 
-export type Python = Awaited<ReturnType<typeof startPython>>
-
 /**
  * Python of Pyodide, with `/mnt/data` as its working directory. Its file system is memory: nothing of the host is
  * mounted. Code may still reach JavaScript: the process is what confines it (`../python-process.ts`).
