@@ -1,3 +1,4 @@
+import { isJsonObject } from '../is-json-object.ts'
 import type { ClientFunction } from '../client-tools.ts'
 import type { ToolCall } from '../messages.ts'
 import { callItemId } from './ids.ts'
@@ -122,7 +123,9 @@ export function clientCall(
           type: 'exec',
           command: textsOf(args['command']),
           env: Object.fromEntries(
-            Object.entries(Object(args['env'] ?? {})).map(([name, value]) => [name, String(value)] as const),
+            Object.entries(isJsonObject(args['env']) ? args['env'] : {}).map(
+              ([name, value]) => [name, textOf(value)] as const,
+            ),
           ),
           timeout_ms: integerOf(args['timeout_ms']),
           user: null,
@@ -155,9 +158,9 @@ export function clientCall(
         type: 'apply_patch_call',
         ...shared,
         operation: {
-          type: String(args['type'] ?? 'update_file'),
-          path: String(args['path'] ?? ''),
-          ...(args['type'] === 'delete_file' ? {} : { diff: String(args['diff'] ?? '') }),
+          type: textOf(args['type'] ?? 'update_file'),
+          path: textOf(args['path'] ?? ''),
+          ...(args['type'] === 'delete_file' ? {} : { diff: textOf(args['diff'] ?? '') }),
         },
       } satisfies ApplyPatchCall
   }
@@ -204,4 +207,9 @@ function textsOf(value: unknown): string[] {
 
 function integerOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) ? value : null
+}
+
+/** Models also send numbers and lists where a text belongs. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -189,9 +189,12 @@ describe('the tool `schedule`', () => {
     })
     const tool = tools.find(({ name }) => name === 'schedule')
     const facts = { key: `${newId()}/0/0`, threadId: talk.threadId, isApproved: true }
-    const attempt = () => tool?.execute(daily, { signal: new AbortController().signal, call: facts })
+    const attempt = async () => {
+      const answer = await tool?.execute(daily, { signal: new AbortController().signal, call: facts })
+      return typeof answer === 'string' ? answer : ''
+    }
     const [first, second] = await Promise.all([attempt(), attempt()])
-    expect(JSON.parse(String(second)).created.schedule_id).toBe(JSON.parse(String(first)).created.schedule_id)
+    expect(JSON.parse(second).created.schedule_id).toBe(JSON.parse(first).created.schedule_id)
     expect(await attempt()).toBe(first)
     const range = { limit: 10, offset: 0 }
     expect(

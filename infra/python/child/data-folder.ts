@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { PyodideAPI } from 'pyodide'
 import { outputLimits } from '../messages.ts'
+import type { FileSystem } from './file-system.ts'
 import { dataFolder } from '../../../domain/session-path.ts'
 
 interface Found {
@@ -14,7 +14,7 @@ const maxDepth = 8
 const maxEntries = 2000
 
 /** The files below `/mnt/data`, and which of them code has changed. */
-export function createDataFolder(fileSystem: PyodideAPI['FS']) {
+export function createDataFolder(fileSystem: FileSystem) {
   /** The contents that the worker knows, as hashes. */
   const known = new Map<string, string>()
 
@@ -58,17 +58,17 @@ export function createDataFolder(fileSystem: PyodideAPI['FS']) {
   }
 }
 
-function* walk(fileSystem: PyodideAPI['FS'], leave: (path: string, reason: string) => void) {
+function* walk(fileSystem: FileSystem, leave: (path: string, reason: string) => void) {
   let entries = 0
   const folders = [{ path: '', depth: 0 }]
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
-    const names: string[] = fileSystem.readdir(`${dataFolder}/${folder.path}`)
+    const names = fileSystem.readdir(`${dataFolder}/${folder.path}`)
     for (const name of names.toSorted()) {
       if (name === '.' || name === '..' || name === '__pycache__') continue
       if (++entries > maxEntries) return leave('/mnt/data', `it has more than ${maxEntries} entries`)
       const path = folder.path === '' ? name : `${folder.path}/${name}`
       // A link may lead out of the folder.
-      const { mode, size }: { mode: number; size: number } = fileSystem.lstat(`${dataFolder}/${path}`)
+      const { mode, size } = fileSystem.lstat(`${dataFolder}/${path}`)
       if (fileSystem.isFile(mode)) yield { path, size }
       else if (fileSystem.isDir(mode) && folder.depth < maxDepth) folders.push({ path, depth: folder.depth + 1 })
     }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { type PyodideAPI, loadPyodide } from 'pyodide'
 import { outputLimits } from '../messages.ts'
+import { fileSystemOf } from './file-system.ts'
 import { dataFolder } from '../../../domain/session-path.ts'
 
 /**
@@ -10,18 +11,19 @@ import { dataFolder } from '../../../domain/session-path.ts'
 export async function startPython(packages: string | undefined) {
   allowStart()
   const printed = createOutput()
-  const pyodide = await loadPyodide({ jsglobals: Object.create(null), env: { HOME: '/home/user', MPLBACKEND: 'agg' } })
+  const pyodide = await loadPyodide({ jsglobals: { __proto__: null }, env: { HOME: '/home/user', MPLBACKEND: 'agg' } })
   pyodide.setStdout({ write: printed.add })
   pyodide.setStderr({ write: printed.add })
   pyodide.setStdin({ stdin: () => null })
-  pyodide.FS.mkdirTree(dataFolder)
-  pyodide.FS.chdir(dataFolder)
+  const fileSystem = fileSystemOf(pyodide)
+  fileSystem.mkdirTree(dataFolder)
+  fileSystem.chdir(dataFolder)
   if (packages !== undefined) addPackages(pyodide, packages)
   const execute: unknown = await pyodide.runPythonAsync(runner)
   if (typeof execute !== 'function') throw new Error('the runner is not a function')
 
   return {
-    fileSystem: pyodide.FS,
+    fileSystem,
     /** Executes code in the session's namespace. */
     async run(code: string): Promise<{ output: string; error?: string }> {
       const error: unknown = await Reflect.apply(execute, undefined, [code, outputLimits.characters])

@@ -73,7 +73,7 @@ function shownIn(messages: Message[]): TranscriptMessage[] {
       case 'HumanMessage': {
         passages = []
         const files = (message.data.parts ?? []).flatMap((part) =>
-          part.type === 'text' ? [] : ['name' in part ? part.name : ''],
+          part.type === 'text' ? [] : [part.type === 'file' ? part.name : ''],
         )
         return [{ id: message.data.id, isOwn: true, text: message.data.content, files }]
       }
