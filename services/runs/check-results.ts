@@ -34,12 +34,16 @@ export async function checkResults(
     return calls > 0
   }
   for (const message of before) note(message)
-  return input.filter((message, index) => {
+  const refusal = (index: number) =>
+    invalidInput([...loc, index, 'tool_call_id'], 'no call without a result has this id')
+  const left = input.filter((message, index) => {
     const wasSaid = message.type === 'ToolMessage' && said.has(textOf(message))
     if (note(message)) return true
-    if (!wasSaid) throw invalidInput([...loc, index, 'tool_call_id'], 'no call without a result has this id')
+    if (!wasSaid) throw refusal(index)
     return false
   })
+  if (left.length === 0) throw refusal(0)
+  return left
 }
 
 function textOf({ data }: Extract<Message, { type: 'ToolMessage' }>): string {

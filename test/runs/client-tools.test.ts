@@ -236,7 +236,7 @@ describe('functions of the client', () => {
       tools: [weather],
       client_calls: 'return',
     })
-    const refused = await talk.client.post('/runs/', go([result('w0', 'Rain'), result('w0', 'Rain')]), 422)
+    const refused = await talk.client.post('/runs/', go([result('w0', 'Rain'), result('w0', 'Snow')]), 422)
     expect(refused.detail[0].loc).toEqual(['body', 'input', 1, 'tool_call_id'])
     await talk.client.post('/runs/', go([result('w7', 'Rain')]), 422)
     const answered = service.model.reply({ text: 'Rain there, sun here.', finishReason: 'length' })
@@ -247,7 +247,9 @@ describe('functions of the client', () => {
       { role: 'tool', tool_call_id: 'w1', content: 'Sun' },
     ])
     expect(await talk.client.get(`/runs/${next.run_id}`)).toMatchObject({ finish_reason: 'length' })
-    await talk.client.post('/runs/', go([result('w0', 'Rain')]), 422)
+    // What was said before is taken as said, and there is nothing else to answer.
+    const repeated = await talk.client.post('/runs/', go([result('w0', 'Rain')]), 422)
+    expect(repeated.detail[0].loc).toEqual(['body', 'input', 0, 'tool_call_id'])
   })
 
   it('end a run of the mode return after the tools of the server in the same answer', async () => {

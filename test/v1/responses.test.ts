@@ -88,8 +88,7 @@ describe('responses of /v1', () => {
       expect(service.model.requests.at(-1)?.body).toMatchObject({
         model: 'ship',
         messages: [
-          { role: 'system', content: 'Talk like a pirate.' },
-          { role: 'system', content: 'Now.' },
+          { role: 'system', content: 'Talk like a pirate.\n\nNow.' },
           { role: 'user', content: 'Hi' },
         ],
       })
