@@ -108,5 +108,5 @@ function toolSetting({ type, function: called, file_search: search }: AssistantT
 
 /** The assistants API's own tool that this service does not have. */
 export function noCode(loc: (string | number)[]): AppError {
-  return invalidInput(loc, 'code_interpreter is not available here: this service does not execute code', 'unsupported')
+  return invalidInput(loc, 'code_interpreter is not available here; the native API has the tool code', 'unsupported')
 }

@@ -96,7 +96,7 @@ const members = {
   reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts]))),
 }
 const description =
-  '`code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API.'
+  '`code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API.'
 
 export const V1AssistantCreateRequest = strict(
   { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
