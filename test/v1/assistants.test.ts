@@ -164,7 +164,7 @@ describe('assistants of /v1', () => {
     ).toBe(400)
     const error = await refusalOf(client.beta.assistants.create({ model: 'm', tools: [{ type: 'code_interpreter' }] }))
     expect(error).toBeInstanceOf(OpenAI.BadRequestError)
-    expect(error.message).toContain('does not execute code')
+    expect(error.message).toContain('native API has the tool code')
   })
 
   it('give their settings to their runs', async () => {
