@@ -39,6 +39,7 @@ const parsers: Record<string, string> = {
   'services/accounts/exchange-tokens.ts → jose': 'signs only',
   'services/auth/tokens.ts → jose': 'a token is a header of at most 16 KB',
   'api/plugins/audit.ts → jose': 'reads a token that this service has just made',
+  'api/routes/mcp/answer-server.ts → @modelcontextprotocol/sdk/types.js': 'schemas only',
   'api/routes/mcp/server.ts → @modelcontextprotocol/sdk/server/index.js': 'is given messages that the API has parsed',
   'api/routes/mcp/server.ts → @modelcontextprotocol/sdk/types.js': 'is given messages that the API has parsed',
 }

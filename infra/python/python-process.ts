@@ -10,7 +10,7 @@ import { type InterpreterJob, maxLineCharacters, outputLimits, parseLine } from 
 import { sessionPath } from '../../domain/session-path.ts'
 
 const script = fileURLToPath(new URL('./child/interpreter.ts', import.meta.url))
-const pyodide = dirname(fileURLToPath(import.meta.resolve('pyodide')))
+const pyodide = () => dirname(fileURLToPath(import.meta.resolve('pyodide')))
 /** Sources, where the process is not bundled. */
 const sources = dirname(fileURLToPath(import.meta.url))
 
@@ -38,7 +38,7 @@ export async function startPythonProcess(limits: PythonLimits, packages?: string
     throw error
   })
   const own = packages === undefined ? [] : [packages]
-  const reads = [pyodide, sources, ...own]
+  const reads = [pyodide(), sources, ...own]
   const child = spawnConfined(script, own, { confinement, userId, folder, reads, memoryMb: limits.memoryMb })
   const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr) throw new Error('the interpreter was started without pipes')
