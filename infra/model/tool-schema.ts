@@ -5,6 +5,8 @@ import { type JsonObject, isArray } from './foreign-values.ts'
 /** Deeper schemas, and those that contain themselves, end in one that takes anything. */
 const maxDepth = 20
 const combining = ['anyOf', 'oneOf', 'allOf'] as const
+/** How much one schema may become: references that are replaced multiply what they refer to. */
+const maxNodes = 5000
 /** What every server that restricts schemas knows. */
 const plainKeywords = new Set([
   'type',
@@ -28,27 +30,44 @@ const plainKeywords = new Set([
  */
 export function repairedSchema(schema: JsonSchema, { isPlain = false } = {}): JsonObject {
   const root: JsonObject = { ...schema }
-  const top = objectAtTop(root, root, 0)
+  const budget = { left: maxNodes }
+  const top = objectAtTop(root, { root, depth: 0, followed: new Set([root]), budget })
   const { $defs, definitions, ...others } = top
-  const repaired = repairedNode(others, { root, isPlain, depth: 0, seen: [] })
+  const repaired = repairedNode(others, { root, isPlain, depth: 0, seen: [], budget })
   const withDefs = isPlain
     ? repaired
     : {
         ...repaired,
-        ...(isJsonObject($defs) ? { $defs: repairedEach($defs, root) } : {}),
-        ...(isJsonObject(definitions) ? { definitions: repairedEach(definitions, root) } : {}),
+        ...(isJsonObject($defs) ? { $defs: repairedEach($defs, root, budget) } : {}),
+        ...(isJsonObject(definitions) ? { definitions: repairedEach(definitions, root, budget) } : {}),
       }
   return isJsonObject(withDefs['properties']) ? withDefs : { ...withDefs, properties: {} }
 }
 
-function repairedEach(schemas: JsonObject, root: JsonObject): JsonObject {
-  const context = { root, isPlain: false, depth: 1, seen: [] }
+/** The nodes that one schema may still have. */
+interface Budget {
+  left: number
+}
+
+function repairedEach(schemas: JsonObject, root: JsonObject, budget: Budget): JsonObject {
+  const context = { root, isPlain: false, depth: 1, seen: [], budget }
   return Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, repairedAny(one, context)]))
 }
 
+interface TopContext {
+  root: JsonObject
+  depth: number
+  /** References that were followed: a second time they add nothing. */
+  followed: Set<JsonObject>
+  budget: Budget
+}
+
 /** Its members and those of what it refers to or combines, as one object. Of alternatives no member is required. */
-function objectAtTop(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
-  const referred = depth > maxDepth ? undefined : referredBy(schema, root)
+function objectAtTop(schema: JsonObject, context: TopContext): JsonObject {
+  const { root, depth, followed, budget } = context
+  const found = referredBy(schema, root)
+  const referred = found === undefined || followed.has(found) ? undefined : found
+  if (referred !== undefined) followed.add(referred)
   const {
     $ref: _ref,
     anyOf,
@@ -66,7 +85,11 @@ function objectAtTop(schema: JsonObject, root: JsonObject, depth: number): JsonO
   const merged: JsonObject = { ...own, type: 'object' }
   const all = isArray(allOf) ? allOf : []
   for (const part of depth > maxDepth ? [] : [...(referred ? [referred] : []), ...parts]) {
-    const { properties, required, description, $defs, definitions } = objectAtTop(part, root, depth + 1)
+    if (budget.left-- <= 0) break
+    const { properties, required, description, $defs, definitions } = objectAtTop(part, {
+      ...context,
+      depth: depth + 1,
+    })
     merged['properties'] = { ...objectOr(properties), ...objectOr(merged['properties']) }
     if (description !== undefined) merged['description'] ??= description
     for (const [name, defs] of Object.entries({ $defs, definitions }))
@@ -83,6 +106,7 @@ interface Context {
   depth: number
   /** References around this schema: one that comes again is a recursion. */
   seen: JsonObject[]
+  budget: Budget
 }
 
 function repairedAny(schema: unknown, context: Context): unknown {
@@ -90,12 +114,15 @@ function repairedAny(schema: unknown, context: Context): unknown {
   return repairedNode(schema, context)
 }
 
-function repairedNode(given: JsonObject, { root, isPlain, depth, seen }: Context): JsonObject {
+function repairedNode(given: JsonObject, { root, isPlain, depth, seen, budget }: Context): JsonObject {
   if (depth > maxDepth) return {}
+  if (budget.left <= 0) return isPlain ? { type: 'object' } : {}
   const referred = isPlain ? referredBy(given, root) : undefined
   if (referred !== undefined && seen.includes(referred)) return { type: 'object', ...described(given) }
-  const context = { root, isPlain, depth: depth + 1, seen: referred === undefined ? seen : [...seen, referred] }
+  const within = referred === undefined ? seen : [...seen, referred]
+  const context = { root, isPlain, depth: depth + 1, seen: within, budget }
   const schema = isPlain ? plainNode({ ...referred, ...given }) : given
+  budget.left -= isPlain ? weightOf(schema) : 1
   const node: JsonObject = {}
   for (const [name, value] of Object.entries(schema)) {
     if (name === 'properties' && isJsonObject(value))
@@ -109,6 +136,15 @@ function repairedNode(given: JsonObject, { root, isPlain, depth, seen }: Context
   const isList = node['type'] === 'array' || (isArray(node['type']) && node['type'].includes('array'))
   if (isList && node['items'] === undefined) node['items'] = isPlain ? { type: 'string' } : {}
   return node
+}
+
+/** Long texts and lists count, too: each reference repeats them. */
+function weightOf(schema: JsonObject): number {
+  let weight = 1
+  for (const value of Object.values(schema))
+    if (typeof value === 'string') weight += Math.floor(value.length / 100)
+    else if (isArray(value)) weight += value.length
+  return weight
 }
 
 /** Only keywords that every server knows, and one type for each value. */
