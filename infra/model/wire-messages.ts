@@ -31,18 +31,20 @@ function wireMessage(message: PromptMessage, traits: ReadonlySet<Trait>, origin:
 }
 
 function assistantMessage(
-  { content, tool_calls: calls, reasoning = '', provider }: Extract<PromptMessage, { role: 'assistant' }>,
+  { content, name, tool_calls: calls, reasoning = '', provider }: Extract<PromptMessage, { role: 'assistant' }>,
   traits: ReadonlySet<Trait>,
   origin: string,
 ): AssistantMessage {
   const members = traits.has('no_thinking_back') ? undefined : membersFor(provider, origin)
-  if (calls === undefined) return { role: 'assistant', content, ...members?.message }
+  const named = name === undefined ? {} : { name }
+  if (calls === undefined) return { role: 'assistant', content, ...named, ...members?.message }
   const member = members?.reasoning ?? (traits.has('thinking_with_calls') ? 'reasoning_content' : undefined)
   // A server that wants thinking with every call refuses an empty one.
   const thought = traits.has('thinking_with_calls') ? reasoning || ' ' : reasoning
   return {
     role: 'assistant',
     content,
+    ...named,
     ...(member === undefined || thought === '' ? {} : { [member]: thought }),
     ...members?.message,
     tool_calls: calls.map((call, place) => ({
