@@ -17,7 +17,7 @@ export type RunEntry =
   | { type: 'text'; id: string; text: string }
   /** A piece of what the model thinks before it answers. */
   | { type: 'reasoning'; id: string; text: string }
-  /** The text so far was thinking, as its end shows: both anew. */
+  /** What was text and what was thinking turned out otherwise: both anew. */
   | { type: 'restart'; id: string; reasoning: string; text: string }
   /** A piece of what the model says instead of an answer. */
   | { type: 'refusal'; id: string; text: string }
@@ -166,7 +166,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
     case 'restart':
       changePieces(view, at, entry.id, (pieces, message) => {
         message.withdrawnText = pieces.text
-        pieces.reasoning += entry.reasoning
+        pieces.reasoning = entry.reasoning
         pieces.text = entry.text
       })
       return

@@ -14,12 +14,21 @@ export interface TextAdvance {
  */
 export function createTextProgress(textOf = answerText) {
   const sentTexts = new Map<string, string>()
+  /** By message: what was withdrawn, and is noted. Later texts that begin like it are not withdrawn. */
+  const withdrawnTexts = new Map<string, string>()
+
+  function isNewlyWithdrawn({ id, withdrawnText }: FoldedMessage, known: string): boolean {
+    if (withdrawnText === undefined || textOf !== answerText) return false
+    const isNoted = withdrawnTexts.get(id) === withdrawnText
+    withdrawnTexts.set(id, withdrawnText)
+    return !isNoted && known !== '' && withdrawnText.startsWith(known)
+  }
 
   return {
     advance(folded: FoldedMessage): TextAdvance {
       const known = sentTexts.get(folded.id) ?? ''
       // What was sent stays; the answer follows it.
-      const isWithdrawn = known !== '' && folded.withdrawnText?.startsWith(known) === true && textOf === answerText
+      const isWithdrawn = isNewlyWithdrawn(folded, known)
       const sent = isWithdrawn ? '' : known
       if (isWithdrawn) sentTexts.delete(folded.id)
       const isWhole = 'whole' in folded.content

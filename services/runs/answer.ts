@@ -39,7 +39,7 @@ export function createAnswer(id: string) {
           return [{ type: 'reasoning', id, text: delta.text }]
         case 'restart':
           text = delta.text
-          reasoning += delta.reasoning
+          reasoning = delta.reasoning
           return [{ type: 'restart', id, reasoning: delta.reasoning, text: delta.text }]
         case 'refusal':
           refusal += delta.text

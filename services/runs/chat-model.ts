@@ -77,7 +77,7 @@ export type ModelDelta =
   | { type: 'text'; text: string }
   /** What the model thinks before it answers. */
   | { type: 'reasoning'; text: string }
-  /** The text so far was thinking, as its end shows: the answer so far, anew. */
+  /** What was text and what was thinking turned out otherwise: both so far, anew. */
   | { type: 'restart'; reasoning: string; text: string }
   /** Why the model does not answer. */
   | { type: 'refusal'; text: string }

@@ -44,3 +44,21 @@ it('does not split a character', () => {
   const [high, low] = ['\uD83D', '\uDE00']
   expect(told([begin, text(`a${high}`)], [text(`${low}b`)])).toEqual(['a', '😀b'])
 })
+
+it('sends an answer after what was withdrawn once, also where it begins like it', () => {
+  const restart: RunEntry = { type: 'restart', id: 'a', reasoning: 'The user greets.', text: 'T' }
+  expect(told([begin, text('The user')], [restart], [text('he')], [text(' answer')])).toEqual([
+    'The user',
+    'T',
+    'he',
+    ' answer',
+  ])
+  expect(told([begin, text('The user'), restart], [text('he')], [text(' answer')])).toEqual(['T', 'he', ' answer'])
+})
+
+it('replaces what was thinking when it turns out to be the answer', () => {
+  const view = emptyView()
+  const thought: RunEntry = { type: 'reasoning', id: 'a', text: 'Hello' }
+  applyEntries(view, '1-1', [begin, thought, { type: 'restart', id: 'a', reasoning: '', text: 'Hello' }])
+  expect(view.messages.get('a')?.content).toMatchObject({ pieces: { reasoning: '', text: 'Hello' } })
+})
