@@ -36,6 +36,8 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
   let answerBytes = 0
   let finished = false
   let hasBegun = false
+  let isCut = false
+  let hasCalls = false
 
   function count(text: string): number {
     const bytes = Buffer.byteLength(text)
@@ -69,6 +71,7 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
     if (delta['annotations']) sources.addAnnotations(arrayAt(delta['annotations'], `${at}.annotations`) ?? [])
     collected.addMessage(delta)
     hasBegun ||= deltas.length > 0
+    hasCalls ||= deltas.some(({ type }) => type === 'call')
     return deltas
   }
 
@@ -93,6 +96,7 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
         const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
         finished ||= reason !== undefined && reason !== ''
         const cut = cutOf(reason)
+        isCut ||= cut !== undefined
         if (cut !== undefined) deltas.push({ type: 'cut', reason: cut })
       }
       if (chunk['citations']) sources.addUrls(chunk['citations'])
@@ -103,7 +107,7 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
     },
     /** What is left when the stream has ended. */
     end(): AnswerDelta[] {
-      const deltas = texts.end()
+      const deltas = texts.end({ isCut, hasCalls })
       const list = addSources ? sources.list() : ''
       if (list !== '') deltas.push({ type: 'text', text: list })
       return deltas

@@ -6,8 +6,8 @@ import { failureOf } from './failures.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 import { openClient } from './open-client.ts'
 import { metadataOf, originOf } from './provider-metadata.ts'
-import { refusalIn, traitsIn } from './refusals.ts'
-import { bodyFor } from './request-body.ts'
+import { lessonIn, refusalIn } from './refusals.ts'
+import { bodyFor, isAsked } from './request-body.ts'
 import { toolName } from './wire-messages.ts'
 
 export interface ChatModelOptions extends AnswerLimits {
@@ -35,31 +35,36 @@ export function createChatModel({
 }: ChatModelOptions): ChatModel {
   return {
     async *stream({ account, signal, ...request }) {
-      const served = { baseUrl: account.baseUrl, model: request.model }
+      const { apiKey, baseUrl } = account
+      const served = { baseUrl, model: request.model, ownKey: account.setByUser ? apiKey : undefined }
       const origin = originOf(served)
       let traits = dialects.of(served)
+      const lasting = new Set<Trait>()
       for (let form = 1; ; form++) {
         const guard = guardFetch(account.setByUser ? guardedFetch : ownFetch, { silenceMs })
         const body = bodyFor(request, traits, origin)
         let isAnswering = false
         try {
-          const { apiKey, baseUrl } = account
           const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
           const chunks = await client.chat.completions.create(body, { signal })
           for await (const delta of read(chunks, { request, traits, origin, guard })) {
-            if (!isAnswering && form > 1) dialects.remember(served, traits)
+            if (!isAnswering && lasting.size > 0) dialects.remember(served, lasting)
             isAnswering = true
-            if (delta.type === 'restart' && delta.reasoning !== '')
-              dialects.remember(served, new Set([...traits, 'open_thinking']))
+            if (delta.type === 'restart' && delta.reasoning !== '') dialects.remember(served, ['open_thinking'])
+            else if (delta.type === 'restart' && traits.has('open_thinking')) dialects.forget(served, 'open_thinking')
             yield delta
           }
           return
         } catch (error) {
           signal.throwIfAborted()
           const refusal = isAnswering || guard.failure !== undefined ? undefined : refusalIn(error)
-          const learnt = refusal === undefined ? [] : traitsIn(refusal, body, traits)
-          if (learnt.length === 0 || form >= maxForms) throw failureOf(guard.failure ?? error, account.apiKey)
-          traits = new Set([...traits, ...learnt])
+          const lesson =
+            refusal && lessonIn(refusal, { body, known: traits, isAsked: (name) => isAsked(name, request, body) })
+          const failure = failureOf(guard.failure ?? error, apiKey)
+          if (lesson !== undefined && 'unknown' in lesson) throw notTaken(lesson.unknown, failure)
+          if (lesson === undefined || form >= maxForms) throw failure
+          traits = new Set([...traits, ...lesson.traits])
+          if (lesson.isLasting) for (const trait of lesson.traits) lasting.add(trait)
         } finally {
           guard.close()
         }
@@ -101,6 +106,17 @@ export function createChatModel({
 /** The names of tools by those under which the server was offered them. */
 function ownNames({ tools }: Pick<ChatRequest, 'tools'>, traits: ReadonlySet<Trait>): Map<string, string> {
   return new Map(tools.map(({ name }) => [toolName(name, traits), name]))
+}
+
+/** The words of the server are kept. */
+function notTaken(name: string, failure: unknown): ModelFailure {
+  return new ModelFailure(`The model does not take \`${name}\`.`, {
+    statusCode: 400,
+    type: 'model_refused_request',
+    ...(failure instanceof ModelFailure && failure.details !== undefined ? { details: failure.details } : {}),
+    retryable: false,
+    cause: failure,
+  })
 }
 
 function brokenOff(): ModelFailure {

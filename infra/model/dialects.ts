@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { defaultBaseUrl } from './open-client.ts'
 
@@ -49,12 +50,15 @@ export const habits = [
   'signed_calls',
   /** Contents are texts: neither null nor lists. */
   'text_content',
-  /** Schemas of tools have only what every server knows. */
+  /** Schemas of tools have only what every server knows; those of strict tools stay whole. */
   'plain_schemas',
+  /** Those of strict tools, too. */
+  'plain_strict_schemas',
   /** Names of tools begin with a letter. */
   'plain_names',
-  /** A model that thinks always: its least effort is `low`. */
-  'least_effort_low',
+  /** A model without the effort `none`, or without `minimal`: it gets `low`. */
+  'effort_none_is_low',
+  'effort_minimal_is_low',
   /** The template opens the tag of thinking, so that answers have only its end. */
   'open_thinking',
 ] as const
@@ -69,18 +73,26 @@ const maxServers = 1000
 export interface ServedBy {
   baseUrl: string | undefined
   model: string
+  /** The key, if it is a user's own: what one user's server answers says nothing about other users' accounts. */
+  ownKey?: string | undefined
 }
 
 export type Dialects = ReturnType<typeof createDialects>
 
-/** What each server was learnt to want for each of its models, for an hour. */
+/** What each server was learnt to want for each of its models, for an hour. Users' own accounts are kept apart. */
 export function createDialects() {
   const known = new LRUCache<string, ReadonlySet<Trait>>({ max: maxServers, ttl: rememberedMs })
-  const keyOf = ({ baseUrl = defaultBaseUrl, model }: ServedBy) => JSON.stringify([baseUrl, model])
+  const keyOf = ({ baseUrl = defaultBaseUrl, model, ownKey }: ServedBy) =>
+    JSON.stringify([baseUrl, model, ...(ownKey === undefined ? [] : [hashed(ownKey)])])
+  const of = (served: ServedBy): ReadonlySet<Trait> => known.get(keyOf(served)) ?? usualTraits(served)
   return {
-    of: (served: ServedBy): ReadonlySet<Trait> => known.get(keyOf(served)) ?? usualTraits(served),
-    remember(served: ServedBy, traits: ReadonlySet<Trait>): void {
-      known.set(keyOf(served), traits)
+    of,
+    /** Adds to what other requests learnt meanwhile. */
+    remember(served: ServedBy, traits: Iterable<Trait>): void {
+      known.set(keyOf(served), new Set([...of(served), ...traits]))
+    },
+    forget(served: ServedBy, trait: Trait): void {
+      known.set(keyOf(served), new Set([...of(served)].filter((one) => one !== trait)))
     },
     /** What was learnt, for the page of the model. */
     learnt(served: ServedBy): Trait[] {
@@ -90,13 +102,18 @@ export function createDialects() {
   }
 }
 
+const hashed = (key: string): string => createHash('sha256').update(key).digest('base64url')
+
 /** What is known before the first question. */
 function usualTraits({ baseUrl = defaultBaseUrl, model }: ServedBy): Set<Trait> {
   const { hostname } = new URL(baseUrl)
   const traits = new Set<Trait>()
   // Every model there takes it, and those that think take no other.
   if (hostname === 'api.openai.com') traits.add('max_completion_tokens')
-  if (hostname === 'generativelanguage.googleapis.com') traits.add('plain_schemas')
+  if (hostname === 'generativelanguage.googleapis.com') {
+    traits.add('plain_schemas')
+    traits.add('plain_strict_schemas')
+  }
   // Their published templates open the tag. A server that parses thinking sends it apart, and is not affected.
   if (/deepseek-r1|qwq|qwen3.*-thinking/i.test(model)) traits.add('open_thinking')
   return traits

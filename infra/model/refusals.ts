@@ -1,6 +1,6 @@
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
 import { collectedNames } from './collected-members.ts'
-import { type RequestBody, changesNoAnswer, isLeast, isPresent } from './optional-members.ts'
+import { type RequestBody, changesNoAnswer, isPresent } from './optional-members.ts'
 
 /** A refusal of a request, as the client library reads it. */
 export interface Refusal {
@@ -16,20 +16,46 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return typeof status === 'number' ? { status, message: error.message, param } : undefined
 }
 
+/** What a refusal says about the server: the form in which the request can be asked again, or that it cannot. */
+export interface Lesson {
+  traits: Trait[]
+  /** It holds for other requests, too: it is not about a value of this one. */
+  isLasting: boolean
+}
+
+interface AskedWith {
+  body: RequestBody
+  known: ReadonlySet<Trait>
+  /** Whether the member must not be left out. */
+  isAsked(name: OptionalMember): boolean
+}
+
 /**
- * What a refusal says about the server, if the request can be asked again in another form; empty otherwise. Servers
- * answer 400 or 422, and 500 where the template of the model refuses.
+ * What a refusal says about the server, if the request can be asked again in another form; the name of the unknown
+ * member, if the caller asked for it; otherwise undefined. Servers answer 400 or 422, and 500 where the template of the
+ * model refuses.
  */
-export function traitsIn(refusal: Refusal, body: RequestBody, known: ReadonlySet<Trait>): Trait[] {
+export function lessonIn(
+  refusal: Refusal,
+  { body, known, isAsked }: AskedWith,
+): Lesson | { unknown: OptionalMember } | undefined {
   const { status, message } = refusal
   const isTemplate = status === 500 && /template|jinja|role|raise_exception/i.test(message)
-  if (status !== 400 && status !== 422 && !isTemplate) return []
+  if (status !== 400 && status !== 422 && !isTemplate) return undefined
   if (!known.has('max_completion_tokens') && body.max_tokens !== undefined && message.includes('max_completion_tokens'))
-    return ['max_completion_tokens']
-  const found = [...messageTraits(message, body), ...memberTraits(refusal, body)].find((trait) => !known.has(trait))
-  if (found === undefined) return []
-  // A server that does not know one of them knows none.
-  return aboutCaller.includes(found) ? aboutCaller : [found]
+    return { traits: ['max_completion_tokens'], isLasting: true }
+  for (const trait of messageTraits(message, body))
+    if (!known.has(trait)) return { traits: [trait], isLasting: trait !== 'plain_schemas' || !isAboutSchema(message) }
+  for (const { name, trait } of memberTraits(refusal, body)) {
+    const isValue = isAboutValue(refusal, name, body)
+    if (trait === `without ${name}` && isAsked(name)) return isValue ? undefined : { unknown: name }
+    if (known.has(trait)) continue
+    // A server that does not know one of those that say who asks knows none.
+    if (aboutCaller.includes(trait)) return { traits: aboutCaller, isLasting: true }
+    // Only requests with the same effort are changed by what is learnt of it.
+    return { traits: [trait], isLasting: !isValue || trait !== `without ${name}` }
+  }
+  return undefined
 }
 
 /** What says who asks. */
@@ -68,7 +94,9 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
   if (tools.length > 0) {
     if (/function.{0,10}name|tool.{0,10}name/i.test(text) && /letter|start|begin|invalid/i.test(text))
       yield 'plain_names'
-    if (/schema|parameters|propert|function_?declaration/i.test(text)) yield 'plain_schemas'
+    const canBePlain = tools.some((tool) => tool.type === 'function' && tool.function.strict !== true)
+    const isOfTools = /schema|parameters|propert|function_?declaration/i.test(text) && !/response_format/.test(text)
+    if (canBePlain && isOfTools) yield 'plain_schemas'
   }
 }
 
@@ -82,19 +110,51 @@ function named(name: string): RegExp {
   return new RegExp(`(?<![a-z_])${name}(?![a-z_])`)
 }
 
-function* memberTraits(refusal: Refusal, body: RequestBody): Generator<Trait> {
+interface MemberTrait {
+  name: OptionalMember
+  trait: Trait
+}
+
+function* memberTraits(refusal: Refusal, body: RequestBody): Generator<MemberTrait> {
   const present = optionalMembers.filter((name) => isPresent(name, body))
   const named = present.filter((name) => namesMember(refusal, name))
-  for (const name of named) {
-    if (name === 'reasoning_effort' && isLeast(body.reasoning_effort) && /\blow\b/.test(refusal.message))
-      yield 'least_effort_low'
-    if (changesNoAnswer(name, body) || isUnknown(refusal.message)) yield `without ${name}`
+  // `response_format.json_schema.strict` is about `strict`.
+  const exact = named.filter((name) => name === refusal.param.split('.').at(-1))
+  for (const name of exact.length > 0 ? exact : named) {
+    const effort = name === 'reasoning_effort' ? body.reasoning_effort : undefined
+    if ((effort === 'none' || effort === 'minimal') && /\blow\b/.test(refusal.message))
+      yield { name, trait: `effort_${effort}_is_low` }
+    if (changesNoAnswer(name, body) || isUnknown(refusal.message)) yield { name, trait: `without ${name}` }
   }
 }
 
 /** Whether the words are about a member that is not known, and not about its value. */
 function isUnknown(text: string): boolean {
   return /unsupported|not support|doesn't support|only supports|unrecognized|unknown|unexpected|extra|not permitted|not allowed|cannot find|no such|deprecated|unavailable|not available|not enabled|cannot be|only the default|not implemented/i.test(
+    text,
+  )
+}
+
+/** Whether the words are about the value that this request has for a member, and not about the member. */
+function isAboutValue({ message, param }: Refusal, name: OptionalMember, body: RequestBody): boolean {
+  if (isExtraMember(message)) return param.startsWith(`${name}.`)
+  if (/only the default/i.test(message)) return false
+  if (name === 'service_tier' || isAboutSchema(message) || param.startsWith(`${name}.`)) return true
+  if (/(?:supported|valid|allowed|possible) values|not permitted|unknown variant|one of/i.test(message)) return true
+  const isWord = name === 'tool_choice' || name === 'reasoning_effort' || name === 'verbosity'
+  const value = isWord ? body[name] : undefined
+  return typeof value === 'string' && message.split(/[^\w-]+/).includes(value)
+}
+
+function isAboutSchema(text: string): boolean {
+  return /invalid.{0,20}\bschema\b|\bschema\b.{0,40}(?:invalid|not valid|not permitted|not supported)|schema error/i.test(
+    text,
+  )
+}
+
+/** The words in which servers refuse members that they do not know. */
+function isExtraMember(text: string): boolean {
+  return /extra (?:inputs?|fields?)|(?:unrecognized|unknown|unsupported|unexpected) (?:name|field|member|parameter|property|key|keyword|argument|request argument)\b/i.test(
     text,
   )
 }

@@ -1,5 +1,4 @@
 import type OpenAI from 'openai'
-import { ModelFailure } from '../../domain/model-failure.ts'
 import { maxClientFunctions } from '../../domain/client-tools.ts'
 import type { ChatRequest } from '../../services/runs/chat-model.ts'
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
@@ -13,13 +12,13 @@ const maxDescriptionLength = 1024
 type Asked = Omit<ChatRequest, 'account' | 'signal'>
 
 /**
- * The request in the form that the server takes. Throws `ModelFailure` for a member that the caller set, that the server
- * does not take and that changes the answer.
+ * The request in the form that the server takes. A member that the caller set and that changes the answer is sent in any
+ * case: the server judges its value.
  */
 export function bodyFor(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
   const whole = wholeBody(request, traits, origin)
-  const left = optionalMembers.filter((name) => traits.has(`without ${name}`))
-  return left.reduce((body, name) => withoutMember(name, { body, request }), whole)
+  const left = optionalMembers.filter((name) => traits.has(`without ${name}`) && !isAsked(name, request, whole))
+  return left.reduce((body, name) => withoutMember(name, body), whole)
 }
 
 function wholeBody(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
@@ -41,8 +40,8 @@ function wholeBody(request: Asked, traits: ReadonlySet<Trait>, origin: string): 
 /** Servers have more tiers and efforts than the types of the client. */
 function samplingParams(sampling: ChatRequest['sampling'], traits: ReadonlySet<Trait>): Partial<RequestBody> {
   const { service_tier: tier, reasoning_effort: effort, ...others } = sampling
-  const isLeast = effort === 'none' || effort === 'minimal'
-  const usable = isLeast && traits.has('least_effort_low') ? 'low' : effort
+  const isRaised = (effort === 'none' || effort === 'minimal') && traits.has(`effort_${effort}_is_low`)
+  const usable = isRaised ? 'low' : effort
   return {
     ...others,
     ...(usable === undefined ? {} : { reasoning_effort: usable }),
@@ -72,7 +71,9 @@ function toolParam(
     function: {
       name: toolName(name, traits),
       ...(description === '' ? {} : { description: shortened(description) }),
-      parameters: repairedSchema(parameters, { isPlain: traits.has('plain_schemas') }),
+      parameters: repairedSchema(parameters, {
+        isPlain: traits.has(strict === true ? 'plain_strict_schemas' : 'plain_schemas'),
+      }),
       ...(strict === undefined ? {} : { strict }),
     },
   }
@@ -89,8 +90,7 @@ function formatParam(format: ChatRequest['responseFormat']): Pick<RequestBody, '
   return { response_format: { type: 'json_schema', json_schema: format.json_schema } }
 }
 
-function withoutMember(name: OptionalMember, { body, request }: { body: RequestBody; request: Asked }): RequestBody {
-  if (isSetByCaller(name, request) && !changesNoAnswer(name, body)) throw notTaken(name)
+function withoutMember(name: OptionalMember, body: RequestBody): RequestBody {
   switch (name) {
     case 'strict':
       return withoutStrict(body)
@@ -103,17 +103,13 @@ function withoutMember(name: OptionalMember, { body, request }: { body: RequestB
   }
 }
 
-function isSetByCaller(name: OptionalMember, { setByCaller = [] }: Asked): boolean {
-  return setByCaller.includes(name)
-}
-
-function notTaken(name: string): ModelFailure {
-  return new ModelFailure(`The model does not take \`${name}\`.`, {
-    statusCode: 400,
-    type: 'model_refused_request',
-    details: `The model's server does not know the member ${name}, or does not take it for this model.`,
-    retryable: false,
-  })
+/** Whether the caller set the member, and the model would answer otherwise without it. */
+export function isAsked(
+  name: OptionalMember,
+  { setByCaller = [] }: Pick<Asked, 'setByCaller'>,
+  body: RequestBody,
+): boolean {
+  return setByCaller.includes(name) && !changesNoAnswer(name, body)
 }
 
 function withoutStrict({ tools, response_format: format, ...body }: RequestBody): RequestBody {

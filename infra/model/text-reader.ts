@@ -58,8 +58,8 @@ export function createTextReader({
   return {
     content: contentDeltas,
     reasoning: (text: string): AnswerDelta[] => reasoningDeltas(counted(text)),
-    end(): AnswerDelta[] {
-      const last = tags?.end()
+    end(answer: { isCut: boolean; hasCalls: boolean }): AnswerDelta[] {
+      const last = tags?.end(answer)
       const pieces: AnswerDelta[] = last?.pieces ?? []
       return last?.restart === undefined ? pieces : [...pieces, { type: 'restart', ...last.restart }]
     },

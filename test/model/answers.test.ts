@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createThinkingTags } from '../../infra/model/thinking-tags.ts'
 import { calls, chunk, eventsOf, modelBefore, readAnswer, stop } from './ask.ts'
 
 const one = '{"query": "first thing"}'
@@ -91,6 +92,20 @@ describe('calls of a model', () => {
     const event = `{"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "find", "arguments": {"id": 9007199254740993, "price": 1.10}}}]}}]}`
     const { deltas } = await readAnswer(`data: ${event}\n\ndata: [DONE]\n\n`)
     expect(deltas).toEqual([{ type: 'call', index: 0, name: 'find', args: '{"id":9007199254740993,"price":1.10}' }])
+  })
+
+  it('keep objects with a member of that name among their arguments', async () => {
+    const args = { arguments: { a: 1 }, list: [{ arguments: [2] }] }
+    for (const answer of [
+      [called('find', args, { index: 0 }), stop],
+      [chunk({ function_call: { name: 'find', arguments: args } }), stop],
+      JSON.stringify({
+        choices: [
+          { message: { tool_calls: [{ function: { name: 'find', arguments: args } }] }, finish_reason: 'stop' },
+        ],
+      }),
+    ])
+      expect(argsOf(await readAnswer(answer))).toEqual([args])
   })
 
   it('are at most 128 in one answer', async () => {
@@ -284,7 +299,7 @@ describe('thinking of a model', () => {
     ],
     [
       'between tags that name it otherwise',
-      [chunk({ content: ' <thought>The user greets me.</thought>Hello.' }), stop],
+      [chunk({ content: ' <thinking>The user greets me.</thinking>Hello.' }), stop],
     ],
     [
       'between tags, character by character',
@@ -310,6 +325,9 @@ describe('thinking of a model', () => {
     '<thing>is not a tag of thinking</thing>',
     '<thin',
     'if (a < b) { return }',
+    '<think> is the tag with which DeepSeek begins.',
+    '<thought>is no tag of thinking</thought>',
+    'It ends with this line:\n</think>\n',
   ])('is not found in %s', async (text) => {
     const answer = await readAnswer([...text.split('').map((content) => chunk({ content })), stop])
     expect(answer.content).toBe(text)
@@ -327,8 +345,48 @@ describe('thinking of a model', () => {
     expect(again).toMatchObject(thought)
     expect(again.deltas.some(({ type }) => type === 'restart')).toBe(false)
     const plain = modelBefore(() => [chunk({ content: 'No thinking at all.' }), stop])
-    plain.dialects.remember({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' }, new Set(['open_thinking']))
-    expect((await plain.ask()).content).toBe('No thinking at all.')
+    const served = { baseUrl: 'http://127.0.0.1/v1', model: 'stub' }
+    plain.dialects.remember(served, ['open_thinking'])
+    const answer = await plain.ask()
+    expect([answer.content, answer.reasoning]).toEqual(['No thinking at all.', undefined])
+    expect(plain.dialects.learnt(served)).toEqual([])
+  })
+
+  it('is not what a user learnt of an account of his own', async () => {
+    const own = modelBefore(() => [chunk({ content: 'Hm.\n</think>\n\nHello.' }), stop])
+    const account = { apiKey: 'mine', baseUrl: 'http://127.0.0.1/v1', setByUser: true }
+    const restarts = ({ deltas }: Awaited<ReturnType<typeof own.ask>>) =>
+      deltas.filter(({ type }) => type === 'restart').length
+    expect(restarts(await own.ask({ account }))).toBe(1)
+    expect(restarts(await own.ask({ account }))).toBe(0)
+    expect(restarts(await own.ask({ account: { ...account, apiKey: 'another' } }))).toBe(1)
+    expect(restarts(await own.ask())).toBe(1)
+  })
+
+  it('stays thinking without its end when the answer is cut or calls a tool', async () => {
+    const begun = chunk({ content: '<think>I should look' })
+    const reasoning = 'I should look'
+    expect(await readAnswer([begun, chunk({}, 'length')])).toMatchObject({ reasoning, content: '' })
+    expect(await readAnswer([begun, called('find', one, { index: 0 }), stop])).toMatchObject({ reasoning, content: '' })
+    const ended = chunk({ content: 'I should look\n</think>\n' })
+    expect(await readAnswer([ended, called('find', one, { index: 0 }), stop])).toMatchObject({ reasoning, content: '' })
+  })
+
+  it.each<[string, string, string]>([
+    ['white space within it', `<think>a${' \n'.repeat(50_000)}`, 'b</think>Hello.'],
+    ['white space before it', ' '.repeat(100_000), 'Hello.'],
+    ['ends in its lines', `A${' </think>'.repeat(10_000)}`, '\n</think>\nHello.'],
+  ])('is read in steps in proportion to its length: %s', async (_name, long, last) => {
+    const tags = createThinkingTags()
+    let looked = 0
+    let largest = 0
+    for (const piece of [...(long.match(/.{1,10}/gs) ?? []), last]) {
+      for (const { text } of tags.add(piece)) largest = Math.max(largest, text.length)
+      if (tags.restart() !== undefined) looked += 1
+    }
+    expect(looked).toBe(0)
+    // What is held back is bounded: a text that follows it does not come with all of it.
+    expect(largest).toBeLessThanOrEqual(1100)
   })
 
   it('arrives while the model thinks', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
+import { repairedSchema } from '../../infra/model/tool-schema.ts'
 import { type Server, calls, chunk, modelBefore, stop } from './ask.ts'
 
 const said = [chunk({ content: 'Fine.' }), stop]
@@ -132,18 +133,77 @@ describe('a member that a server does not take', () => {
     expect(server.dialects.learnt({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' })).toHaveLength(1)
   })
 
-  it('is refused to the caller who set it, with its name, without asking twice', async () => {
+  it('is refused to the caller who set it, with its name and the words of the server', async () => {
     const server = modelBefore(strict((body) => !('seed' in body), extra('seed')))
     const asked = { sampling: { seed: 3 }, setByCaller: ['seed'] }
     await expect(server.ask(asked)).rejects.toMatchObject({
       statusCode: 400,
       type: 'model_refused_request',
       message: 'The model does not take `seed`.',
+      details: expect.stringContaining('Extra inputs are not permitted'),
     })
+    expect(server.sent).toHaveLength(1)
     await expect(server.ask({ ...asked, setByCaller: ['max_tokens'] })).resolves.toMatchObject({ content: 'Fine.' })
     const before = server.sent.length
     await expect(server.ask(asked)).rejects.toMatchObject({ message: 'The model does not take `seed`.' })
-    expect(server.sent).toHaveLength(before)
+    // Each value is judged by the server.
+    expect(server.sent).toHaveLength(before + 1)
+  })
+
+  it.each<[string, Partial<ChatRequest>, (body: any) => boolean, string]>([
+    [
+      'a schema',
+      {
+        responseFormat: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'bad' } } },
+        setByCaller: ['response_format'],
+      },
+      (body) => body.response_format?.json_schema.schema.type !== 'bad',
+      "Invalid schema for response_format 'a': 'bad' is not permitted.",
+    ],
+    [
+      'a schema that the caller did not set',
+      { responseFormat: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'bad' } } } },
+      (body) => body.response_format?.json_schema.schema.type !== 'bad',
+      "Invalid schema for response_format 'a': 'bad' is not permitted.",
+    ],
+    [
+      'an effort',
+      { sampling: { reasoning_effort: 'xhigh' }, setByCaller: ['reasoning_effort'] },
+      (body) => body.reasoning_effort !== 'xhigh',
+      "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported values are: 'low' and 'high'.",
+    ],
+    [
+      'a tier',
+      { sampling: { service_tier: 'flex' } },
+      (body) => body.service_tier !== 'flex',
+      'Flex is not available for this model: service_tier',
+    ],
+    [
+      'a schema of a tool',
+      { tools: [tool({ type: 'object', properties: { a: { format: 'bad' } } })] },
+      (body) => !JSON.stringify(body).includes('bad'),
+      "Invalid schema for function 'find': 'bad' is not valid.",
+    ],
+  ])('is known although one value of it is refused: %s', async (_name, bad, takes, words) => {
+    const server = modelBefore(strict(takes, refused(words)))
+    const isAsked = bad.setByCaller !== undefined
+    const outcome: string = await server.ask(bad).then(
+      ({ content }) => content,
+      (error) => error.details,
+    )
+    expect(outcome).toContain(isAsked ? words : 'Fine.')
+    expect(server.sent).toHaveLength(isAsked ? 1 : 2)
+    expect(server.dialects.learnt({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' })).toEqual([])
+  })
+
+  it('reaches the server although others were refused, if the caller set it', async () => {
+    const server = modelBefore(() => said)
+    server.dialects.remember({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' }, [
+      'without reasoning_effort',
+      'effort_minimal_is_low',
+    ])
+    await server.ask({ sampling: { reasoning_effort: 'high' }, setByCaller: ['reasoning_effort'] })
+    expect(server.sent[0].reasoning_effort).toBe('high')
   })
 
   it('is not left out because its value is wrong', async () => {
@@ -303,6 +363,20 @@ describe('messages before a strict template', () => {
     const [, asked, result] = server.sent.at(-1).messages
     expect(result.tool_call_id).toBe(asked.tool_calls[0].id)
     expect(isShort(result.tool_call_id)).toBe(true)
+  })
+
+  it('keep the name of who answered', async () => {
+    const server = modelBefore(() => said)
+    const [asked, called, result] = withCall
+    await server.ask({
+      messages: [
+        { role: 'assistant', content: 'Hello', name: 'ann' },
+        ...(asked === undefined ? [] : [asked]),
+        ...(called?.role === 'assistant' ? [{ ...called, name: 'bob' }] : []),
+        ...(result === undefined ? [] : [result]),
+      ],
+    })
+    expect(server.sent[0].messages.map(({ name }: any) => name)).toEqual(['ann', undefined, 'bob', undefined])
   })
 
   it('have names that servers take', async () => {
@@ -540,6 +614,16 @@ describe('tools in a request', () => {
     })
   })
 
+  it('keep the schemas of strict tools, unless the host takes only plain ones', async () => {
+    const closed = { type: 'object', properties: {}, additionalProperties: false }
+    const tools = [{ ...tool(closed), strict: true }]
+    const server = modelBefore(() => said)
+    server.dialects.remember({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' }, ['plain_schemas'])
+    expect((await sentFor({ tools }, server))[0].parameters).toEqual(closed)
+    const google = modelBefore(() => said, { baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai' })
+    expect((await sentFor({ tools }, google))[0].parameters).toEqual({ type: 'object', properties: {} })
+  })
+
   it('are at most 128, with descriptions of at most 1,024 characters', async () => {
     const many = Array.from({ length: 130 }, (_, index) => ({
       ...tool({}, `t${index}`),
@@ -555,7 +639,25 @@ describe('tools in a request', () => {
     let deep: object = { type: 'string' }
     for (let level = 0; level < 60; level++) deep = { type: 'object', properties: { inner: deep } }
     const circular = { $ref: '#', properties: { a: { $ref: '#' } } }
-    for (const parameters of [deep, circular, { allOf: [{ $ref: '#' }] }])
+    const multiplied = { type: 'object', allOf: Array.from({ length: 8 }, () => ({ $ref: '#' })) }
+    for (const parameters of [deep, circular, { allOf: [{ $ref: '#' }] }, multiplied])
       expect((await sentFor({ tools: [tool(parameters)] }))[0].parameters.type).toBe('object')
+  })
+
+  it.each([
+    ['small parts', ''],
+    ['long parts', 'x'.repeat(10_000)],
+  ])('have plain schemas of a bounded size, however often they share: %s', (_name, description) => {
+    const level = (next: number) =>
+      Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { $ref: `#/$defs/L${next}` }]))
+    const $defs = Object.fromEntries(
+      Array.from({ length: 9 }, (_, place) => [
+        `L${place}`,
+        { type: 'object', description, properties: place === 8 ? {} : level(place + 1) },
+      ]),
+    )
+    const plain = repairedSchema({ type: 'object', properties: level(0), $defs }, { isPlain: true })
+    expect(plain['properties']).toHaveProperty('a.properties.a')
+    expect(JSON.stringify(plain).length).toBeLessThan(1_500_000)
   })
 })
