@@ -8937,6 +8937,17 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
         };
+        /** V1ListedTool */
+        V1ListedTool: {
+            name: string;
+            description?: string | null;
+            input_schema: {
+                [key: string]: unknown;
+            };
+            annotations?: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** V1ShellOutput */
         V1ShellOutput: {
             stdout: string;
@@ -8970,7 +8981,7 @@ export interface components {
             operation?: {
                 [key: string]: unknown;
             };
-            tools?: components["schemas"]["V1ResponseTool"][];
+            tools?: (components["schemas"]["V1ResponseTool"] | components["schemas"]["V1ListedTool"])[];
             execution?: string;
             output?: (string | components["schemas"]["V1InputPart"][] | components["schemas"]["V1ShellOutput"][]) | null;
             queries?: string[];

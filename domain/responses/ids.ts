@@ -36,6 +36,12 @@ export interface ItemPlace {
   call?: number
 }
 
+const callPrefix = /^(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|mcp)_/
+
+/** Whether two ids name one item. A response knows more of a call than its conversation, and can have another prefix. */
+export const isSameItem = (one: string, other: string): boolean =>
+  one === other || (callPrefix.test(one) && one.replace(callPrefix, '') === other.replace(callPrefix, ''))
+
 const itemId =
   /^(?:(?:msg|fco)_((.{36})-i?\d{1,9})|(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|mcp)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
 

@@ -28,8 +28,8 @@ export interface ItemContext {
   serverLabels: readonly string[]
   /** How calls of the client's tools are shown that are no plain functions. */
   shapes: CallShapes
-  /** Pages that the run has found on the web. */
-  sources: () => WebSource[]
+  /** Pages that the run had found on the web before the message. */
+  sources: (message: AIMessage) => WebSource[]
   /** Whether results of searches are shown. */
   withResults: boolean
   /** Whether the addresses that a web search has found are shown. */
@@ -142,7 +142,7 @@ export function textPart(message: AIMessage, { cited, sources, withLogprobs = fa
     filename: names.get(fileId) ?? '',
     index: start,
   }))
-  const pages = sources()
+  const pages = text === '' ? [] : sources(message)
   return {
     type: 'output_text',
     text,

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { clientMessageId, conversationId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
+import { clientMessageId, conversationId, isSameItem, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { withAttachments } from '../attachments/store-attachments.ts'
@@ -128,7 +128,7 @@ export function createConversations(deps: ConversationsDeps) {
     async item(caller: Caller, id: string, itemId: string, included: Included): Promise<ResponseItem> {
       const thread = await find(caller, id)
       const all = await read.of(thread, itemPlaceOf(itemId)?.entryId ?? '', included)
-      const found = all.find((item) => item.id === itemId)
+      const found = all.find((item) => isSameItem(item.id, itemId))
       if (found === undefined) throw noItem(itemId)
       return found
     },

@@ -4,7 +4,7 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
 import { itemsOf } from '../../domain/responses/items-of.ts'
-import { sourcesOf } from '../../domain/responses/web-sources.ts'
+import { sourcesBefore } from '../../domain/responses/web-sources.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
@@ -124,7 +124,11 @@ function itemsIn(entries: Entry[], { results, sources = false, logprobs = false 
       logged.set(message.data.id, { message, runId: entry.run_id })
   const all = [...logged.values()]
   const cited = citedFilesOf(new Set(all.flatMap(({ runId }) => runId ?? [])), all)
-  const pages = sourcesOf(all.map(({ message }) => message))
+  // Of each run by itself, so that they do not depend on which runs are read with it.
+  const pages = [...Map.groupBy(all, ({ runId }) => runId).values()].map((ofRun) =>
+    sourcesBefore(ofRun.map(({ message }) => message)),
+  )
+  const found = new Map(pages.flatMap((before) => [...before]))
   return itemsOf(
     all.map(({ message }) => message),
     {
@@ -132,7 +136,7 @@ function itemsIn(entries: Entry[], { results, sources = false, logprobs = false 
       functions: undefined,
       serverLabels: [],
       shapes: new Map(),
-      sources: () => pages,
+      sources: ({ data: { id } }) => found.get(id) ?? [],
       withResults: results,
       withSources: sources,
       withLogprobs: logprobs,

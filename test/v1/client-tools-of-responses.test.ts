@@ -87,6 +87,24 @@ describe('tools of responses that the client executes and that are no functions'
     expect(calls?.map(({ function: { name } }) => name)).toEqual(asked)
   })
 
+  it('are found in their conversation by the ids that their response has shown', async () => {
+    const { client } = await v1Client(service)
+    const conversation = await client.conversations.create()
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'patch', arguments: { input: patch } }] })
+    const { output } = await client.responses.create({
+      model: 'scripted',
+      conversation: conversation.id,
+      input: 'Go',
+      tools: [{ type: 'custom', name: 'patch' }],
+    })
+    const id = output[0]?.id ?? ''
+    expect(id).toMatch(/^ctc_/)
+    const item = await client.conversations.items.retrieve(id, { conversation_id: conversation.id })
+    expect(item).toMatchObject({ call_id: 'c1', name: 'patch' })
+    const missing = client.conversations.items.retrieve(id.replace(/\d$/, '9'), { conversation_id: conversation.id })
+    await expect(missing).rejects.toMatchObject({ status: 404 })
+  })
+
   it('stream the text of a custom tool', async () => {
     const { client } = await v1Client(service)
     service.model.reply({ toolCalls: [{ id: 'c1', name: 'patch', arguments: ['{"input": "*** Begin', ' Patch"}'] }] })

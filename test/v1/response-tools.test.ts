@@ -1,7 +1,7 @@
 import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { startMcpServer } from '../support/mcp-server.ts'
+import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { rawDatabase, rawRedis } from '../support/stores.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -164,6 +164,32 @@ describe('tools of responses that the service executes', () => {
       { type: 'mcp_call', output: 'This call was not made: 2 calls are allowed in all.' },
       { type: 'message' },
     ])
+    // A client that keeps the conversation itself sends all items again.
+    service.model.reply({ text: 'Again' })
+    const input = [...limited.response.output, { role: 'user', content: 'Go on' }] as OpenAI.Responses.ResponseInput
+    const again = await create({ input })
+    expect(again.response.output_text).toBe('Again')
+  })
+
+  it('share the room for what MCP servers list', async () => {
+    const { client } = await v1Client(service)
+    const inputSchema = { type: 'object', properties: {}, $comment: 'x'.repeat(9000) }
+    const many = await startRawMcpServer(Array.from({ length: 10 }, (_, index) => ({ name: `t${index}`, inputSchema })))
+    service.model.reply({ text: 'Nothing' })
+    const { output } = await client.responses
+      .create({
+        model: 'scripted',
+        input: 'Go',
+        tools: ['a', 'b'].map((label) => ({
+          type: 'mcp',
+          server_label: label,
+          server_url: many.url,
+          require_approval: 'never',
+        })),
+      })
+      .finally(() => many.close())
+    const shown = output.flatMap((item) => (item.type === 'mcp_list_tools' ? [item.tools.length] : []))
+    expect(shown).toEqual([7, 7])
   })
 
   it('call an MCP server with its key, which is neither shown nor stored in clear', async () => {

@@ -247,7 +247,7 @@ export function createResponses(deps: ResponsesDeps) {
         }))
         return {
           server: readOnly === undefined ? server : { ...server, allowed_tools: offered.map(({ name }) => name) },
-          shown: { server_label: server.name, tools: withinBytes(shown) },
+          shown: { server_label: server.name, tools: withinBytes(shown, listedBytes / servers.length) },
         }
       }),
     )
@@ -313,11 +313,11 @@ export function createResponses(deps: ResponsesDeps) {
 }
 
 const listMs = 15_000
-/** What is kept of a server's list with the response; further tools are offered, and not shown. */
+/** What is kept of the servers' lists with the response, in equal shares; further tools are offered, and not shown. */
 const listedBytes = 128 * 1024
 
-function withinBytes<T>(tools: T[]): T[] {
-  let left = listedBytes
+function withinBytes<T>(tools: T[], bytes: number): T[] {
+  let left = bytes
   return tools.filter((tool) => (left -= Buffer.byteLength(JSON.stringify(tool))) >= 0)
 }
 

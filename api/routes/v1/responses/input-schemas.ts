@@ -3,6 +3,7 @@ import { AnyKey } from '../../../../domain/any-key.ts'
 import { dataLength } from '../../../../domain/content-parts.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
+import { strict } from '../v1-route.ts'
 import { RequestTool } from './tool-schemas.ts'
 
 /**
@@ -50,6 +51,17 @@ const ShellOutput = Type.Object(
   { title: 'V1ShellOutput' },
 )
 
+/** A tool as an item `mcp_list_tools` of a response shows it. */
+const ListedTool = strict(
+  {
+    name: word,
+    description: Type.Optional(nullable(text)),
+    input_schema: Type.Record(AnyKey, Type.Unknown()),
+    annotations: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown()))),
+  },
+  { title: 'V1ListedTool' },
+)
+
 export const InputItem = Type.Object(
   {
     type: Type.Optional(
@@ -71,7 +83,7 @@ export const InputItem = Type.Object(
     input: Type.Optional(text),
     action: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
     operation: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
-    tools: Type.Optional(Type.Array(RequestTool, { maxItems: 128 })),
+    tools: Type.Optional(Type.Array(Type.Union([RequestTool, ListedTool]), { maxItems: 128 })),
     execution: Type.Optional(word),
     output: Type.Optional(
       nullable(Type.Union([text, parts, Type.Array(ShellOutput, { maxItems: requestLimits.messages })])),

@@ -29,7 +29,11 @@ export function toolsOfInput(input: string | InputItem[], loc: Loc): { tool: Req
   if (typeof input === 'string') return []
   return input.flatMap(({ type, tools = [] }, index) =>
     type === 'additional_tools' || type === 'tool_search_output'
-      ? tools.map((tool, place) => ({ tool, loc: [...loc, index, 'tools', place] }))
+      ? tools.map((tool, place) => {
+          const at = [...loc, index, 'tools', place]
+          if (!('type' in tool)) throw invalidInput([...at, 'type'], 'is required', 'missing')
+          return { tool, loc: at }
+        })
       : [],
   )
 }
@@ -157,8 +161,16 @@ function outputOf(item: InputItem, loc: Loc): string {
   if (type === 'apply_patch_call_output' && !Array.isArray(output))
     return [item.status ?? '', output ?? ''].filter(Boolean).join(': ')
   if (Array.isArray(output) && !output.every(isPart)) return JSON.stringify(output)
-  return textOf(required(output ?? undefined, [...loc, 'output']), [...loc, 'output'])
+  const given = required(output ?? undefined, [...loc, 'output'])
+  return textOf(typeof given === 'string' ? given : given.map(withoutImage), [...loc, 'output'])
 }
+
+/** A client that shows its model an image would be refused with each later request, too: it sends all items again. */
+function withoutImage(part: Part): Part {
+  return part.type === 'input_image' ? { type: 'input_text', text: imageOfTool } : part
+}
+
+const imageOfTool = '[An image was here. Results of tools cannot hold images yet.]'
 
 function textOf(content: string | Part[], loc: Loc): string {
   if (typeof content === 'string') return content

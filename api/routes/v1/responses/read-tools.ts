@@ -34,12 +34,18 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
+/** In all, because a tool can be a namespace of many. */
+const maxFunctions = 1000
+/** Each is asked for its tools before the run begins. */
+const maxServers = 16
+
 /**
  * The tools of a request, by who executes them; `added` are those that its input brings. Throws `invalid_input` for what is
  * not supported.
  */
 export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc: Loc }[] = []): RequestedTools {
   const functions: ClientFunction[] = []
+  const names = new Set<string>()
   const requested: RequestedTools = {
     functions: [],
     functionsText: undefined,
@@ -51,9 +57,11 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
   }
   const add = (offered: ClientFunction, shape?: CallShape) => {
     // Clients repeat tools that a search has found.
-    const isKnown = functions.some(({ name }) => name === offered.name)
-    if (isKnown && requested.shown.length === tools.length) return
+    if (names.has(offered.name) && requested.shown.length === tools.length) return
+    if (functions.length === maxFunctions)
+      throw invalidInput(['body', 'tools'], `can hold ${maxFunctions} functions at most, with those of namespaces`)
     functions.push(offered)
+    names.add(offered.name)
     if (shape !== undefined) requested.shapes.push([offered.name, shape])
   }
   const own = tools.map((tool, index) => ({ tool, loc: ['body', 'tools', index] as Loc }))
@@ -94,6 +102,8 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
         requested.webSearch ??= { param: placeOf(loc) }
         break
       case 'mcp':
+        if (requested.servers.length === maxServers)
+          throw invalidInput(['body', 'tools'], `can name ${maxServers} MCP servers at most`)
         requested.servers.push(serverOf(tool, loc))
         break
     }

@@ -6,7 +6,7 @@ import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
 import type { McpListTools } from '../../../../domain/responses/items.ts'
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
-import { sourcesOf } from '../../../../domain/responses/web-sources.ts'
+import { sourcesBefore } from '../../../../domain/responses/web-sources.ts'
 import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../../../domain/responses/items-of.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
@@ -23,9 +23,14 @@ export interface Included {
   logprobs?: boolean
 }
 
+interface ContextOf {
+  run: Pick<RunRecord, '_id'>
+  facts: Pick<ResponseFacts, 'functions' | 'serverLabels' | 'shapes' | 'shown'>
+}
+
 /** How the items of a run are shown. `messages` are those that the run has added, as they are when it is called. */
 export function itemContext(
-  { run, facts }: ResponseRun,
+  { run, facts }: ContextOf,
   messages: () => Message[],
   { results, sources = false, logprobs = false, isOpen }: Included & { isOpen: boolean },
 ): ItemContext {
@@ -39,7 +44,7 @@ export function itemContext(
     functions: new Set(facts.functions),
     serverLabels: facts.serverLabels,
     shapes: new Map(facts.shapes ?? []),
-    sources: () => sourcesOf(messages()),
+    sources: ({ data: { id } }) => sourcesBefore(messages()).get(id) ?? [],
     withResults: results,
     withSources: sources,
     withLogprobs: logprobs || Boolean(facts.shown['top_logprobs']),
