@@ -33,7 +33,7 @@ export async function commitAnswer(
     lastId: EntryId | undefined
   },
 ): Promise<Appended> {
-  const { runs, toolCalls } = deps.collections
+  const { toolCalls } = deps.collections
   return deps.log.append(run.thread_id, {
     messages: [message],
     source: 'step',
@@ -46,9 +46,8 @@ export async function commitAnswer(
       const status = isWaiting
         ? { status: 'interrupted' as const, waiting_since: new Date(), ...lastDataEvent(lastId), ...expiry }
         : { status: 'running' as const }
-      await takeIfMine(
-        runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),
-      )
+      const changes = { ...status, ...begun(run), step_fence: run.fence }
+      await takeIfMine(deps, run, changes, session)
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
@@ -111,14 +110,7 @@ async function end(
   { ended: changes, usages, entry }: { ended: Partial<RunRecord>; usages: ModelUsage[]; entry: LogEntry },
 ): Promise<Appended> {
   const ended = { ...changes, status: 'success' as const, finished_at: new Date(), ...runUsage(usages) }
-  const finish = (session?: ClientSession) =>
-    takeIfMine(
-      deps.collections.runs.updateOne(
-        mine(run),
-        { $set: ended, $unset: { check_at: 1, failure_details: 1 } },
-        session ? { session } : {},
-      ),
-    )
+  const finish = (session?: ClientSession) => takeIfMine(deps, run, ended, session)
   const appended = await deps.log.append(run.thread_id, {
     ...entry,
     runId: run._id,
@@ -153,7 +145,21 @@ const mine = (run: RunRecord) => ({
   status: { $in: ['pending' as const, 'running' as const] },
 })
 
-async function takeIfMine(update: PromiseLike<{ matchedCount: number }>): Promise<void> {
-  const { matchedCount } = await update
-  if (matchedCount === 0) throw new SupersededError()
+/**
+ * Changes the run, unless it was taken over. What this attempt has stored before stays, and is no other's: the database
+ * may have stored it without this process hearing so.
+ */
+async function takeIfMine(
+  { collections: { runs } }: Pick<StepDeps, 'collections'>,
+  run: RunRecord,
+  changes: Partial<RunRecord> & Pick<RunRecord, 'status'>,
+  session?: ClientSession,
+): Promise<void> {
+  const options = session ? { session } : {}
+  const { status } = changes
+  const update = { $set: changes, ...(status === 'success' ? { $unset: { check_at: 1, failure_details: 1 } } : {}) }
+  const { matchedCount } = await runs.updateOne(mine(run), update, options)
+  if (matchedCount > 0) return
+  const own = await runs.findOne({ ...runKey(run), fence: run.fence, status }, { _id: 1 }, options).lean()
+  if (own === null) throw new SupersededError()
 }

@@ -74,8 +74,9 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
     return askModel(deps, asked.request, { live, answer, writer, spending })
   }
   const stored = isFresh ? undefined : await storedAnswer(deps, { threadId: run.thread_id, runId, step })
-  // An attempt of a process that died has left no other trace than what readers were shown.
-  if (!isFresh && stored === undefined && run.fence - 1 > (run.step_fence ?? 0))
+  // A process that died has left no other trace of its attempt than what readers were shown. It may have had any fence:
+  // first steps begin under that of the stored run, and a process goes on under the fence of its last step.
+  if (known === undefined && stored === undefined)
     run.spent = (await storeLostAttempt(deps, run, { step, view: await shownSoFar(deps, runId) })).spent
   const message =
     stored ??

@@ -108,7 +108,10 @@ function lastCall({ collections }: StepDeps, run: RunRecord): Promise<ToolCallRe
  */
 async function completeRecord(deps: StepDeps, run: RunRecord, step: number, shown: RunView) {
   const { collections } = deps
-  const usages = await usageByModel(collections, await storeLostAttempt(deps, run, { step, view: shown }))
+  // The message itself has the tokens of a stored answer, although readers may not have been told that it is whole.
+  const isStored = ((await lastCall(deps, run))?.step ?? -1) >= step
+  const counted = isStored ? run : await storeLostAttempt(deps, run, { step, view: shown })
+  const usages = await usageByModel(collections, counted)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...usageOfEnded(run, usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await collections.runs.updateOne(runKey(run), { $set: changes })

@@ -96,7 +96,9 @@ export async function storeLostAttempt(
   if (sent === undefined || run.spent?.some(({ fence }) => fence === sent.fence)) return run
   const texts = [text, refusal, ...[...calls.values()].flatMap(({ name, args }) => [name, args])]
   const usage = usageOf(sent.prompt, tokensOf(Buffer.byteLength(texts.join(''))))
-  return (await storeSpent(deps, run, { ...usage, model: sent.model, step, fence: sent.fence })) ?? run
+  const stored = await storeSpent(deps, run, { ...usage, model: sent.model, step, fence: sent.fence })
+  // Its process has stored it meanwhile, if it did not die.
+  return stored ?? (await deps.collections.runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
 }
 
 function usageOf(prompt: number, completion: number) {

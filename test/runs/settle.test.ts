@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { messagesToJson } from '../../domain/messages.ts'
+import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
+import { modelStep } from '../../services/runs/model-step.ts'
 import { settleRun } from '../../services/runs/settle.ts'
 import { conversation } from './support.ts'
 import { useSharedService } from '../support/shared-service.ts'
+
+type Conversation = Awaited<ReturnType<typeof conversation>>
+
+const humanJson = (content: string) => messagesToJson([{ type: 'HumanMessage', data: { id: newId(), content } }])
 
 describe('settling a run', () => {
   const service = useSharedService()
@@ -17,6 +24,30 @@ describe('settling a run', () => {
     const { runId } = await talk.stream('Ask first')
     const { stepDeps } = service.api.platform.runs
     return { talk, runId, stepDeps, input: { threadId: talk.threadId, runId, step: 0, outcome: 'error' as const } }
+  }
+
+  /** A run on the thread on which no workflow works. */
+  async function stored(
+    { threadId, client, assistantId }: Conversation,
+    members: Pick<RunRecord, 'fence'> & Partial<RunRecord>,
+  ) {
+    const run: RunRecord = {
+      _id: newId(),
+      thread_id: threadId,
+      user_id: client.userId,
+      project_id: client.projectId,
+      assistant_id: assistantId,
+      acting: { person: 'owner', origin: 'chat' },
+      public: false,
+      status: 'running',
+      input_json: '[]',
+      overrides: {},
+      started_at: new Date(),
+      created_at: new Date(),
+      ...members,
+    }
+    await service.collections.runs.create([run])
+    return { runId: run._id, run }
   }
 
   it('ends a run whose thread has been deleted meanwhile', async () => {
@@ -49,24 +80,8 @@ describe('settling a run', () => {
 
   it('counts the answer of a process that died, as far as readers were shown it', async () => {
     const { talk, stepDeps } = await unfinished()
-    const [runId, fence] = [newId(), 7]
-    await service.collections.runs.create([
-      {
-        _id: runId,
-        thread_id: talk.threadId,
-        user_id: talk.client.userId,
-        project_id: talk.client.projectId,
-        assistant_id: talk.assistantId,
-        acting: { person: 'owner', origin: 'chat' },
-        public: false,
-        status: 'running',
-        input_json: '[]',
-        overrides: {},
-        fence,
-        started_at: new Date(),
-        created_at: new Date(),
-      },
-    ])
+    const fence = 7
+    const { runId } = await stored(talk, { fence })
     const sent = { fence, model: 'scripted', prompt: 30 }
     await stepDeps.stream.publish(runId, fence, [
       { type: 'open' },
@@ -81,6 +96,62 @@ describe('settling a run', () => {
       usage: { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40 },
       spent: [{ model: 'scripted', step: 0, fence: 7 }],
     })
+  })
+
+  it('counts an answer once that was stored, and of which readers were not told that it is whole', async () => {
+    const { runId, stepDeps, input } = await unfinished()
+    const { fence = 0 } = (await service.collections.runs.findById(runId).lean()) ?? {}
+    await stepDeps.stream.publish(runId, fence, [
+      { type: 'begin', id: `${runId}-0`, sent: { fence, model: 'scripted', prompt: 30 } },
+      { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
+    ])
+    expect(await settleRun(stepDeps, input)).toEqual({ status: 'error' })
+    expect((await service.collections.runs.findById(runId).lean())?.spent ?? []).toEqual([])
+  })
+
+  it.each([
+    ['began the first step before its workflow asked', { fence: 1 }],
+    ['went on in memory with the next step', { fence: 2, step_fence: 2 }],
+  ])('counts what a process had asked that %s and died, when another one asks again', async (_when, died) => {
+    const { talk, stepDeps } = await unfinished()
+    const { runId, run } = await stored(talk, { ...died, input_json: humanJson('And now?') })
+    const { fence } = died
+    await stepDeps.stream.publish(runId, fence, [
+      { type: 'open' },
+      { type: 'begin', id: `${runId}-0`, sent: { fence, model: 'scripted', prompt: 30 } },
+      { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
+    ])
+    await service.collections.runs.updateOne({ _id: runId }, { $inc: { fence: 1 } })
+    service.model.reply({ text: 'Now.' })
+    const live = stepDeps.liveRuns.claimed({ ...run, fence: fence + 1 }, { step: 0, isFresh: isUntouched(run) })
+    expect(await modelStep(stepDeps, live)).toEqual({ next: 'done' })
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({
+      status: 'success',
+      spent: [{ model: 'scripted', step: 0, fence, prompt_tokens: 30, completion_tokens: 10 }],
+    })
+  })
+
+  it('takes its own end for stored if the database stored it without saying so', async () => {
+    const { talk, stepDeps } = await unfinished()
+    const { runId, run } = await stored(talk, { fence: 1, input_json: humanJson('And now?') })
+    let lost = 0
+    const forgetful = {
+      ...stepDeps,
+      onError: () => undefined,
+      log: {
+        ...stepDeps.log,
+        append: async (...args: Parameters<typeof stepDeps.log.append>) => {
+          const appended = await stepDeps.log.append(...args)
+          if (lost++ === 0) throw new Error('connection lost')
+          return appended
+        },
+      },
+    }
+    service.model.reply({ text: 'Now.' })
+    const live = stepDeps.liveRuns.claimed(run, { step: 0, isFresh: true })
+    expect(await modelStep(forgetful, live)).toEqual({ next: 'done' })
+    expect(lost).toBe(2)
+    expect((await service.collections.runs.findById(runId).lean())?.spent ?? []).toEqual([])
   })
 
   it('ends a run whose records cannot be read with endAnyway', async () => {
