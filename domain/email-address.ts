@@ -1,16 +1,14 @@
-import { domainToASCII, domainToUnicode } from 'node:url'
+import { domainToASCII } from 'node:url'
 
 /**
  * Addresses are compared without case, blanks around them, and the ways to write one letter or an international domain,
- * and are stored like that.
+ * and are stored like that. The domain is in the form of the name servers, in which mail servers take it.
  */
 export function normalizeEmail(email: string): string {
   const address = email.trim().normalize('NFC').toLowerCase()
   const at = address.lastIndexOf('@')
   const domain = address.slice(at + 1)
-  return at === -1 || !domain.includes('xn--')
-    ? address
-    : `${address.slice(0, at)}@${domainToUnicode(domain) || domain}`
+  return at === -1 || /^[ -~]*$/.test(domain) ? address : `${address.slice(0, at)}@${domainToASCII(domain) || domain}`
 }
 
 const letters = String.raw`[\p{L}\p{M}\p{N}!#$%&'*+/=?^_\x60{|}~-]+`
