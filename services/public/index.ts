@@ -112,8 +112,8 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       // Whose assistants are used is not inactive. The run does not wait for that, and starts without it.
       noteUse(assistant.user_id).catch(() => undefined)
       const attached = attachments.reduce((sum, { size }) => sum + size, 0)
-      await deps.storeKilobytes(assistant._id, Buffer.byteLength(messagesToJson(input) + metadataJson) + attached)
-      return runs.startFollowed({ ...newRun, public: true }, runId)
+      const bytes = Buffer.byteLength(messagesToJson(input) + metadataJson) + attached
+      return deps.storeKilobytes(assistant._id, bytes, () => runs.startFollowed({ ...newRun, public: true }, runId))
     },
 
     /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */

@@ -45,10 +45,12 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
     /** Creates a thread that does not count against the owner's quota. */
     async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread, id: string) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
-      await storeKilobytes(assistant._id, Buffer.byteLength(metadataJson + messagesToJson(messages)))
-      const thread = await createThread({ ...newThreadOf(assistant, metadataJson), id })
-      if (messages.length > 0) await log.append(id, { id, messages, source: 'update' })
-      return thread
+      const bytes = Buffer.byteLength(metadataJson + messagesToJson(messages))
+      return storeKilobytes(assistant._id, bytes, async () => {
+        const thread = await createThread({ ...newThreadOf(assistant, metadataJson), id })
+        if (messages.length > 0) await log.append(id, { id, messages, source: 'update' })
+        return thread
+      })
     },
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */
@@ -75,8 +77,8 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
     ...messages,
     async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
       await find(assistant, threadId)
-      await storeKilobytes(assistant._id, Buffer.byteLength(messagesToJson([message])))
-      return addMessage(assistant, threadId, message, entryId)
+      const bytes = Buffer.byteLength(messagesToJson([message]))
+      return storeKilobytes(assistant._id, bytes, () => addMessage(assistant, threadId, message, entryId))
     },
     ...createRunsOfThreads(collections),
   }

@@ -142,6 +142,13 @@ describe('rate limits', () => {
     expect((await say('x'.repeat(90_000))).status).toBe(200)
     const asked = { ...chat, messages: [{ role: 'user', content: 'x'.repeat(20_000) }] }
     expect((await post(one, '/chat/completions', asked, '192.0.2.42')).status).toBe(429)
+    // What is counted, and then refused for another reason, is given back.
+    const { user_id: userId } = await other.owner.get('/user/')
+    const limitTo = (change: object) => service.collections.users.updateOne({ _id: String(userId) }, change)
+    await limitTo({ $set: { storage_max_mb: 0 } })
+    const large = { ...chat, messages: [{ role: 'user', content: long }] }
+    expect((await post(other, '/chat/completions', large, '192.0.2.43')).status).toBe(413)
+    await limitTo({ $unset: { storage_max_mb: 1 } })
     expect((await begin(other, '192.0.2.43')).status).toBe(200)
   })
 
