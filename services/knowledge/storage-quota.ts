@@ -36,9 +36,8 @@ export function createStorageQuota(
     async requireRoomForRun(userId: string, bytes: number, isPublic: boolean): Promise<void> {
       const maxMb = await maxMbOf(userId)
       if (maxMb === undefined) return
-      const stored = (await storedBytes.of(userId)) + bytes
-      if (stored > maxMb * megabyte) throw isPublic ? fullForPublic() : usedUp(maxMb)
-      storedBytes.add(userId, bytes)
+      if (!(await storedBytes.addForRun(userId, bytes, maxMb * megabyte)))
+        throw isPublic ? fullForPublic() : usedUp(maxMb)
     },
 
     /**

@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts'
 
 export type StoredBytesCollections = Pick<Collections, 'files' | 'threads' | 'attachments'>
 
-/** The sum over threads is read once in this time; what runs add meanwhile is added to it. */
+/** Sums for runs, and the sum over threads, are read once in this time; what runs add meanwhile is added to them. */
 const keptForMs = 10_000
 
 /**
@@ -13,13 +13,20 @@ const keptForMs = 10_000
  * threads that take no place of the thread quota (stored completions, responses, public callers).
  */
 export function createStoredBytes({ files, threads, attachments }: StoredBytesCollections) {
-  const saidOf = new LRUCache<string, { bytes: number }>({ max: 10_000, ttl: keptForMs })
+  // Who asks while a sum is read waits for the same.
+  const shared = (read: (userId: string) => Promise<number>) =>
+    new LRUCache<string, { bytes: number }>({
+      max: 10_000,
+      ttl: keptForMs,
+      ignoreFetchAbort: true,
+      fetchMethod: async (userId) => ({ bytes: await read(userId) }),
+    })
+  const saidOf = shared(said)
+  const totalOf = shared(exact)
 
   const sumOf = ([sum]: { bytes: number }[]): number => sum?.bytes ?? 0
 
   async function said(userId: string): Promise<number> {
-    const known = saidOf.get(userId)
-    if (known !== undefined) return known.bytes
     const isKept = { expires_at: { $exists: false }, $or: [{ counted: false }, { public: true }] }
     const [logs, shown] = await Promise.all([
       threads.aggregate<{ bytes: number }>([
@@ -31,9 +38,7 @@ export function createStoredBytes({ files, threads, attachments }: StoredBytesCo
         { $group: { _id: null, bytes: { $sum: '$size' } } },
       ]),
     ])
-    const bytes = sumOf(logs) + sumOf(shown)
-    saidOf.set(userId, { bytes })
-    return bytes
+    return sumOf(logs) + sumOf(shown)
   }
 
   /** What is announced for the open uploads of a user and has not arrived yet. */
@@ -56,23 +61,33 @@ export function createStoredBytes({ files, threads, attachments }: StoredBytesCo
     }, 0)
   }
 
-  return {
-    async of(userId: string, exceptUpload?: string): Promise<number> {
-      const [stored, ...others] = await Promise.all([
-        files.aggregate<{ bytes: number }>([
-          { $match: { user_id: userId, ...hasOwnBytes } },
-          { $group: { _id: null, bytes: { $sum: '$size' } } },
-        ]),
-        announced(userId, exceptUpload),
-        said(userId),
-      ])
-      return others.reduce((sum, bytes) => sum + bytes, sumOf(stored))
-    },
+  async function exact(userId: string, exceptUpload?: string): Promise<number> {
+    const [stored, open, { bytes: ofRuns }] = await Promise.all([
+      files.aggregate<{ bytes: number }>([
+        { $match: { user_id: userId, ...hasOwnBytes } },
+        { $group: { _id: null, bytes: { $sum: '$size' } } },
+      ]),
+      announced(userId, exceptUpload),
+      saidOf.forceFetch(userId),
+    ])
+    return sumOf(stored) + open + ofRuns
+  }
 
-    /** A run has stored these bytes. */
-    add(userId: string, bytes: number): void {
-      const known = saidOf.get(userId)
-      if (known !== undefined) known.bytes += bytes
+  return {
+    /** Exact in files and uploads. */
+    of: exact,
+
+    /**
+     * Adds what a run stores, if there is room. Many runs may begin at once, so files of the last seconds may be missing
+     * here.
+     */
+    async addForRun(userId: string, bytes: number, max: number): Promise<boolean> {
+      const total = await totalOf.forceFetch(userId)
+      if (total.bytes + bytes > max) return false
+      total.bytes += bytes
+      const ofRuns = saidOf.get(userId)
+      if (ofRuns !== undefined) ofRuns.bytes += bytes
+      return true
     },
   }
 }
