@@ -19,6 +19,7 @@ interface Move {
 
 /** One transaction moves the conversations of public callers, and it has a minute. */
 const maxThreads = 20_000
+const threadsOfBatch = 500
 /** Ids that a refusal names. */
 const maxNamed = 20
 
@@ -35,13 +36,11 @@ const belongings: readonly ((collections: BelongingsCollections, move: Move) => 
   async ({ scheduleRuns }, { assistant, to, session }) => {
     await scheduleRuns.updateMany(inItsProject(assistant), { $set: { project_id: to } }, { session })
   },
-  async ({ threads, runs }, { assistant, to, session }) => {
+  async ({ threads }, { assistant, to, session }) => {
     const moved = { $set: { project_id: to } }
     const { project_id: from } = assistant
-    const options = { session, timestamps: false }
     await inBatches(await publicThreads({ threads }, assistant, session), async (ids) => {
-      await threads.updateMany({ _id: { $in: ids }, project_id: from }, moved, options)
-      await runs.updateMany({ thread_id: { $in: ids }, project_id: from }, moved, options)
+      await threads.updateMany({ _id: { $in: ids }, project_id: from }, moved, { session, timestamps: false })
     })
   },
 ]
@@ -61,6 +60,33 @@ export async function moveBelongings(
       `The assistant cannot move, because these cannot follow it: ${staying.slice(0, maxNamed).join(', ')}.`,
     )
   for (const follow of belongings) await follow(collections, move)
+}
+
+/**
+ * The runs of its moved conversations follow after the transaction, which would meet the writes of live runs. Can be
+ * repeated.
+ */
+export async function moveRuns(
+  { threads, runs }: Pick<BelongingsCollections, 'threads' | 'runs'>,
+  assistant: AssistantRecord,
+): Promise<void> {
+  const { project_id: to } = assistant
+  const follow = async (ids: string[]) => {
+    const behind = { thread_id: { $in: ids }, project_id: { $ne: to } }
+    await runs.updateMany(behind, { $set: { project_id: to } }, { timestamps: false })
+  }
+  const found = threads
+    .find({ ...ofPublic(assistant), project_id: to }, { _id: 1 })
+    .lean<{ _id: string }[]>()
+    .cursor({ batchSize: threadsOfBatch })
+  let ids: string[] = []
+  for await (const { _id } of found) {
+    ids.push(_id)
+    if (ids.length < threadsOfBatch) continue
+    await follow(ids)
+    ids = []
+  }
+  if (ids.length > 0) await follow(ids)
 }
 
 const inItsProject = ({ _id, project_id }: AssistantRecord) => ({ assistant_id: _id, project_id })

@@ -5,7 +5,7 @@ import { budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type BelongingsCollections, moveBelongings } from './belongings.ts'
+import { type BelongingsCollections, moveBelongings, moveRuns } from './belongings.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { type AssistantReads, missing, present } from './read-assistants.ts'
 
@@ -18,7 +18,7 @@ interface MoveDeps {
 
 /**
  * Moves the caller's assistant, with what belongs to it, into another of the caller's projects. Throws `conflict` if
- * something cannot follow.
+ * something cannot follow. If only some runs followed, the same request moves the others.
  */
 export async function moveAssistant(
   { collections, transaction, configs, readOwn }: MoveDeps,
@@ -27,7 +27,7 @@ export async function moveAssistant(
   projectId: string,
 ): Promise<AssistantRecord> {
   await readOwn(userId, assistantId)
-  return transaction(async (session) => {
+  const assistant = await transaction(async (session) => {
     await holdOwnProject(collections, { userId, projectId }, session)
     const before = await collections.assistants
       .findOne({ _id: assistantId, user_id: userId, ...present }, {}, { session })
@@ -55,6 +55,8 @@ export async function moveAssistant(
     if (moved === null) throw missing()
     return moved
   })
+  await moveRuns(collections, assistant)
+  return assistant
 }
 
 /**

@@ -70,6 +70,10 @@ it('takes along what belongs to it, and nothing of it goes with the project that
   expect(await schedules.findById(schedule.schedule_id).lean()).toMatchObject({ project_id: elsewhere })
   expect(await threads.findById(conversation.threadId).lean()).toMatchObject({ project_id: elsewhere })
   expect(await runs.find({ thread_id: conversation.threadId }).lean()).toMatchObject([{ project_id: elsewhere }])
+  // The process died before all runs had followed: the same request moves the others.
+  await runs.updateMany({ thread_id: conversation.threadId }, { $set: { project_id: left } })
+  expect((await owner.call('PUT', `/assistants/${id}/project`, { project_id: elsewhere })).status).toBe(200)
+  expect(await runs.find({ thread_id: conversation.threadId }).lean()).toMatchObject([{ project_id: elsewhere }])
 
   await owner.call('DELETE', `/projects/${left}?confirm=true`)
   const receipt = () => service.collections.receipts.findOne({ subject_id: left }).lean()
