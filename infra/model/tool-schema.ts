@@ -65,8 +65,8 @@ interface TopContext {
 /** Its members and those of what it refers to or combines, as one object. Of alternatives no member is required. */
 function objectAtTop(schema: JsonObject, context: TopContext): JsonObject {
   const { root, depth, followed, budget } = context
-  const found = referredBy(schema, root)
-  const referred = found === undefined || followed.has(found) ? undefined : found
+  const target = referredBy(schema, root)
+  const referred = target === undefined || followed.has(target) ? undefined : target
   if (referred !== undefined) followed.add(referred)
   const {
     $ref: _ref,
@@ -83,20 +83,22 @@ function objectAtTop(schema: JsonObject, context: TopContext): JsonObject {
   } = schema
   const parts = [anyOf, oneOf, allOf].flatMap((one) => (isArray(one) ? one.filter(isJsonObject) : []))
   const merged: JsonObject = { ...own, type: 'object' }
-  const all = isArray(allOf) ? allOf : []
+  const all = new Set(isArray(allOf) ? allOf : [])
+  // Copied once for all parts, of which there may be thousands.
+  const members = new Map(
+    ['properties', '$defs', 'definitions'].map((name) => [name, new Map(Object.entries(objectOr(own[name])))]),
+  )
+  const required = new Set(arrayOr(own['required']))
   for (const part of depth > maxDepth ? [] : [...(referred ? [referred] : []), ...parts]) {
     if (budget.left-- <= 0) break
-    const { properties, required, description, $defs, definitions } = objectAtTop(part, {
-      ...context,
-      depth: depth + 1,
-    })
-    merged['properties'] = { ...objectOr(properties), ...objectOr(merged['properties']) }
-    if (description !== undefined) merged['description'] ??= description
-    for (const [name, defs] of Object.entries({ $defs, definitions }))
-      if (isJsonObject(defs)) merged[name] = { ...defs, ...objectOr(merged[name]) }
-    if (part === referred || all.includes(part))
-      merged['required'] = [...new Set([...arrayOr(merged['required']), ...arrayOr(required)])]
+    const found = objectAtTop(part, { ...context, depth: depth + 1 })
+    if (found['description'] !== undefined) merged['description'] ??= found['description']
+    for (const [name, known] of members)
+      for (const [key, value] of Object.entries(objectOr(found[name]))) if (!known.has(key)) known.set(key, value)
+    if (part === referred || all.has(part)) for (const name of arrayOr(found['required'])) required.add(name)
   }
+  for (const [name, known] of members) if (known.size > 0) merged[name] = Object.fromEntries(known)
+  if (required.size > 0) merged['required'] = [...required]
   return merged
 }
 

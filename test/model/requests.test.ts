@@ -644,6 +644,14 @@ describe('tools in a request', () => {
       expect((await sentFor({ tools: [tool(parameters)] }))[0].parameters.type).toBe('object')
   })
 
+  it('have the members of thousands of parts', () => {
+    const names = Array.from({ length: 4000 }, (_, place) => `p${place}`)
+    const allOf = names.map((name) => ({ properties: { [name]: {} }, required: [name] }))
+    const { required, properties } = repairedSchema({ allOf })
+    expect(required).toEqual(names)
+    expect(Object.keys(properties ?? {})).toEqual(names)
+  })
+
   it.each([
     ['small parts', ''],
     ['long parts', 'x'.repeat(10_000)],
