@@ -436,6 +436,7 @@ export const componentTexts: Record<string, string> = {
   V1IncompleteReason: 'Why an answer is not whole.',
   V1InputItem: 'An item of the input. Members that say nothing to a model are ignored.',
   V1InputPart: 'A part of a message.',
+  V1ListedTool: 'A tool of an MCP server, as a response has listed it.',
   V1InputRole: 'Who speaks.',
   V1Response: 'An answer, as far as it is.',
   V1ResponseCreateRequest: 'What to answer, and how.',

@@ -8937,7 +8937,10 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
         };
-        /** V1ListedTool */
+        /**
+         * V1ListedTool
+         * @description A tool of an MCP server, as a response has listed it.
+         */
         V1ListedTool: {
             name: string;
             description?: string | null;
@@ -32199,7 +32202,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description `code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API. */
+        /** @description `code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantCreateRequest"];
@@ -32421,7 +32424,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description `code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API. */
+        /** @description `code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantUpdateRequest"];
