@@ -1,8 +1,13 @@
-import { v7 } from 'uuid'
+import { v7, validate, version } from 'uuid'
 
 /** A new time-ordered UUID (version 7, RFC 9562). */
 export function newId(): string {
   return v7()
+}
+
+/** Whether a text looks like an id that `newId` has made. */
+export function isGeneratedId(text: string): boolean {
+  return validate(text) && version(text) === 7
 }
 
 /** Not after any id that was made at or after that time. */

@@ -1,3 +1,4 @@
+import { isGeneratedId } from '../../domain/ids.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Assistants } from '../assistants/index.ts'
@@ -21,7 +22,7 @@ interface AnsweringModelsDeps {
 
 /**
  * Finds what the `model` of a request names: an assistant of the project by its id, then by its name, then a model of
- * the settings. Any other name goes to the server of `OPENAI_BASE_URL`, which knows its models best. Throws `not_found`
+ * the settings. Any other name that is not an id of ours goes to the server of `OPENAI_BASE_URL`, which knows its models best. Throws `not_found`
  * if there is no such server, and `invalid_input` for a name that several assistants have.
  */
 export function createAnsweringModels({ assistants, gateway, listModels, models }: AnsweringModelsDeps) {
@@ -35,8 +36,10 @@ export function createAnsweringModels({ assistants, gateway, listModels, models 
     if (second !== undefined)
       throw invalidInput(['body', 'model'], `several assistants are called ${name}: name one by its id`, 'ambiguous')
     if (byName !== undefined) return { assistant: byName, model: undefined }
-    const isKnown = models.current().account !== undefined || listModels().models.some(({ id }) => id === name)
-    if (isKnown) return { assistant: await gateway(caller), model: name }
+    const isListed = listModels().models.some(({ id }) => id === name)
+    // The id of an assistant that is gone, or of somebody else, is no business of a model server.
+    const isForServer = models.current().account !== undefined && !isGeneratedId(name)
+    if (isListed || isForServer) return { assistant: await gateway(caller), model: name }
     throw unknownModel(name, ['body', 'model'])
   }
 }

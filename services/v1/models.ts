@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
+import { isGeneratedId } from '../../domain/ids.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { ListedModels } from '../models/list-models.ts'
@@ -61,6 +62,7 @@ export function createV1Models({ assistants, listModels, servedList, embeddingMo
       if (assistant !== undefined) return { id, createdAt: assistant.created_at, ownedBy: ownOwner }
       const known = ofSettings().find((one) => one.id === id)
       if (known !== undefined) return known
+      if (isGeneratedId(id)) throw unknownModel(id, ['path', 'model'])
       const served = await ofServer()
       // Whether the server has the model is not known then.
       if (served === undefined) throw new AppError('unavailable', 'The model server gives no list of its models.')

@@ -1,4 +1,3 @@
-import { sendJson, startHttpServer } from '../support/http-server.ts'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type Estate, fillEstate } from '../support/estate.ts'
@@ -37,15 +36,6 @@ export const billingKeys = {
   STRIPE_SECRET_KEY: 'sk_test_1',
   STRIPE_WEBHOOK_SECRET: 'whsec_1',
   STRIPE_API_BASE: 'http://127.0.0.1:9',
-}
-
-/** A model server that lists no model, and answers nothing else: ids of others are unknown to it, too. */
-export async function startEmptyModelServer() {
-  const server = await startHttpServer((request, response) => {
-    const isList = request.url === '/v1/models'
-    sendJson(response, isList ? 200 : 404, isList ? { object: 'list', data: [] } : { error: { message: 'not here' } })
-  })
-  return { env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${server.url}/v1` }, close: server.close }
 }
 
 const tokenKey = 'type==agent/public_token'

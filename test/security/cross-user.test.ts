@@ -5,7 +5,6 @@ import { fingerprint } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
 import {
   billingKeys,
-  startEmptyModelServer,
   type Operation,
   type Side,
   createSide,
@@ -22,25 +21,20 @@ import { compat, native, publicNative } from './cross-user-table.ts'
 
 describe('requests with the ids of another user', () => {
   let service: TestService
-  let models: Awaited<ReturnType<typeof startEmptyModelServer>>
   let own: Side
   let other: Side
   let operations: Operation[]
 
   beforeAll(async () => {
-    models = await startEmptyModelServer()
     service = await startService({
       worker: false,
-      env: { ...models.env, ...billingKeys },
+      env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', ...billingKeys },
     })
     own = await createSide(service, 'mine')
     other = await createSide(service, `only-for-the-owner-${newId()}`, { hasOpenRun: true })
     operations = await operationsOf(service)
   })
-  afterAll(async () => {
-    await service.close()
-    await models.close()
-  })
+  afterAll(() => service.close())
 
   it('have an expectation for every operation, and no outdated one', () => {
     expect(operations.length).toBeGreaterThan(80)

@@ -5,7 +5,6 @@ import { fingerprint } from '../support/estate.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import {
   billingKeys,
-  startEmptyModelServer,
   type CrossRequest,
   type Operation,
   type Side,
@@ -98,16 +97,15 @@ const streamMs = 1_500
 
 describe('a statement without its owner filter', () => {
   let service: TestService
-  let models: Awaited<ReturnType<typeof startEmptyModelServer>>
   let mutation: Mutation
   let operations: Operation[]
 
   beforeAll(async () => {
-    models = await startEmptyModelServer()
     service = await startService({
       worker: false,
       env: {
-        ...models.env,
+        OPENAI_API_KEY: 'sk-test',
+        OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
         DELETION_WAIT_SECONDS: '1',
         ...billingKeys,
       },
@@ -120,7 +118,6 @@ describe('a statement without its owner filter', () => {
     // Some have lost the key of the shards as well.
     expect(() => service.checkShardKeys()).toThrow('without thread_id')
     await service.close()
-    await models.close()
   })
 
   it('is detected by the requests with the ids of another user', { timeout: 300_000 }, async () => {
