@@ -146,6 +146,7 @@ describe('an archive', () => {
           holds: _h,
           counted: _c,
           last_entry_id: _l,
+          imported_at: _i,
           ...thread
         }) => ({
           ...thread,

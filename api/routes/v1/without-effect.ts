@@ -27,7 +27,7 @@ export const withoutEffect: WithoutEffect = {
     prompt_cache_retention: caching,
   },
   V1InputTokensRequest: { client_metadata: statistics, prompt_cache_options: caching, prompt_cache_retention: caching },
-  V1ResponseReasoning: {
+  V1AskedReasoning: {
     context: 'says what of earlier reasoning the vendor’s models read; here they are given what the request brings',
   },
   V1ResponseStreamOptions: { include_usage: 'the last event always has the usage' },

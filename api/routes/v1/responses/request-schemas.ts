@@ -100,7 +100,7 @@ export const ResponseCreateRequest = strict(
           summary: maybe(Type.String({ maxLength: 16 })),
           generate_summary: maybe(Type.String({ maxLength: 16 })),
         },
-        { title: 'V1ResponseReasoning' },
+        { title: 'V1AskedReasoning' },
       ),
     ),
     metadata: maybe(Metadata),
