@@ -412,7 +412,6 @@ export const componentTexts: Record<string, string> = {
   ResponseFileSearchCall: 'A search in the files.',
   ResponseFileSearchResult: 'A passage that was found.',
   ResponseFunctionCall: 'A call of a function, which the client executes.',
-  ResponseFunctionCallOutput: 'The result of a function, which the client has sent.',
   ResponseInputFile: 'A file in a message.',
   ResponseInputImage: 'An image in a message.',
   ResponseInputMessage: 'A message of the client.',

@@ -6808,6 +6808,7 @@ export interface components {
         };
         /**
          * CompatFunctionCallMode
+         * @description Whether the model may call functions (old name of a `tool_choice`).
          * @enum {unknown}
          */
         CompatFunctionCallMode: "none" | "auto";
@@ -8839,21 +8840,29 @@ export interface components {
         };
         /**
          * V1CustomFormatType
+         * @description What the text of a custom tool follows.
          * @enum {unknown}
          */
         V1CustomFormatType: "text" | "grammar";
         /**
          * V1GrammarSyntax
+         * @description How a grammar is written.
          * @enum {unknown}
          */
         V1GrammarSyntax: "lark" | "regex";
-        /** V1CustomFormat */
+        /**
+         * V1CustomFormat
+         * @description What the text of a custom tool must be.
+         */
         V1CustomFormat: {
             type: components["schemas"]["V1CustomFormatType"];
             syntax?: components["schemas"]["V1GrammarSyntax"];
             definition?: string;
         };
-        /** V1InnerTool */
+        /**
+         * V1InnerTool
+         * @description A tool of the client within a namespace.
+         */
         V1InnerTool: {
             type: string;
             name?: string;
@@ -8864,7 +8873,10 @@ export interface components {
             strict?: boolean | null;
             format?: components["schemas"]["V1CustomFormat"] | null;
         };
-        /** V1NamespaceTool */
+        /**
+         * V1NamespaceTool
+         * @description A tool of a namespace, or a namespace in it.
+         */
         V1NamespaceTool: {
             type: string;
             name?: string;
@@ -8878,10 +8890,14 @@ export interface components {
         };
         /**
          * V1ToolSearchExecution
+         * @description Who searches for tools.
          * @enum {unknown}
          */
         V1ToolSearchExecution: "client" | "server";
-        /** V1ShellEnvironment */
+        /**
+         * V1ShellEnvironment
+         * @description Where the client executes commands.
+         */
         V1ShellEnvironment: {
             type: string;
         };
@@ -8939,7 +8955,7 @@ export interface components {
         };
         /**
          * V1ListedTool
-         * @description A tool of an MCP server, as a response has listed it.
+         * @description A tool of an MCP server, as its list names it.
          */
         V1ListedTool: {
             name: string;
@@ -8951,7 +8967,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** V1ShellOutput */
+        /**
+         * V1ShellOutput
+         * @description What one command has printed.
+         */
         V1ShellOutput: {
             stdout: string;
             stderr: string;
@@ -8992,7 +9011,10 @@ export interface components {
                 [key: string]: unknown;
             }[] | null;
         };
-        /** V1ResponseStreamOptions */
+        /**
+         * V1ResponseStreamOptions
+         * @description Options of a streamed response.
+         */
         V1ResponseStreamOptions: {
             include_obfuscation?: boolean;
         };
@@ -9056,8 +9078,11 @@ export interface components {
          * @enum {unknown}
          */
         V1Verbosity: "low" | "medium" | "high";
-        /** V1ResponseReasoning */
-        V1ResponseReasoning: {
+        /**
+         * V1AskedReasoning
+         * @description How much the model thinks, and whether a summary is wanted.
+         */
+        V1AskedReasoning: {
             effort?: string | null;
             summary?: string | null;
             generate_summary?: string | null;
@@ -9105,7 +9130,7 @@ export interface components {
                 format?: components["schemas"]["V1TextFormat"];
                 verbosity?: components["schemas"]["V1Verbosity"] | null;
             } | null;
-            reasoning?: components["schemas"]["V1ResponseReasoning"] | null;
+            reasoning?: components["schemas"]["V1AskedReasoning"] | null;
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -9141,7 +9166,10 @@ export interface components {
          * @enum {unknown}
          */
         V1IncompleteReason: "max_output_tokens" | "content_filter";
-        /** ResponseMcpListTools */
+        /**
+         * ResponseMcpListTools
+         * @description The tools that an MCP server offers.
+         */
         ResponseMcpListTools: {
             id: string;
             /** @enum {string} */
@@ -9175,7 +9203,10 @@ export interface components {
             /** @description Where the citation begins in the text. */
             index: number;
         };
-        /** ResponseUrlCitation */
+        /**
+         * ResponseUrlCitation
+         * @description The page of the web on which a part of a text rests.
+         */
         ResponseUrlCitation: {
             /** @enum {string} */
             type: "url_citation";
@@ -9184,7 +9215,10 @@ export interface components {
             start_index: number;
             end_index: number;
         };
-        /** ResponseLogprob */
+        /**
+         * ResponseLogprob
+         * @description How probable a token was to the model.
+         */
         ResponseLogprob: {
             token: string;
             logprob: number;
@@ -9243,7 +9277,10 @@ export interface components {
             arguments: string;
             namespace?: string;
         };
-        /** ResponseCustomToolCall */
+        /**
+         * ResponseCustomToolCall
+         * @description A call of a custom tool: the client executes it.
+         */
         ResponseCustomToolCall: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
@@ -9254,7 +9291,10 @@ export interface components {
             input: string;
             namespace?: string;
         };
-        /** ResponseLocalShellCall */
+        /**
+         * ResponseLocalShellCall
+         * @description A command that the client executes on its machine.
+         */
         ResponseLocalShellCall: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
@@ -9273,7 +9313,10 @@ export interface components {
                 working_directory: string | null;
             };
         };
-        /** ResponseShellCall */
+        /**
+         * ResponseShellCall
+         * @description Commands that the client executes.
+         */
         ResponseShellCall: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
@@ -9290,7 +9333,10 @@ export interface components {
                 type: "local";
             };
         };
-        /** ResponseApplyPatchCall */
+        /**
+         * ResponseApplyPatchCall
+         * @description A change of a file that the client makes.
+         */
         ResponseApplyPatchCall: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
@@ -9303,7 +9349,10 @@ export interface components {
                 diff?: string;
             };
         };
-        /** ResponseToolSearchCall */
+        /**
+         * ResponseToolSearchCall
+         * @description A search for tools: the client executes it.
+         */
         ResponseToolSearchCall: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
@@ -9539,10 +9588,14 @@ export interface components {
         };
         /**
          * ResponseCallOutputType
+         * @description Which kind of call was answered.
          * @enum {unknown}
          */
         ResponseCallOutputType: "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "shell_call_output" | "apply_patch_call_output" | "tool_search_output";
-        /** ResponseCallOutput */
+        /**
+         * ResponseCallOutput
+         * @description What the client answered to one of its calls.
+         */
         ResponseCallOutput: {
             id: string;
             status: components["schemas"]["ResponseItemStatus"];
