@@ -428,7 +428,6 @@ export const componentTexts: Record<string, string> = {
   V1NamespaceTool: 'A tool of a namespace, or a namespace in it.',
   V1ToolSearchExecution: 'Who searches for tools.',
   V1ShellEnvironment: 'Where the client executes commands.',
-  V1ListedTool: 'A tool of an MCP server, as its list names it.',
   V1ShellOutput: 'What one command has printed.',
   V1ResponseStreamOptions: 'Options of a streamed response.',
   V1AskedReasoning: 'How much the model thinks, and whether a summary is wanted.',

@@ -8955,7 +8955,7 @@ export interface components {
         };
         /**
          * V1ListedTool
-         * @description A tool of an MCP server, as its list names it.
+         * @description A tool of an MCP server, as a response has listed it.
          */
         V1ListedTool: {
             name: string;
