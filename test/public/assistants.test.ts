@@ -145,8 +145,7 @@ describe('the assistants API', () => {
       usage: { ...usage, total_tokens: 12 },
     })
     expect(service.model.requests.at(-1)?.body.messages).toEqual([
-      { role: 'system', content: 'The owner says: be brief.' },
-      { role: 'system', content: 'Rhyme.\n\nWhisper.' },
+      { role: 'system', content: 'The owner says: be brief.\n\nRhyme.\n\nWhisper.' },
       { role: 'user', content: 'Old' },
       { role: 'user', content: 'New' },
     ])

@@ -49,8 +49,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect(asked?.max_tokens ?? asked?.max_completion_tokens).toBe(50)
     expect(asked?.tools).toBeUndefined()
     expect(asked?.messages).toEqual([
-      { role: 'system', content: 'The owner says: be brief.' },
-      { role: 'system', content: 'Speak plainly.' },
+      { role: 'system', content: 'The owner says: be brief.\n\nSpeak plainly.' },
       { role: 'user', content: 'First' },
       {
         role: 'assistant',

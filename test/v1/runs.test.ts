@@ -135,8 +135,7 @@ describe('runs of /v1', () => {
     expect((await asked.arrived).body).toMatchObject({
       model: 'another',
       messages: [
-        { role: 'system', content: 'Be long.' },
-        { role: 'system', content: 'And kind.' },
+        { role: 'system', content: 'Be long.\n\nAnd kind.' },
         { role: 'user', content: 'More' },
       ],
       temperature: 0.3,
