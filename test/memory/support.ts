@@ -19,7 +19,8 @@ export const call = (...args: object[]) => ({
 export function recalled({ model }: MemoryService): string | undefined {
   const messages = model.requests.at(-1)?.body.messages ?? []
   const system = messages.filter(({ role }: any) => role === 'system').map(({ content }: any) => String(content))
-  return system.find((text) => text.includes('<memory_facts>'))
+  // Several system messages are sent as one, with an empty line between them.
+  return system.flatMap((text) => text.split('\n\n')).find((text) => text.includes('<memory_facts>'))
 }
 
 /** The facts between the marks. */
