@@ -162,7 +162,7 @@ async function tryTools(ask: Ask): Promise<string | undefined> {
   let args = ''
   const asked = { messages: [question('What is the weather in Paris? Use the tool.')], tools: [weather] }
   for await (const delta of ask(asked, eachMs)) {
-    if (delta.type === 'call') name += delta.name ?? ''
+    if (delta.type === 'call' && delta.name) name = delta.name
     if (delta.type === 'call') args += delta.args ?? ''
   }
   if (name === '') return 'It did not call the tool.'
