@@ -85,7 +85,6 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/v1/conversations.ts threads.findOneAndUpdate without user_id', 'names the project'],
   ['services/v1/remove-item.ts runs.findOne without thread_id', 'names the user'],
   ['services/v1/remove-item.ts runs.findOne without user_id', 'names the thread, which was found as the own'],
-  ['services/threads/archived/texts.ts threads.findOne of any user_id', 'its caller has found a record of the thread'],
   ['services/v1/responses/find-items.ts runs.findOne without project_id', 'the thread of the item is checked too'],
   ['services/v1/responses/find-items.ts runs.findOne without user_id', 'the thread of the item is checked too'],
   ['services/v1/responses/find-items.ts threads.exists without project_id', 'names the user'],
