@@ -148,7 +148,8 @@ it('keeps the facts of each person apart, also those that a helper has saved', a
     service.model.reply({ text: 'Saved.' })
   }
   savesByHelper('Ada likes tea.')
-  await world.completion({ user: 'ada' })('Remember that I like tea')
+  // What is not kept saves no facts.
+  await world.completion({ user: 'ada', store: true })('Remember that I like tea')
   savesByHelper('Olga owns this.')
   await world.native('Remember who I am')
 
@@ -196,7 +197,7 @@ it('keeps the schedules of each person apart, and runs them for this person', as
     await ask('Please')
     return lastResult()
   }
-  const byAda = world.completion({ user: 'ada' })
+  const byAda = world.completion({ user: 'ada', store: true })
   const byBob = world.response({ user: 'bob' })
   const { created: adas } = JSON.parse(await told(byAda, daily('What is new for Ada?')))
   const { created: owners } = JSON.parse(await told(world.native, daily('What is new for the owner?')))
