@@ -11,7 +11,8 @@ import { ScansBusy } from '../../domain/knowledge/scan.ts'
 import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
 import type { FileRead, Scans } from '../../services/knowledge/extraction.ts'
 import { linesOf } from '../lines.ts'
-import { type Confinement, giveBackUserId, makeFolder, makeReadable, spawnConfined, takeUserId } from './confinement.ts'
+import { type Confinement, makeReadable } from './confinement.ts'
+import { startConfined } from './start-confined.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile, maxLineCharacters, parseLine } from './messages.ts'
 import { watchProcess } from './process-usage.ts'
 
@@ -32,29 +33,10 @@ export type ReaderProcess = Awaited<ReturnType<typeof startReader>>
 
 /** Starts a process that reads files, one after the other. It does not keep the worker alive while it waits. */
 export async function startReader(confinement: Confinement, memoryMb: number) {
-  const userId = confinement.user ? takeUserId() : undefined
-  const folder = await makeFolder(userId).catch((error: unknown) => {
-    if (userId !== undefined) giveBackUserId(userId)
-    throw error
-  })
+  const started = await startConfined(script, [], { confinement, memoryMb })
+  const { child, userId, folder, stdin, stdout, stderr, errors, gone } = started
   const path = join(folder, jobFile)
-  const child = spawnConfined(script, [], { confinement, userId, folder, memoryMb })
-  const { stdin, stdout, stderr } = child
-  if (!stdin || !stdout || !stderr) throw new Error('the reader was started without pipes')
   const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
-  const errors = beginningOf(stderr)
-  const gone = Promise.withResolvers<void>()
-  let isGone = false
-  const end = () => {
-    if (isGone) return
-    isGone = true
-    if (userId !== undefined) giveBackUserId(userId)
-    void rm(folder, { recursive: true, force: true }).then(gone.resolve, gone.resolve)
-  }
-  child.once('exit', end)
-  child.once('error', end)
-  // A dead reader does not take its job; that is noticed by the end of its output.
-  stdin.on('error', () => undefined)
   const { rest, work } = keepsAlive(child, [stdin, stdout, stderr])
   rest()
 
@@ -104,7 +86,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
           else yield line
         }
         kill(child)
-        await gone.promise
+        await gone
         signal?.throwIfAborted()
         throw whyItDied(watch.verdict(), errors())
       } finally {
@@ -114,28 +96,19 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
     },
 
     get isGone() {
-      return isGone
+      return started.isGone()
     },
-    gone: gone.promise,
+    gone,
     async kill(): Promise<void> {
       work()
       kill(child)
-      await gone.promise
+      await gone
     },
   }
 }
 
 function kill(child: ChildProcess): void {
   child.kill('SIGKILL')
-}
-
-/** The first kilobytes of what a process has written so far. */
-function beginningOf(stream: Readable): () => string {
-  let text = ''
-  stream.on('data', (data: Buffer) => {
-    if (text.length < 4096) text += data.toString('utf8')
-  })
-  return () => text
 }
 
 /** Whether a reader keeps this process alive: only while it works. Its pipes are sockets, which do so as well. */

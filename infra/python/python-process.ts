@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { PythonProcess, SessionFile } from '../../services/code/interpreter.ts'
-import { findConfinement, giveBackUserId, makeFolder, spawnConfined, takeUserId } from '../extract/confinement.ts'
+import { findConfinement } from '../extract/confinement.ts'
+import { startConfined } from '../extract/start-confined.ts'
 import { watchProcess } from '../extract/process-usage.ts'
 import { linesOf } from '../lines.ts'
 import { type InterpreterJob, maxLineCharacters, outputLimits, parseLine } from './messages.ts'
@@ -32,29 +31,11 @@ const startMs = 120_000
  */
 export async function startPythonProcess(limits: PythonLimits, packages?: string): Promise<PythonProcess> {
   const confinement = await findConfinement()
-  const userId = confinement.user ? takeUserId() : undefined
-  const folder = await makeFolder(userId).catch((error: unknown) => {
-    if (userId !== undefined) giveBackUserId(userId)
-    throw error
-  })
   const own = packages === undefined ? [] : [packages]
   const reads = [pyodide(), sources, ...own]
-  const child = spawnConfined(script, own, { confinement, userId, folder, reads, memoryMb: limits.memoryMb })
-  const { stdin, stdout, stderr } = child
-  if (!stdin || !stdout || !stderr) throw new Error('the interpreter was started without pipes')
+  const started = await startConfined(script, own, { confinement, memoryMb: limits.memoryMb, reads })
+  const { child, stdin, stdout, errors, gone } = started
   const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
-  const gone = Promise.withResolvers<void>()
-  let isGone = false
-  const end = () => {
-    if (isGone) return
-    isGone = true
-    if (userId !== undefined) giveBackUserId(userId)
-    void rm(folder, { recursive: true, force: true }).then(gone.resolve, gone.resolve)
-  }
-  child.once('exit', end)
-  child.once('error', end)
-  stdin.on('error', () => undefined)
-  const errors = beginningOf(stderr)
   const send = (job: InterpreterJob) => stdin.write(`${JSON.stringify(job)}\n`)
   const next = async () => {
     const line = await lines.next().catch(() => undefined)
@@ -65,7 +46,7 @@ export async function startPythonProcess(limits: PythonLimits, packages?: string
   const first = await next().finally(() => clearTimeout(timer))
   if (first === undefined || !('ready' in first)) {
     child.kill('SIGKILL')
-    await gone.promise
+    await gone
     throw new Error('the interpreter did not start', { cause: errors() })
   }
 
@@ -88,7 +69,7 @@ export async function startPythonProcess(limits: PythonLimits, packages?: string
           } else if ('end' in line) return { ...line.end, files, ended: false }
         }
         child.kill('SIGKILL')
-        await gone.promise
+        await gone
         signal.throwIfAborted()
         return { output: '', error: watch.verdict() ?? crashed, files: [], leftOut: [], ended: true }
       } finally {
@@ -97,22 +78,13 @@ export async function startPythonProcess(limits: PythonLimits, packages?: string
     },
 
     get isGone() {
-      return isGone
+      return started.isGone()
     },
     async kill() {
       child.kill('SIGKILL')
-      await gone.promise
+      await gone
     },
   }
-}
-
-/** The first kilobytes of what a process has written so far. */
-function beginningOf(stream: Readable): () => string {
-  let text = ''
-  stream.on('data', (data: Buffer) => {
-    if (text.length < 4096) text += data.toString('utf8')
-  })
-  return () => text
 }
 
 /** Code may have taken over the process: what it sends is checked like any file of a stranger. */
