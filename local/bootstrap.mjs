@@ -8,6 +8,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -91,6 +92,8 @@ function cachedNode() {
   say(`fetching Node ${nodeVersion} (this one is ${process.versions.node})`)
   mkdirSync(cacheDir(), { recursive: true })
   const fresh = mkdtempSync(`${folder}-`)
+  // Readers of files run under user ids of their own, which start this program too.
+  chmodSync(fresh, 0o755)
   fetchNode(fresh)
   if (!works(node)) rmSync(folder, { recursive: true, force: true })
   // Another process may have been faster; then its copy stays.

@@ -148,6 +148,9 @@ test('a thousand chunks are stored and embedded with few commands and few record
     const text = JSON.stringify(command)
     // The commands of the upload itself name the file, too: those before its first chunk are not counted.
     if (!text.includes(client.assistantId) && (fileId === '' || !text.includes(fileId))) return
+    // Each second somebody looks whether the file is still wanted: these follow the time, not the chunks.
+    const projection: unknown = Reflect.get(command, 'projection')
+    if (name === 'find' && JSON.stringify(projection) === '{"_id":1}') return
     const documents: unknown = Reflect.get(command, 'documents')
     const collection: unknown = Reflect.get(command, name)
     if (typeof collection === 'string' && collection.startsWith('blobs')) return
@@ -165,7 +168,7 @@ test('a thousand chunks are stored and embedded with few commands and few record
   const thousands = file.metadata.chunks / 1000
   expect(thousands).toBeGreaterThan(2)
   const written = seen.reduce((sum, { records }) => sum + records, 0)
-  // A dozen of them belong to the file, however long it is, and some look each second whether it is still wanted.
+  // A dozen of them belong to the file, however long it is.
   const counts = { commands: (seen.length - 12) / thousands, written: written / thousands }
   const exceeded = Object.entries(limits).filter(([name, limit]) => counts[name as keyof typeof counts] > limit)
   expect(exceeded, `measured: ${JSON.stringify(counts)}`).toEqual([])

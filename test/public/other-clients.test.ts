@@ -23,8 +23,8 @@ describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with ad
     const answer = await chat.invoke([new SystemMessage('Rhyme.'), new HumanMessage('Hi'), new AIMessage('Yes?')])
     expect(answer.text).toBe('From afar')
     expect(answer.usage_metadata).toMatchObject({ input_tokens: 21, output_tokens: 4, total_tokens: 25 })
+    // The assistant's instructions and the caller's are one system message.
     expect(service.model.requests.at(-1)?.body.messages.map(({ role }) => role)).toEqual([
-      'system',
       'system',
       'user',
       'assistant',

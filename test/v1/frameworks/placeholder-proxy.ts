@@ -29,7 +29,7 @@ const makers: Record<string, (client: OpenAI, made: Made) => Promise<string>> = 
     return (await client.vectorStores.fileBatches.create(store, { file_ids: [file.id] })).id
   },
   uploads: async (client) => {
-    const upload = { bytes: 1, filename: 'a.txt', mime_type: 'text/plain', purpose: 'assistants' } as const
+    const upload = { bytes: 1000, filename: 'a.txt', mime_type: 'text/plain', purpose: 'assistants' } as const
     return (await client.uploads.create(upload)).id
   },
   completions: async (client) => {
