@@ -12,6 +12,7 @@ import {
 import { AppError } from '../../domain/errors.ts'
 import { JsonLimitError } from '../../domain/foreign-json.ts'
 import type { Outbound } from '../outbound.ts'
+import { keepingDigits, withExactNumbers } from './exact-answers.ts'
 
 export interface McpServer {
   url: string
@@ -44,15 +45,20 @@ export function listRemoteTools(
   })
 }
 
-export function callRemoteTool(
+/** Numbers of the result's `structuredContent` are written with the digits that the server sent (`exact-answers.ts`). */
+export async function callRemoteTool(
   server: McpServer,
   outbound: Pick<Outbound, 'fetch'>,
   call: { name: string; arguments: Record<string, unknown> },
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
 ): Promise<CallToolResult> {
-  return withClient(server, outbound, signal, (client, signal) =>
+  const result = await withClient(server, outbound, signal, (client, signal) =>
     client.request({ method: 'tools/call', params: call }, CallToolResultSchema, { signal, timeout: timeoutMs }),
   )
+  const { structuredContent } = result
+  return structuredContent === undefined
+    ? result
+    : { ...result, structuredContent: withExactNumbers(structuredContent) }
 }
 
 /**
@@ -70,7 +76,8 @@ async function withClient<T>(
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: async (url, init) => {
       const response = await outbound.fetch(url, init)
-      return init?.method === 'POST' ? reportingFailure(response, (error) => broken.abort(error)) : response
+      if (init?.method !== 'POST') return response
+      return keepingDigits(reportingFailure(response, (error) => broken.abort(error)))
     },
     requestInit: { headers: server.headers },
     // The engine decides about retries; an interrupted stream of notifications does not matter.
@@ -123,7 +130,12 @@ function reasonOf(error: unknown): string {
     if (at instanceof JsonLimitError) return `the answer of the MCP server ${at.message}`
   }
   if (error instanceof McpError) return error.message
-  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
-    return `the MCP server answered with status ${error.code}`
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0) {
+    const answered = `the MCP server answered with status ${error.code}`
+    // What a server of the transport before streamable HTTP says to a POST at its address (MCP 2025-11-25, Transports).
+    return error.code === 405 || error.code === 404
+      ? `${answered}: its address may be wrong, or one for the older transport (HTTP with SSE), which is not supported`
+      : answered
+  }
   return 'the MCP server could not be reached'
 }

@@ -190,7 +190,7 @@ function textOf({ content, structuredContent }: CallToolResult): string {
 
 function isSameJson(text: string, value: object): boolean {
   try {
-    return isDeepStrictEqual(parseForeignJson(text, { bytes: Infinity }), value)
+    return isDeepStrictEqual(parseForeignJson(text, { bytes: Infinity }), JSON.parse(JSON.stringify(value)))
   } catch {
     return false
   }

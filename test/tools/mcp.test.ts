@@ -139,6 +139,26 @@ describe('the tools of an MCP server', () => {
     await foreign.close()
   })
 
+  it.each(['application/json', 'text/event-stream'])('keep the digits of numbers in %s', async (type) => {
+    const result =
+      '{"content":[],"structuredContent":{"id":9007199254740993,"rate":0.12345678901234567890,"n":12,"s":"90071992547409931"}}'
+    const foreign = await startRawMcpServer(
+      [{ name: 'ask', inputSchema: { type: 'object' } }],
+      async ({ id }, response) => {
+        const message = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+        response.writeHead(200, { 'content-type': type })
+        response.end(
+          type === 'application/json' ? message : `id: 12345678901234567890\nevent: message\ndata: ${message}\n\n`,
+        )
+      },
+    )
+    const { tools: list } = await tools.list({ name: 'x', url: foreign.url }, signal)
+    expect(await run(list, 'x_ask')).toBe(
+      '{"id":9007199254740993,"rate":0.12345678901234567890,"n":12,"s":"90071992547409931"}',
+    )
+    await foreign.close()
+  })
+
   it('are not called at private addresses', async () => {
     await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('is not allowed')
   })
