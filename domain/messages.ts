@@ -35,7 +35,17 @@ export const maxCallIndex = 127
 
 /** Tokens, as the model's provider counted them. */
 export const TokenUsage = Type.Object(
-  { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
+  {
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    cached_tokens: Type.Optional(
+      Type.Integer({ description: "Of `prompt_tokens`, read from the provider's cache, if it told." }),
+    ),
+    reasoning_tokens: Type.Optional(
+      Type.Integer({ description: 'Of `completion_tokens`, with which the model thought, if its provider told.' }),
+    ),
+  },
   { title: 'TokenUsage' },
 )
 

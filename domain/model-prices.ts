@@ -1,9 +1,11 @@
 import { isJsonObject } from './is-json-object.ts'
 import type { Usage } from './records/run.ts'
 
-interface ModelPrice {
+export interface ModelPrice {
   input: number
   output: number
+  /** Of tokens that the provider read from its cache; absent: that of `input`. */
+  cached_input?: number
 }
 
 /** What models cost, by name; `*` stands for all others. For a million tokens, in units of the currency. */
@@ -23,7 +25,10 @@ export function parseModelPrices(text: string): ModelPrices | undefined {
     const models = Object.entries(value['models']).map(([name, price]) => {
       const input: unknown = isJsonObject(price) ? price['input'] : undefined
       const output: unknown = isJsonObject(price) ? price['output'] : undefined
-      return isPrice(input) && isPrice(output) ? ([name, { input, output }] as const) : undefined
+      const cached: unknown = isJsonObject(price) ? price['cached_input'] : undefined
+      if (!isPrice(input) || !isPrice(output)) return undefined
+      if (cached === undefined) return [name, { input, output }] as const
+      return isPrice(cached) ? ([name, { input, output, cached_input: cached }] as const) : undefined
     })
     const known = models.filter((entry) => entry !== undefined)
     return known.length === models.length
@@ -43,10 +48,13 @@ export function priceOf({ models }: ModelPrices, model: string): ModelPrice | un
 export function costOf(
   prices: ModelPrices,
   model: string | undefined,
-  { prompt_tokens: prompt, completion_tokens: completion }: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>,
+  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens' | 'cached_tokens'>,
 ): number {
   const price = priceOf(prices, model ?? '')
-  return price === undefined ? 0 : (prompt * price.input + completion * price.output) / 1_000_000
+  if (price === undefined) return 0
+  const { prompt_tokens: prompt, completion_tokens: completion, cached_tokens: cached = 0 } = usage
+  const { input, output, cached_input: cachedInput = input } = price
+  return ((prompt - cached) * input + cached * cachedInput + completion * output) / 1_000_000
 }
 
 function isPrice(value: unknown): value is number {

@@ -3954,6 +3954,10 @@ export interface components {
             prompt_tokens: number;
             completion_tokens: number;
             total_tokens: number;
+            /** @description Of `prompt_tokens`, read from caches of providers. */
+            cached_tokens: number;
+            /** @description Of `completion_tokens`, with which models thought. */
+            reasoning_tokens: number;
             /** @description The hundred threads with the most tokens. */
             threads: {
                 thread_id: string;
@@ -3961,6 +3965,10 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                /** @description Of `prompt_tokens`, read from caches of providers. */
+                cached_tokens: number;
+                /** @description Of `completion_tokens`, with which models thought. */
+                reasoning_tokens: number;
             }[];
             /** @description Days with runs among the last days (30 unless asked otherwise), oldest first. */
             days: {
@@ -3970,6 +3978,10 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                /** @description Of `prompt_tokens`, read from caches of providers. */
+                cached_tokens: number;
+                /** @description Of `completion_tokens`, with which models thought. */
+                reasoning_tokens: number;
                 cost: number;
             }[];
             /** @description The fifty assistants with the most tokens, including deleted ones. */
@@ -3979,6 +3991,10 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                /** @description Of `prompt_tokens`, read from caches of providers. */
+                cached_tokens: number;
+                /** @description Of `completion_tokens`, with which models thought. */
+                reasoning_tokens: number;
                 cost: number;
             }[];
             /** @description The same for runs of public callers: the use of each public token. */
@@ -3988,6 +4004,10 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                /** @description Of `prompt_tokens`, read from caches of providers. */
+                cached_tokens: number;
+                /** @description Of `completion_tokens`, with which models thought. */
+                reasoning_tokens: number;
                 cost: number;
             }[];
             /** @description The fifty models with the most tokens; the empty name stands for runs that asked none. */
@@ -3997,6 +4017,10 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                /** @description Of `prompt_tokens`, read from caches of providers. */
+                cached_tokens: number;
+                /** @description Of `completion_tokens`, with which models thought. */
+                reasoning_tokens: number;
                 cost: number;
             }[];
             /** @description Of all runs, by the prices in the settings as they are now. */
@@ -4020,6 +4044,7 @@ export interface components {
                     currency: string;
                     input: number;
                     output: number;
+                    cached_input?: number;
                 };
                 /** @description Models that answer in its place while it fails. */
                 fallbacks: string[];
@@ -5029,6 +5054,10 @@ export interface components {
             prompt_tokens: number;
             completion_tokens: number;
             total_tokens: number;
+            /** @description Of `prompt_tokens`, read from the provider's cache, if it told. */
+            cached_tokens?: number;
+            /** @description Of `completion_tokens`, with which the model thought, if its provider told. */
+            reasoning_tokens?: number;
         };
         /**
          * CutReason
@@ -5789,6 +5818,8 @@ export interface components {
                 model: string;
                 input: number;
                 output: number;
+                /** @description Of tokens read from the cache of the provider; default: `input`. */
+                cached_input?: number;
             }[];
             prices_source: components["schemas"]["ModelSource"];
             /** @description Whether only the demo model of `npm start` answers. */
@@ -5845,6 +5876,8 @@ export interface components {
                 [key: string]: {
                     input: number;
                     output: number;
+                    /** @description Of tokens read from the cache of the provider; default: `input`. */
+                    cached_input?: number;
                 };
             };
         };
@@ -6904,6 +6937,18 @@ export interface components {
          * @enum {unknown}
          */
         CompatFinishReason: "stop" | "length" | "tool_calls" | "function_call" | "content_filter";
+        /** CompatCompletionUsage */
+        CompatCompletionUsage: {
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            prompt_tokens_details?: {
+                cached_tokens: number;
+            };
+            completion_tokens_details?: {
+                reasoning_tokens: number;
+            };
+        };
         /**
          * CompatChatCompletion
          * @description A chat completion.
@@ -6934,7 +6979,8 @@ export interface components {
                 logprobs: components["schemas"]["CompatLogprobs"] | null;
                 finish_reason: components["schemas"]["CompatFinishReason"];
             }[];
-            usage?: components["schemas"]["TokenUsage"];
+            /** @description The details are there if the provider of the model told them. */
+            usage?: components["schemas"]["CompatCompletionUsage"];
             /** @description Of a stored completion. */
             metadata?: {
                 [key: string]: unknown;

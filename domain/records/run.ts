@@ -22,10 +22,15 @@ export interface RunError {
   details: string
 }
 
+/** Tokens, as a model's provider counted them, or estimated. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  /** Those of the question that the provider read from its cache. Absent: none, or not told. */
+  cached_tokens?: number
+  /** Those of the answer with which the model thought. Absent: none, or not told. */
+  reasoning_tokens?: number
 }
 
 /** Tokens that one model counted. */

@@ -1,4 +1,4 @@
-import type { CountedUsage } from '../../services/runs/chat-model.ts'
+import type { Usage } from '../../domain/records/run.ts'
 import { type JsonObject, invalid, objectAt } from './foreign-values.ts'
 
 const maxTokens = 1_000_000_000
@@ -7,7 +7,7 @@ const maxTokens = 1_000_000_000
  * The tokens that a server counted. Undefined if it sends none, or numbers that cannot be counts: then they are counted
  * here. Some servers leave the tokens of thinking out of those of the answer, and only the sum has them.
  */
-export function readUsage(value: unknown): CountedUsage | undefined {
+export function readUsage(value: unknown): Usage | undefined {
   const usage = objectAt(value, 'usage')
   if (usage === undefined) return undefined
   const prompt = tokensAt(usage, 'prompt_tokens')
@@ -21,7 +21,6 @@ export function readUsage(value: unknown): CountedUsage | undefined {
     tokensAt(usage, 'cache_read_input_tokens'),
     tokensAt(usage, 'cached_tokens'),
   )
-  const written = tokensAt(usage, 'cache_creation_input_tokens')
   const reasoning = firstOf(
     tokensAt(objectAt(usage['completion_tokens_details'], 'usage.completion_tokens_details'), 'reasoning_tokens'),
     tokensAt(usage, 'reasoning_tokens'),
@@ -31,7 +30,6 @@ export function readUsage(value: unknown): CountedUsage | undefined {
     completion_tokens: completion,
     total_tokens: prompt + completion,
     ...(cached ? { cached_tokens: Math.min(cached, prompt) } : {}),
-    ...(written ? { cache_write_tokens: Math.min(written, prompt) } : {}),
     ...(reasoning ? { reasoning_tokens: Math.min(reasoning, completion) } : {}),
   }
 }

@@ -9,7 +9,7 @@ import type { Collections } from '../collections.ts'
 import { type StoredBytesCollections, createStoredBytes } from '../knowledge/stored-bytes.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 
-export interface UserUsage extends Usage {
+export interface UserUsage extends Required<Usage> {
   thread_counter: number
   thread_max: number
   projects: number
@@ -23,7 +23,7 @@ export interface UserUsage extends Usage {
   /** The threads with the most tokens, among those that exist. */
   threads: ThreadUsage[]
   /** The last days with runs, oldest first; days are in UTC. */
-  days: (Usage & { date: string; runs: number; cost: number })[]
+  days: (Required<Usage> & { date: string; runs: number; cost: number })[]
   /** The assistants that cost most. */
   assistants_used: (Row & { assistant_id: string; cost: number })[]
   /** The same for runs of public callers: the use of each public token. */
@@ -38,10 +38,10 @@ export interface UserUsage extends Usage {
   currency: string
 }
 
-type Row = Usage & { runs: number }
+type Row = Required<Usage> & { runs: number }
 type GroupedRow = Row & { _id: { assistant: string; model?: string; public: boolean } }
 
-export interface ThreadUsage extends Usage {
+export interface ThreadUsage extends Required<Usage> {
   thread_id: string
   runs: number
 }
@@ -61,6 +61,8 @@ const sums = {
   prompt_tokens: { $sum: '$usage.prompt_tokens' },
   completion_tokens: { $sum: '$usage.completion_tokens' },
   total_tokens: { $sum: '$usage.total_tokens' },
+  cached_tokens: { $sum: '$usage.cached_tokens' },
+  reasoning_tokens: { $sum: '$usage.reasoning_tokens' },
 }
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'> &
@@ -94,14 +96,14 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
           },
         ]),
         storedBytes.of(userId),
-        runs.aggregate<Usage & { runs: number }>([{ $match: ownRuns }, { $group: { _id: null, ...sums } }]),
+        runs.aggregate<Row>([{ $match: ownRuns }, { $group: { _id: null, ...sums } }]),
         runs.aggregate<ThreadUsage & { _id: string }>([
           { $match: ownRuns },
           { $group: { _id: '$thread_id', ...sums } },
           { $sort: { total_tokens: -1, _id: 1 } },
           { $limit: threadsShown },
         ]),
-        runs.aggregate<Usage & { _id: string; runs: number }>([
+        runs.aggregate<Row & { _id: string }>([
           { $match: { ...ownRuns, ...since(days ?? daysShown) } },
           { $group: { _id: day, ...sums } },
           { $sort: { _id: 1 } },
@@ -123,6 +125,8 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
               prompt_tokens: { $sum: '$usage_by_model.prompt_tokens' },
               completion_tokens: { $sum: '$usage_by_model.completion_tokens' },
               total_tokens: { $sum: '$usage_by_model.total_tokens' },
+              cached_tokens: { $sum: '$usage_by_model.cached_tokens' },
+              reasoning_tokens: { $sum: '$usage_by_model.reasoning_tokens' },
             },
           },
           { $limit: rowsRead },
@@ -153,6 +157,8 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
       prompt_tokens: totals?.prompt_tokens ?? 0,
       completion_tokens: totals?.completion_tokens ?? 0,
       total_tokens: totals?.total_tokens ?? 0,
+      cached_tokens: totals?.cached_tokens ?? 0,
+      reasoning_tokens: totals?.reasoning_tokens ?? 0,
       threads: byThread.map(({ _id, ...counts }) => ({ ...counts, thread_id: _id })),
       days: byDay.map(({ _id, ...counts }) => ({ ...counts, date: _id, cost: costs.get(_id) ?? 0 })),
       assistants_used: byAssistant.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
@@ -179,6 +185,7 @@ async function costsByDay(
         _id: { day, model: '$parts.model' },
         prompt_tokens: { $sum: '$parts.prompt_tokens' },
         completion_tokens: { $sum: '$parts.completion_tokens' },
+        cached_tokens: { $sum: '$parts.cached_tokens' },
       },
     },
     { $limit: rowsRead },
@@ -203,6 +210,8 @@ function summed<R extends Row & { cost: number }>(rows: R[], keyOf: (row: R) => 
       prompt_tokens: sum('prompt_tokens'),
       completion_tokens: sum('completion_tokens'),
       total_tokens: sum('total_tokens'),
+      cached_tokens: sum('cached_tokens'),
+      reasoning_tokens: sum('reasoning_tokens'),
       cost: sum('cost'),
     }
     return [key, total] as const

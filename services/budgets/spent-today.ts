@@ -70,6 +70,7 @@ export function createSpentToday({ collections, budgetCounting, models }: SpentT
           prompt_tokens: { $sum: '$parts.prompt_tokens' },
           completion_tokens: { $sum: '$parts.completion_tokens' },
           total_tokens: { $sum: '$parts.total_tokens' },
+          cached_tokens: { $sum: '$parts.cached_tokens' },
         },
       },
       { $set: { model: { $ifNull: ['$_id', ''] } } },

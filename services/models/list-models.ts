@@ -1,4 +1,4 @@
-import { priceOf } from '../../domain/model-prices.ts'
+import { type ModelPrice, priceOf } from '../../domain/model-prices.ts'
 import type { ModelsNow } from './live-models.ts'
 
 interface ModelListDeps {
@@ -14,7 +14,7 @@ export interface ListedModel {
   /** Names of the providers, in the order in which they are asked. Empty for the server of `OPENAI_BASE_URL`. */
   providers: string[]
   /** For a million tokens, if they are known. */
-  prices?: { currency: string; input: number; output: number }
+  prices?: ModelPrice & { currency: string }
   /** Models that answer in its place while it fails. */
   fallbacks: string[]
 }

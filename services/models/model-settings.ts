@@ -1,6 +1,6 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type ModelCatalog, isServed } from '../../domain/model-catalog.ts'
-import type { ModelPrices } from '../../domain/model-prices.ts'
+import type { ModelPrice, ModelPrices } from '../../domain/model-prices.ts'
 import {
   type ModelServerRecord,
   type ModelSettingsRecord,
@@ -25,7 +25,7 @@ export interface ModelChoices {
   default_model: string | null
   fallbacks: Record<string, string[]>
   currency: string
-  prices: Record<string, { input: number; output: number }>
+  prices: Record<string, ModelPrice>
 }
 
 const serversMax = 50

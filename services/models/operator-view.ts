@@ -1,6 +1,6 @@
 import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog.ts'
 import { noKey } from '../../domain/model-catalog.ts'
-import { noPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import { type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -28,7 +28,7 @@ export interface OperatorView {
   default_source: ModelSource
   fallbacks: { model: string; others: string[]; source: ModelSource }[]
   currency: string
-  prices: { model: string; input: number; output: number }[]
+  prices: (ModelPrice & { model: string })[]
   prices_source: ModelSource
   is_demo: boolean
 }

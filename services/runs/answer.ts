@@ -3,8 +3,9 @@ import { type EntryId, compareIds } from '../../domain/event-ids.ts'
 import type { AIMessage, CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { RunEntry, SentPrompt } from '../../domain/run-events.ts'
+import { sumUsage } from '../../domain/sum-usage.ts'
 import { createAnswerCalls, isUnreadable, toolCallOf } from './answer-calls.ts'
-import type { AnswerDelta, CountedUsage, ProviderMetadata } from './chat-model.ts'
+import type { AnswerDelta, ProviderMetadata } from './chat-model.ts'
 import type { LiveRun } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
 
@@ -45,7 +46,7 @@ export function createAnswer(id: string) {
           refusal += delta.text
           return [{ type: 'refusal', id, text: delta.text }]
         case 'usage':
-          usage = countedOf(delta.usage)
+          usage = delta.usage
           return []
         case 'provider':
           metadata = delta.metadata
@@ -89,13 +90,15 @@ export function createAnswer(id: string) {
     /** `estimate`: its tokens, should the provider not have counted them. */
     message(estimate?: Usage): AIMessage {
       const toolCalls = calls.named().map(toolCallOf)
+      const counted = usage ?? estimate
       return {
         type: 'AIMessage',
         data: {
           id,
           content: text,
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
-          ...usageMember(usage ?? estimate),
+          // Without the name of the model, which an estimate has.
+          ...(counted ? { usage: sumUsage([counted]) } : {}),
           ...(cut ? { cut } : {}),
           ...(refusal === '' ? {} : { refusal }),
           ...(reasoning === '' ? {} : { reasoning }),
@@ -113,16 +116,6 @@ export function createAnswer(id: string) {
     unreadableCalls: (): Set<number> =>
       new Set(calls.named().flatMap((call, place) => (isUnreadable(call) ? [place] : []))),
   }
-}
-
-function usageMember(usage: Usage | undefined): Pick<AIMessage['data'], 'usage'> {
-  if (usage === undefined) return {}
-  const { prompt_tokens, completion_tokens, total_tokens } = usage
-  return { usage: { prompt_tokens, completion_tokens, total_tokens } }
-}
-
-function countedOf({ prompt_tokens, completion_tokens, total_tokens }: CountedUsage): Usage {
-  return { prompt_tokens, completion_tokens, total_tokens }
 }
 
 export type RunWriter = ReturnType<typeof createRunWriter>

@@ -62,14 +62,6 @@ export interface ChatRequest {
   signal: AbortSignal
 }
 
-/** Tokens as a provider counted them. Those of thinking are among those of the answer. */
-export interface CountedUsage extends Usage {
-  /** Of the question, read from the provider's cache, or written to it at another price. */
-  cached_tokens?: number
-  cache_write_tokens?: number
-  reasoning_tokens?: number
-}
-
 /** A piece of a model's answer. */
 export type ModelDelta =
   /** Another model than that of the request answers; comes before everything else. */
@@ -83,7 +75,7 @@ export type ModelDelta =
   | { type: 'refusal'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'logprobs'; tokens: TokenLogprob[] }
-  | { type: 'usage'; usage: CountedUsage }
+  | { type: 'usage'; usage: Usage }
   /** Comes last. */
   | { type: 'provider'; metadata: ProviderMetadata }
   /** The answer was cut off: by the token limit, or by the provider's filter. */

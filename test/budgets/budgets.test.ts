@@ -4,7 +4,7 @@ import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 
-const prices = { currency: 'EUR', models: { scripted: { input: 1_000_000, output: 1_000_000 } } }
+const prices = { currency: 'EUR', models: { scripted: { input: 1_000_000, cached_input: 250_000, output: 1_000_000 } } }
 
 describe('budgets', () => {
   const service = useModelService({
@@ -125,8 +125,34 @@ describe('budgets', () => {
       prompt_tokens: record?.usage?.prompt_tokens,
       completion_tokens: record?.usage?.completion_tokens,
       total_tokens: tokens,
+      cached_tokens: 0,
+      reasoning_tokens: 0,
       cost: tokens,
     })
+  })
+
+  it('counts tokens that the provider read from its cache at their own price', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { money: 1_000_000 })
+    const details = { prompt_tokens_details: { cached_tokens: 8 }, completion_tokens_details: { reasoning_tokens: 2 } }
+    service.model.reply({ text: 'Cheap.', usage: { prompt_tokens: 10, completion_tokens: 5, details } })
+    expect((await run(user, assistant.id)).text).toContain('"cached_tokens":8')
+    const money = 2 + 8 * 0.25 + 5
+    await expect.poll(() => usedOf(user, path)).toEqual({ runs: 1, tokens: 15, money })
+    const { _id: runId } = (await service.collections.runs.findOne({ user_id: user.userId }).lean()) ?? {}
+    expect(await user.get(`/runs/${runId}`)).toMatchObject({
+      cost: money,
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cached_tokens: 8, reasoning_tokens: 2 },
+    })
+    const used = await user.get('/user/usage')
+    expect(used).toMatchObject({ cost: money, cached_tokens: 8, reasoning_tokens: 2, days: [{ cost: money }] })
+    // What was spent before there is a budget.
+    const other = `/assistants/${assistant.id}/budget`
+    service.model.reply({ text: 'Cheap.', usage: { prompt_tokens: 10, completion_tokens: 5, details } })
+    expect((await ask(assistant.publicToken)).status).toBe(200)
+    expect((await usedOf(user, other)).money).toBe(money)
   })
 
   it('counts what was asked of a model, whatever became of the answer', async () => {

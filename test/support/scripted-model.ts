@@ -29,7 +29,8 @@ export interface ScriptedReply {
   /** Ends the connection after the chunks, without a finish and without `[DONE]`. */
   breakConnection?: boolean
   finishReason?: 'stop' | 'tool_calls' | 'length' | 'content_filter'
-  usage?: { prompt_tokens: number; completion_tokens: number }
+  /** `details` go into the answer beside the counts. */
+  usage?: { prompt_tokens: number; completion_tokens: number; details?: object }
 }
 
 export interface ScriptedToolCall {
@@ -225,7 +226,8 @@ async function play(
   if (reply.status !== undefined) return sendError(response, { ...reply, status: reply.status })
   if (reply.raw !== undefined) return playRaw(reply.raw, response)
   const shapes = answerShapes(request.body.model)
-  const usage = usageOf(reply.usage?.prompt_tokens ?? 10, reply.usage?.completion_tokens ?? 5)
+  const { prompt_tokens: prompt = 10, completion_tokens: completion = 5, details } = reply.usage ?? {}
+  const usage = { ...usageOf(prompt, completion), ...details }
   const finishReason = reply.finishReason ?? (reply.toolCalls ? 'tool_calls' : 'stop')
   const calls = (reply.toolCalls ?? []).map((call) => ({ ...call, id: call.id ?? newCallId() }))
 

@@ -39,7 +39,8 @@ describe('chat completions on /v1', () => {
   })
 
   it('pass a conversation to a model of the settings with nothing added, and keep nothing', async () => {
-    service.model.reply({ text: ['One ', 'answer'], usage: { prompt_tokens: 7, completion_tokens: 2 } })
+    const details = { prompt_tokens_details: { cached_tokens: 4 }, completion_tokens_details: { reasoning_tokens: 1 } }
+    service.model.reply({ text: ['One ', 'answer'], usage: { prompt_tokens: 7, completion_tokens: 2, details } })
     const before = await owner.get('/user/')
     const completion = await client.chat.completions.create({
       model,
@@ -64,7 +65,7 @@ describe('chat completions on /v1', () => {
       choices: [
         { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'One answer' }, logprobs: null },
       ],
-      usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
+      usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, ...details },
     })
     expect(asked()).toMatchObject({
       model,

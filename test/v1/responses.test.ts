@@ -8,7 +8,11 @@ type Event = OpenAI.Responses.ResponseStreamEvent
 
 describe('responses of /v1', () => {
   const service = useSharedService()
-  const usage = { prompt_tokens: 11, completion_tokens: 7 }
+  const usage = {
+    prompt_tokens: 11,
+    completion_tokens: 7,
+    details: { prompt_tokens_details: { cached_tokens: 5 }, completion_tokens_details: { reasoning_tokens: 3 } },
+  }
 
   it('answer with a model of the settings, and add nothing to what is sent', async () => {
     const { client } = await v1Client(service)
@@ -44,7 +48,13 @@ describe('responses of /v1', () => {
       background: false,
       tools: [],
       tool_choice: 'auto',
-      usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+      usage: {
+        input_tokens: 11,
+        input_tokens_details: { cached_tokens: 5 },
+        output_tokens: 7,
+        output_tokens_details: { reasoning_tokens: 3 },
+        total_tokens: 18,
+      },
     })
     expect(response.output).toEqual([
       {

@@ -6,6 +6,13 @@ import { nullable } from '../schemas.ts'
 const ModelName = Type.String({ minLength: 1, maxLength: modelNameMax })
 const Window = Type.Integer({ minimum: 256, maximum: 100_000_000 })
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000 })
+const ModelPrice = {
+  input: Price,
+  output: Price,
+  cached_input: Type.Optional(
+    Type.Unsafe<number>({ ...Price, description: 'Of tokens read from the cache of the provider; default: `input`.' }),
+  ),
+}
 const BaseUrl = Type.String({ minLength: 8, maxLength: 2000, pattern: '^https?://' })
 const Key = Type.String({ minLength: 1, maxLength: 2000 })
 const Source = Type.Enum(['environment', 'stored', 'found', 'demo', 'automatic'], { title: 'ModelSource' })
@@ -36,7 +43,7 @@ export const ModelSettings = Type.Object(
     default_source: Source,
     fallbacks: Type.Array(Type.Object({ model: Type.String(), others: Type.Array(Type.String()), source: Source })),
     currency: Type.String(),
-    prices: Type.Array(Type.Object({ model: Type.String(), input: Type.Number(), output: Type.Number() }), {
+    prices: Type.Array(Type.Object({ model: Type.String(), ...ModelPrice }), {
       description: 'For a million tokens; `*` stands for all other models.',
     }),
     prices_source: Source,
@@ -71,7 +78,7 @@ export const ModelChoicesRequest = Type.Object(
     default_model: nullable(ModelName),
     fallbacks: Type.Record(AnyKey, Type.Array(ModelName, { maxItems: 10 }), { maxProperties: 200 }),
     currency: Type.String({ minLength: 1, maxLength: 10 }),
-    prices: Type.Record(AnyKey, Type.Object({ input: Price, output: Price }), {
+    prices: Type.Record(AnyKey, Type.Object(ModelPrice), {
       maxProperties: 1000,
       description: 'For a million tokens, by model.',
     }),

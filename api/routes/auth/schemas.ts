@@ -108,6 +108,8 @@ const counted = {
   prompt_tokens: Type.Integer(),
   completion_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
+  cached_tokens: Type.Integer({ description: 'Of `prompt_tokens`, read from caches of providers.' }),
+  reasoning_tokens: Type.Integer({ description: 'Of `completion_tokens`, with which models thought.' }),
 }
 const priced = { ...counted, cost: Type.Number() }
 export const ModelList = Type.Object(
@@ -120,7 +122,12 @@ export const ModelList = Type.Object(
         providers: Type.Array(Type.String(), { description: 'In the order in which they are asked.' }),
         prices: Type.Optional(
           Type.Object(
-            { currency: Type.String(), input: Type.Number(), output: Type.Number() },
+            {
+              currency: Type.String(),
+              input: Type.Number(),
+              output: Type.Number(),
+              cached_input: Type.Optional(Type.Number()),
+            },
             { description: 'For a million tokens.' },
           ),
         ),

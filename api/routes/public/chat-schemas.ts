@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ClientFunction, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
+import { TokenLogprob } from '../../../domain/messages.ts'
 import { freeForm, nullable } from '../schemas.ts'
 import { chatParameters, endUserMembers } from './model-parameters.ts'
 
@@ -129,6 +129,18 @@ export const ToolCallShape = Type.Object(
 
 const Logprobs = Type.Object({ content: Type.Array(TokenLogprob), refusal: Type.Null() }, { title: 'CompatLogprobs' })
 
+const CompletionUsage = Type.Object(
+  {
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    prompt_tokens_details: Type.Optional(Type.Object({ cached_tokens: Type.Integer() })),
+    completion_tokens_details: Type.Optional(Type.Object({ reasoning_tokens: Type.Integer() })),
+  },
+  { title: 'CompatCompletionUsage', description: 'The details are there if the provider of the model told them.' },
+)
+export type CompletionUsage = Static<typeof CompletionUsage>
+
 export const ChatCompletion = Type.Object(
   {
     id: Type.String(),
@@ -152,7 +164,7 @@ export const ChatCompletion = Type.Object(
         }),
       }),
     ),
-    usage: Type.Optional(TokenUsage),
+    usage: Type.Optional(CompletionUsage),
     metadata: Type.Optional(freeForm('Of a stored completion.')),
   },
   { title: 'CompatChatCompletion' },

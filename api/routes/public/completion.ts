@@ -1,11 +1,11 @@
 import { addAll } from '../../../domain/add-all.ts'
 import { type ClientCall, type CallAdvance, clientCallsOf, createCallProgress } from '../../../domain/call-progress.ts'
 import type { Message, TokenLogprob } from '../../../domain/messages.ts'
-import type { RunRecord, Usage } from '../../../domain/records/run.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
 import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import { createTextProgress, reasoningText, refusalText } from '../../../domain/text-progress.ts'
-import type { ChatCompletion } from './chat-schemas.ts'
+import type { ChatCompletion, CompletionUsage } from './chat-schemas.ts'
 
 /** Separates the texts of two steps of one run, which a client of this API sees as one answer. */
 const betweenSteps = '\n\n'
@@ -150,7 +150,7 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
         logprobs,
       ),
     end: (index: number, view: RunView) => chunk(index, {}, finishReasonOf(view, options)),
-    usage: (usage: Usage) => ({ ...head(options), object: 'chat.completion.chunk', choices: [], usage }),
+    usage: (usage: CompletionUsage) => ({ ...head(options), object: 'chat.completion.chunk', choices: [], usage }),
   }
 }
 
@@ -182,6 +182,13 @@ function finishReasonOf(view: RunView, { clientTools, isOld }: CompletionOptions
 }
 
 /** Tokens of all steps of all choices, as counted by the model; undefined if it gave none. */
-export function usageOf(views: RunView[]): Usage | undefined {
-  return sumUsage(views.flatMap(answersOf).flatMap(({ usage }) => usage ?? []))
+export function usageOf(views: RunView[]): CompletionUsage | undefined {
+  const usage = sumUsage(views.flatMap(answersOf).flatMap((answer) => answer.usage ?? []))
+  if (usage === undefined) return undefined
+  const { cached_tokens: cached, reasoning_tokens: reasoning, ...counts } = usage
+  return {
+    ...counts,
+    ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  }
 }

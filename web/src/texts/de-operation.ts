@@ -190,8 +190,11 @@ export const deOperation: typeof enOperation = {
     fallbackOf: (model) => `Modell, das bei einem Ausfall von ${model} antwortet`,
     noFallback: 'kein anderes',
     input: 'Preis gelesen',
+    cachedInput: 'Preis aus Cache gelesen',
     output: 'Preis geschrieben',
-    priceOf: (kind, model) => `Preis für eine Million Token, die ${model} ${kind === 'input' ? 'liest' : 'schreibt'}`,
-    pricesHelp: 'Preise gelten für eine Million Token. Ohne Preis sind die Kosten eines Modells unbekannt.',
+    priceOf: (kind, model) =>
+      `Preis für eine Million Token, die ${model} ${{ input: 'liest', cached_input: 'aus dem Cache liest', output: 'schreibt' }[kind]}`,
+    pricesHelp:
+      'Preise gelten für eine Million Token. Ohne Preis sind die Kosten eines Modells unbekannt; ohne den für Token aus einem Cache kosten sie so viel wie andere.',
   },
 }

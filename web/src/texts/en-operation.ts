@@ -176,9 +176,11 @@ export const enOperation = {
     fallbackOf: (model: string) => `Model that answers while ${model} fails`,
     noFallback: 'no other',
     input: 'Price read',
+    cachedInput: 'Price read from cache',
     output: 'Price written',
-    priceOf: (kind: 'input' | 'output', model: string) =>
-      `Price of a million tokens ${kind === 'input' ? 'read' : 'written'} by ${model}`,
-    pricesHelp: 'Prices are for a million tokens. Without one, the cost of a model is unknown.',
+    priceOf: (kind: 'input' | 'cached_input' | 'output', model: string) =>
+      `Price of a million tokens ${{ input: 'read', cached_input: 'read from cache', output: 'written' }[kind]} by ${model}`,
+    pricesHelp:
+      'Prices are for a million tokens. Without one, the cost of a model is unknown; without one for tokens read from a cache, they cost what others cost.',
   },
 }

@@ -17,6 +17,8 @@ interface ModelChoice {
   /** Another model that answers while it fails; empty: none. */
   fallback: string
   input: string
+  /** Empty: as `input`. */
+  cached_input: string
   output: string
 }
 
@@ -73,6 +75,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
                   <th>{t.model}</th>
                   <th>{t.fallback}</th>
                   <th>{t.input}</th>
+                  <th>{t.cachedInput}</th>
                   <th>{t.output}</th>
                 </tr>
               </thead>
@@ -101,7 +104,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
                             ))}
                         </select>
                       </td>
-                      {(['input', 'output'] as const).map((kind) => (
+                      {(['input', 'cached_input', 'output'] as const).map((kind) => (
                         <td key={kind}>
                           <input
                             className="input price"
@@ -133,29 +136,39 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
   )
 }
 
-const noChoice: ModelChoice = { fallback: '', input: '', output: '' }
+const noChoice: ModelChoice = { fallback: '', input: '', cached_input: '', output: '' }
 
 function choicesOf({ fallbacks, prices }: ModelSettings): Record<string, ModelChoice> {
   const rows: Record<string, ModelChoice> = {}
   for (const { model, others } of fallbacks) rows[model] = { ...noChoice, fallback: others[0] ?? '' }
-  for (const { model, input, output } of prices)
-    rows[model] = { ...(rows[model] ?? noChoice), input: String(input), output: String(output) }
+  for (const { model, input, cached_input: cached, output } of prices)
+    rows[model] = {
+      ...(rows[model] ?? noChoice),
+      input: String(input),
+      cached_input: String(cached ?? ''),
+      output: String(output),
+    }
   return rows
 }
 
 /** What this form does not show stays: further fallbacks of a model, and prices of models that no server lists. */
 function bodyOf(settings: ModelSettings, rows: Record<string, ModelChoice>) {
   const fallbacks: Record<string, string[]> = {}
-  const prices: Record<string, { input: number; output: number }> = {}
+  const prices: Record<string, { input: number; cached_input?: number; output: number }> = {}
   const ids = new Set(modelIds(settings))
-  for (const [id, { fallback, input, output }] of Object.entries(rows)) {
+  for (const [id, { fallback, input, cached_input: cached, output }] of Object.entries(rows)) {
     const known = settings.fallbacks.find(({ model }) => model === id)
     if (fallback && ids.has(id) && known?.source !== 'environment')
       fallbacks[id] = [
         fallback,
         ...(known?.others.slice(1) ?? []).filter((other) => other !== fallback && ids.has(other)),
       ]
-    if (input !== '' || output !== '') prices[id] = { input: Number(input), output: Number(output) }
+    if (input !== '' || output !== '')
+      prices[id] = {
+        input: Number(input),
+        ...(cached === '' ? {} : { cached_input: Number(cached) }),
+        output: Number(output),
+      }
   }
   return { fallbacks, prices }
 }
