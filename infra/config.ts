@@ -4,7 +4,7 @@ import { addAll } from '../domain/add-all.ts'
 import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
 import { defaultProductName } from '../domain/product.ts'
 import type { Setting } from './settings/kinds.ts'
-import { droppedSettings, isSetting, settingsSchema } from './settings/schema.ts'
+import { isSetting, settingsSchema } from './settings/schema.ts'
 import { createVariables } from './settings/variables.ts'
 
 /** All problems of the environment together. */
@@ -79,9 +79,6 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
 
   const values = valueOf(settingsSchema)
   addAll(problems, incompletePairs(textOf))
-  for (const [name, why] of Object.entries(droppedSettings)) {
-    if (env[name]?.trim() || env[`${name}_FILE`]?.trim()) warnings.push(`${name} has no effect any more: ${why}`)
-  }
   if (problems.length > 0 || !Value.Check(settingsSchema, values)) throw new SettingsError(problems)
   return { ...complete(values), warnings }
 }

@@ -1,5 +1,4 @@
 import Type, { type TSchema } from 'typebox'
-import { rateLimits } from '../../domain/rate-limits.ts'
 import { accountSettings, secretSettings } from './accounts.ts'
 import type { Setting } from './kinds.ts'
 import { limitSettings, retentionSettings } from './limits.ts'
@@ -44,31 +43,4 @@ export function settingsIn(properties: Record<string, TSchema> = settingsSchema.
 
 export function isSetting(schema: TSchema): schema is Setting {
   return 'env' in schema
-}
-
-const fixed = 'this limit is fixed now'
-
-/** Settings of earlier versions: why they have no effect. */
-export const droppedSettings: Readonly<Record<string, string>> = {
-  RUN_TASK_TIMEOUT_SECONDS: 'it is 5 with NODE_ENV=production, else 2',
-  STICKY_QUEUE_SECONDS: fixed,
-  REQUEST_TIMEOUT_SECONDS: fixed,
-  UPLOAD_IDLE_SECONDS: fixed,
-  MAX_CONNECTIONS_PER_ADDRESS: 'it is a fifth of MAX_CONNECTIONS',
-  MAX_UNREAD_MB: fixed,
-  UNREAD_SECONDS: fixed,
-  MAX_STREAMS_PER_USER: 'it is a tenth of MAX_STREAMS',
-  MAX_STREAMS_PER_ASSISTANT: 'it is a fifth of MAX_STREAMS',
-  MAX_STREAMS_PER_CLIENT: 'it is a tenth of MAX_STREAMS',
-  IMPORT_DAY_MAX_MB: 'it is three times IMPORT_MAX_MB',
-  ARCHIVES_AT_ONCE: fixed,
-  EXTRACT_CPU_SECONDS: fixed,
-  EXTRACT_TIMEOUT_SECONDS: fixed,
-  INGESTION_WAIT_HOURS: fixed,
-  ...Object.fromEntries(
-    Object.keys(rateLimits).map((name) => [
-      `RATE_LIMIT_${name.toUpperCase()}`,
-      `write ${name}=… into RATE_LIMIT_TABLE`,
-    ]),
-  ),
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { droppedSettings } from '../../infra/settings/schema.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 })
@@ -79,8 +78,6 @@ describe('The pages', () => {
     )
     expect(named.length).toBeGreaterThan(200)
     expect(named.filter(({ name }) => !exists(name))).toEqual([])
-    const gone = named.filter(({ file, name }) => file !== 'CHANGELOG.md' && name in droppedSettings)
-    expect(gone).toEqual([])
   })
 })
 

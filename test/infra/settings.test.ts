@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { parseRedisUrl } from '../../infra/redis/address.ts'
 import type { Setting } from '../../infra/settings/kinds.ts'
-import { droppedSettings, settingsIn } from '../../infra/settings/schema.ts'
+import { settingsIn } from '../../infra/settings/schema.ts'
 
 const required = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'), JWT_SECRET: 'a secret of some length' }
 
@@ -37,15 +37,8 @@ describe('settings', () => {
     expect(unmarked).toEqual(['LANCEDB_URI'])
   })
 
-  it('that are gone cause a warning that says why, once, if they are set', () => {
-    const env = { ...required, JWT_SECRET: 's'.repeat(44), UNREAD_SECONDS: '', MAX_STREAMS_PER_USER: '5' }
-    const { warnings } = loadSettings({ ...env, RATE_LIMIT_LOGIN_CLIENT_FILE: '/run/secrets/x' })
-    expect(warnings).toEqual([
-      'MAX_STREAMS_PER_USER has no effect any more: it is a tenth of MAX_STREAMS',
-      'RATE_LIMIT_LOGIN_CLIENT has no effect any more: write login_client=… into RATE_LIMIT_TABLE',
-    ])
+  it('have one variable each', () => {
     const names = settingsIn().map((setting) => setting.env)
-    expect(Object.keys(droppedSettings).filter((name) => names.includes(name))).toEqual([])
     expect(new Set(names).size).toBe(names.length)
   })
 

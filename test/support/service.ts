@@ -7,7 +7,6 @@ import { startApi } from '../../api/start-api.ts'
 import { migrate } from '../../composition/migrations.ts'
 import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
-import { droppedSettings } from '../../infra/settings/schema.ts'
 import { startWorker } from '../../worker/start-worker.ts'
 import { watchShardKeys } from './shard-keys.ts'
 
@@ -57,9 +56,6 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
   const settings = { ...loadSettings(environment), ...(worker ? keptTasks : {}), ...changed }
-  // A variable of an earlier version would leave a test without what it needs.
-  const idle = Object.keys(environment).filter((name) => name in droppedSettings)
-  if (idle.length > 0) throw new Error(`without effect: ${idle.join(', ')}`)
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   await migrate(settings, logger)
   const problems = new Set<string>()
