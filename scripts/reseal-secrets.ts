@@ -5,7 +5,7 @@ import { runProgram } from '../infra/program.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
-import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
+import { resealConfigs } from '../services/assistants/stored-configs.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createModelSettings } from '../services/models/model-settings.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
@@ -27,16 +27,13 @@ await runProgram(async (settings) => {
     const accounts = createCompatAccounts({ collections, assistants, outbound, secretBox })
     const models = createLiveModels({ collections, secretBox, environment: settings.models, onError: console.error })
     const modelSettings = createModelSettings({ collections, secretBox, models })
-    const stored = createStoredConfigs({
-      collections,
-      configs,
-      onTakenToken: (id) => console.warn(`another assistant holds the public token of assistant ${id}`),
-    })
     console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
     console.log(
       `${await modelSettings.reseal()} keys of model servers were encrypted again under the current SECRETS_KEY`,
     )
-    console.log(`${await stored.reseal()} configurations were encrypted again under the current SECRETS_KEY`)
+    console.log(
+      `${await resealConfigs({ collections, configs })} configurations were encrypted again under the current SECRETS_KEY`,
+    )
     console.log(`${await archives.reseal()} archived threads were encrypted again under the current SECRETS_KEY`)
   } finally {
     await archives.close()

@@ -23,7 +23,6 @@ const inTurns: Record<string, string> = {
   'services/schedules/next-runs.ts': 'schedules of a page (1,000) × times that are shown or skipped (205)',
   'services/sources/discover.ts': 'links of a page (10,000) × globs (20) × stars (4) × parts of an address (60)',
   'services/threads/find-messages.ts': 'entries (2,000) × characters of an entry (300,000), together 2,000,000',
-  'services/threads/missing-words.ts': 'entries without words × characters of an entry (300,000)',
 }
 
 const root = path.dirname(import.meta.dirname)

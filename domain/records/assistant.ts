@@ -33,9 +33,6 @@ export interface AssistantRecord {
   allowed_origins: string[]
   /** Keyed hashes of the public token: the first with the current key, others with previous keys. */
   public_token_hashes?: string[]
-  /** Unsealed members in records that an earlier version wrote. */
-  config_json?: string
-  public_token?: string
   created_at: Date
   /** When it came with an archive; then `created_at` is that of the archive. */
   imported_at?: Date

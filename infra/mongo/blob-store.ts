@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
-import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
 import type { BlobPlace, PlacedBlob } from './blob-bytes.ts'
 import { type Piece, chunkSizeBytes, createPiecePlace, databaseName, missingBytes } from './piece-place.ts'
@@ -19,8 +18,7 @@ export interface BlobDocument {
   chunkSize: number
   uploadDate: Date
   filename: string
-  /** Missing in blobs of earlier versions until `ownOldBlobs` has processed them. */
-  metadata?: { assistant_id: string; part_of?: ObjectId }
+  metadata: { assistant_id: string; part_of?: ObjectId }
   /** Instead of pieces: the blobs with the bytes. */
   parts?: ObjectId[]
   /** The name of the place with the bytes; missing: the database. */
@@ -45,24 +43,6 @@ export async function makeBlobIndexes(connection: mongoose.Connection): Promise<
   await blobs.createIndex({ filename: 1, uploadDate: 1 })
   await blobs.createIndex({ 'metadata.assistant_id': 1 })
   await pieces.createIndex({ files_id: 1, n: 1 }, { unique: true })
-}
-
-/** Blobs of older versions do not say whose they are; the records of their files do. */
-export async function ownOldBlobs(connection: mongoose.Connection): Promise<void> {
-  const { blobs } = collectionsOf(connection)
-  const files = connection.collection<{ blob_id: string; assistant_id: string }>('files')
-  const pages = pagesById(blobsAtOnce, (after: After<ObjectId>, limit) =>
-    blobs
-      .find({ 'metadata.assistant_id': { $exists: false }, ...after }, { projection: { _id: 1 } })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .toArray(),
-  )
-  for await (const batch of pages) {
-    const owned = await files.find({ blob_id: { $in: batch.map(({ _id }) => _id.toHexString()) } }).toArray()
-    for (const { blob_id: blobId, assistant_id } of owned)
-      await blobs.updateOne({ _id: new ObjectId(blobId) }, { $set: { metadata: { assistant_id } } })
-  }
 }
 
 interface BlobStoreOptions {

@@ -25,13 +25,3 @@ function keyOf(members: mongoose.IndexDefinition): Map<string, 1 | -1> {
     }),
   )
 }
-
-/** Indexes of older versions that a newer index covers. Indexes that operators added stay. */
-export async function dropIndexes(connection: mongoose.Connection, known: Record<string, string[]>): Promise<void> {
-  for (const [name, indexes] of Object.entries(known)) {
-    const collection = connection.collection(name)
-    const present = await collection.indexes()
-    for (const index of indexes.filter((unused) => present.some((one) => one.name === unused)))
-      await collection.dropIndex(index)
-  }
-}

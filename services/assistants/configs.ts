@@ -8,8 +8,8 @@ import type { KeyedHashes, SecretBox } from '../secrets.ts'
 
 export type AssistantConfigs = ReturnType<typeof createAssistantConfigs>
 
-type StoredConfig = Pick<AssistantRecord, '_id' | 'sealed_config' | 'config_json'>
-type ListedConfig = Pick<AssistantRecord, 'open_config_json' | 'config_json'>
+type StoredConfig = Pick<AssistantRecord, '_id' | 'sealed_config'>
+type ListedConfig = Pick<AssistantRecord, 'open_config_json'>
 
 /** Lists shorten descriptions to this many characters; a request for one assistant returns all of it. */
 const listedDescriptionCharacters = 2000
@@ -43,12 +43,10 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: KeyedH
     },
 
     /** The public members as lists show them. Does not unseal the config. */
-    listed: ({ open_config_json: text, config_json: clear = '{}' }: ListedConfig): Record<string, unknown> =>
-      text === undefined ? listedMembersOf(clear) : objectFromJsonText(text),
+    listed: ({ open_config_json: text = '{}' }: ListedConfig): Record<string, unknown> => objectFromJsonText(text),
 
     /** The approximate size of the config, without unsealing it: base64 takes four bytes for three. */
-    bytesOf: ({ sealed_config: sealed = '', config_json: clear = '' }: StoredConfig): number =>
-      Math.ceil(sealed.length * 0.75) + Buffer.byteLength(clear),
+    bytesOf: ({ sealed_config: sealed = '' }: StoredConfig): number => Math.ceil(sealed.length * 0.75),
 
     /** The stored members of a config, for a new record. */
     fieldsOf(assistantId: string, configJson: string) {
@@ -64,8 +62,7 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: KeyedH
     },
 
     /** Whether the token is the assistant's. Compares in constant time. */
-    holdsToken({ public_token_hashes: stored, public_token: clear }: AssistantRecord, token: string): boolean {
-      const expected = stored ?? (clear === undefined ? [] : tokenHashes(clear))
+    holdsToken({ public_token_hashes: expected = [] }: AssistantRecord, token: string): boolean {
       const given = tokenHashes(token)
       return expected.some((hash) => given.some((other) => areEqual(hash, other)))
     },
@@ -74,27 +71,23 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: KeyedH
   }
 
   /** The config as its owner wrote it. Throws if it cannot be unsealed with the keys of this service. */
-  function textOf({ _id, sealed_config: sealed, config_json: clear }: StoredConfig): string {
-    // If both forms are present, an earlier version wrote last: this version removes the clear text.
-    if (clear !== undefined) return clear
+  function textOf({ _id, sealed_config: sealed }: StoredConfig): string {
     if (sealed === undefined) throw new Error(`the stored assistant ${_id} has no configuration`)
     return secretBox.open(sealed, contextOf(_id))
   }
 }
 
 /** The update that replaces an earlier config in a stored record. */
-export function configUpdate(fields: ReturnType<AssistantConfigs['fieldsOf']>) {
+export function configUpdate<Fields extends ReturnType<AssistantConfigs['fieldsOf']>>(fields: Fields) {
   return {
     $set: fields,
-    $unset: { config_json: 1, public_token: 1, ...('public_token_hashes' in fields ? {} : { public_token_hashes: 1 }) },
+    ...('public_token_hashes' in fields ? {} : { $unset: { public_token_hashes: 1 } }),
   }
 }
 
 /** The condition that the config is unchanged since the record was read. */
-export function configUnchanged({ _id, config_version: version, config_json: clear, updated_at }: AssistantRecord) {
-  if (clear === undefined) return { _id, config_version: version, config_json: { $exists: false } }
-  // Earlier versions of the service do not write a version number.
-  return { _id, config_json: { $exists: true }, updated_at }
+export function configUnchanged({ _id, config_version }: AssistantRecord) {
+  return { _id, config_version }
 }
 
 function contextOf(assistantId: string): string {

@@ -24,8 +24,6 @@ const listed = {
   project_id: 1,
   name: 1,
   open_config_json: 1,
-  // Only in records that an earlier version wrote.
-  config_json: 1,
   public: 1,
   created_at: 1,
   updated_at: 1,
@@ -59,7 +57,7 @@ export function createAssistantReads(deps: {
           .sort({ created_at: -1, _id: -1 })
           .lean<ListedAssistant>(),
         range,
-        ({ open_config_json: open = '', config_json: clear = '' }) => Buffer.byteLength(open + clear) + restBytes,
+        ({ open_config_json: open = '' }) => Buffer.byteLength(open) + restBytes,
       ),
 
     /** For reading: the caller's own in any project, and public ones for everybody, also without an account. */

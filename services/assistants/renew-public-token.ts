@@ -21,10 +21,10 @@ export async function renewPublicToken(
     const assistant = await readOwn(userId, assistantId)
     const token = `pt_${randomBytes(32).toString('base64url')}`
     const config = { ...objectFromJsonText(configs.textOf(assistant)), [publicTokenKey]: token }
-    const { $set, $unset } = configUpdate(configs.fieldsOf(assistantId, toJsonText(config)))
+    const fields = configs.fieldsOf(assistantId, toJsonText(config))
     const { matchedCount } = await collections.assistants.updateOne(
       { ...configUnchanged(assistant), user_id: userId, ...present },
-      { $set: { ...$set, updated_at: new Date() }, $unset },
+      configUpdate({ ...fields, updated_at: new Date() }),
     )
     // Otherwise somebody else wrote the config in the meantime: read it again.
     if (matchedCount > 0) return token

@@ -77,13 +77,13 @@ export function createAssistantWrites({ collections, transaction, configs, readI
         const assistant = await readIn(caller, assistantId)
         const current = { name: assistant.name, config: objectFromJsonText(configs.textOf(assistant)) }
         const payload = { ...changed(current), public: assistant.public }
-        const { $set, $unset } = configUpdate(fieldsOf(assistantId, payload))
+        const fields = fieldsOf(assistantId, payload)
         const before = configs.textOf(assistant)
         await requireAskable(collections, { ...caller, assistantId, configText: configTextOf(payload), before })
         const written = await assistants
           .findOneAndUpdate(
             { ...configUnchanged(assistant), ...present },
-            { $set: { ...$set, updated_at: new Date() }, $unset },
+            configUpdate({ ...fields, updated_at: new Date() }),
             { returnDocument: 'after' },
           )
           .lean<AssistantRecord>()
@@ -114,11 +114,10 @@ export function createAssistantWrites({ collections, transaction, configs, readI
   }
 
   async function replace(userId: string, assistantId: string, fields: Fields) {
-    const { $set, $unset } = configUpdate(fields)
     return assistants
       .findOneAndUpdate(
         { _id: assistantId, user_id: userId, ...present },
-        { $set: { ...$set, updated_at: new Date() }, $unset },
+        configUpdate({ ...fields, updated_at: new Date() }),
         { returnDocument: 'after' },
       )
       .lean<AssistantRecord>()

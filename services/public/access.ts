@@ -55,11 +55,7 @@ export function createPublicAccess(
 
   async function holderOf(token: string): Promise<AssistantRecord | null> {
     const byHash = { public_token_hashes: { $in: configs.tokenHashes(token) }, ...present }
-    return (
-      (await assistants.findOne(byHash).lean<AssistantRecord>()) ??
-      // A record that an earlier version wrote after this process had sealed all records.
-      (await assistants.findOne({ public_token: token, ...present }).lean<AssistantRecord>())
-    )
+    return assistants.findOne(byHash).lean<AssistantRecord>()
   }
 }
 

@@ -4,6 +4,8 @@ import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import { createAssistantConfigs } from '../../services/assistants/configs.ts'
+import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { type Answer, type ApiClient, apiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -179,12 +181,15 @@ describe('answers of bounded size', () => {
     const { assistants, threads, projects } = service.collections
     const now = new Date()
     const place = { user_id: owner.userId, project_id: owner.projectId, created_at: now, updated_at: now }
-    const config_json = JSON.stringify({ notes: 'x'.repeat(megabyte) })
-    const shared = { ...place, name: 'A', public: false, allowed_origins: [], access_mode: 'authenticated' as const }
+    const notes = JSON.stringify({ notes: 'x'.repeat(megabyte) })
+    const { secretsKey } = service.settings
+    const configs = createAssistantConfigs(createSecretBox(secretsKey, []), createTokenHashes(secretsKey, []))
+    const shared = { ...place, name: 'A', public: false }
     for (let count = 0; count < 12; count++) {
-      await assistants.insertMany([{ _id: newId(), ...shared, config_json }], { lean: true })
+      const _id = newId()
+      await assistants.insertMany([{ _id, ...shared, ...configs.fieldsOf(_id, notes) }], { lean: true })
       const thread = { _id: newId(), ...place, name: 'T', public: false, last_outcome: 'none' as const }
-      await threads.insertMany([{ ...thread, metadata_json: config_json }], { lean: true })
+      await threads.insertMany([{ ...thread, metadata_json: notes }], { lean: true })
       const project = { _id: newId(), user_id: owner.userId, name: `P${count}`, created_at: now, updated_at: now }
       await projects.insertMany([{ ...project, description: 'x'.repeat(megabyte) }], { lean: true })
     }

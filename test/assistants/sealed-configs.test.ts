@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate } from '../../composition/migrations.ts'
-import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
-import { createLogger } from '../../infra/logger.ts'
 import { configUnchanged, configUpdate, createAssistantConfigs } from '../../services/assistants/configs.ts'
-import { createStoredConfigs } from '../../services/assistants/stored-configs.ts'
+import { resealConfigs } from '../../services/assistants/stored-configs.ts'
 import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
 import { apiClient } from '../support/api-client.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { runScript } from '../support/run-script.ts'
-import { type RunningService, type TestService, startService } from '../support/service.ts'
+import { type TestService, startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 
 const mode = 'type==agent/access_mode'
@@ -38,28 +35,10 @@ describe('the configurations of assistants in the database', () => {
   const opens = async (token: string, base: { url: string } = service) =>
     (await apiClient(base.url, token).call('GET', '/public/compat/v1/assistants')).body?.data?.[0]?.id
 
-  /** As the version before configurations were sealed stored them. */
-  async function storeInClear(id: string, config: Record<string, unknown>) {
-    const { accessMode: access_mode, publicToken: token } = readAssistantConfig(JSON.stringify(config))
-    const copies = { access_mode, ...(token === undefined ? {} : { public_token: token }) }
-    await service.collections.assistants.updateOne(
-      { _id: id },
-      {
-        $set: { config_json: JSON.stringify(config), ...copies },
-        $unset: { sealed_config: 1, config_version: 1, open_config_json: 1, public_token_hashes: 1 },
-      },
-    )
-  }
-  const storedConfigs = (secretsKey = service.settings.secretsKey, previous: Uint8Array[] = []) => {
-    const taken: string[] = []
-    const configs = createAssistantConfigs(
-      createSecretBox(secretsKey, previous),
-      createTokenHashes(secretsKey, previous),
-    )
-    const { collections } = service
-    const stored = createStoredConfigs({ collections, configs, onTakenToken: (id) => void taken.push(id) })
-    return { ...stored, configs, taken }
-  }
+  const configsUnder = (secretsKey = service.settings.secretsKey, previous: Uint8Array[] = []) =>
+    createAssistantConfigs(createSecretBox(secretsKey, previous), createTokenHashes(secretsKey, previous))
+  const reseal = (secretsKey: Buffer, previous: Buffer[]) =>
+    resealConfigs({ collections: service.collections, configs: configsUnder(secretsKey, previous) })
 
   it('are returned exactly as sent, and cannot be read with the database alone', async () => {
     const token = newToken()
@@ -109,74 +88,19 @@ describe('the configurations of assistants in the database', () => {
     expect((await anybody.get(`/assistants/${id}`)).config).toEqual({ [mode]: 'public_token', [description]: long })
   })
 
-  it('of an earlier version can be read, and are sealed by the migrations', async () => {
-    const tokens = Array.from({ length: 20 }, newToken)
-    const ids: string[] = []
-    for (const token of tokens) {
-      const id = await make({}, { public: true })
-      ids.push(id)
-      await storeInClear(id, withToken(token, { [description]: 'an old one' }))
-    }
-    const [first = '', firstToken = ''] = [ids[0], tokens[0]]
-    const readable = async (base: RunningService) => {
-      expect((await apiClient(base.url, user.token).get(`/assistants/${first}`)).config).toEqual(
-        withToken(firstToken, { [description]: 'an old one' }),
-      )
-      expect(await opens(firstToken, base)).toBe(first)
-      const listed = await apiClient(base.url).get('/assistants/public/')
-      expect(listed.find((entry: any) => entry.assistant_id === first).config).toEqual({
-        [mode]: 'public_token',
-        [description]: 'an old one',
-      })
-      const stream = await apiClient(base.url, 'wrong').call('POST', '/public/runs/stream', {
-        assistant_id: first,
-        input: [{ type: 'human', content: 'hi' }],
-      })
-      expect(stream.status).toBe(401)
-    }
-    await readable(service)
-
-    // As an earlier version left it, which knew no steps.
-    await service.api.infra.database.connection.collection('schema_state').deleteMany({})
-    await migrate(service.settings, createLogger('test', 'silent'))
-    await readable(service)
-    for (const [index, id] of ids.entries()) {
-      const record = await raw(id)
-      expect(everythingIn(record)).not.toContain(tokens[index])
-      expect(record).not.toHaveProperty('config_json')
-      expect(record).not.toHaveProperty('public_token')
-      expect(await opens(tokens[index] ?? '')).toBe(id)
-    }
-    expect(await storedConfigs().seal()).toBe(0)
-  })
-
   it('are not overwritten by a sealing that read them before a change by their owner', async () => {
-    const { configs } = storedConfigs()
+    const configs = configsUnder()
     const { assistants } = service.collections
-    for (const inClear of [true, false]) {
-      const id = await make({ note: 'old' })
-      if (inClear) await storeInClear(id, { note: 'old' })
-      const read = await raw(id)
-      if (read === null) throw new Error('the assistant is gone')
-      await user.put(`/assistants/${id}`, { name: 'A', config: { note: 'new' } })
-      const late = await assistants.updateOne(
-        configUnchanged(read),
-        configUpdate(configs.fieldsOf(id, configs.textOf(read))),
-      )
-      expect(late.matchedCount).toBe(0)
-      expect((await user.get(`/assistants/${id}`)).config).toEqual({ note: 'new' })
-    }
-  })
-
-  it('keep a token that another assistant has taken meanwhile, without a hash', async () => {
-    const token = newToken()
-    const [id, holder] = [await make({}), await make(withToken(token))]
-    await storeInClear(id, withToken(token))
-    const { seal, taken } = storedConfigs()
-    expect(await seal()).toBe(1)
-    expect(taken).toEqual([id])
-    expect(await opens(token)).toBe(holder)
-    expect((await user.get(`/assistants/${id}`)).config).toEqual(withToken(token))
+    const id = await make({ note: 'old' })
+    const read = await raw(id)
+    if (read === null) throw new Error('the assistant is gone')
+    await user.put(`/assistants/${id}`, { name: 'A', config: { note: 'new' } })
+    const late = await assistants.updateOne(
+      configUnchanged(read),
+      configUpdate(configs.fieldsOf(id, configs.textOf(read))),
+    )
+    expect(late.matchedCount).toBe(0)
+    expect((await user.get(`/assistants/${id}`)).config).toEqual({ note: 'new' })
   })
 
   it('can be sealed again during a key rotation; tokens are found meanwhile, and the old key is no longer needed afterwards', async () => {
@@ -216,12 +140,12 @@ describe('the configurations of assistants in the database', () => {
       expect((await client.get(`/assistants/${id}`)).config).toEqual(withToken(token))
       for (const record of await service.collections.assistants.find({ public_token_hashes: { $exists: true } }).lean())
         expect(record.public_token_hashes).toHaveLength(1)
-      expect(await storedConfigs(newKey, [service.settings.secretsKey]).reseal()).toBe(0)
+      expect(await reseal(newKey, [service.settings.secretsKey])).toBe(0)
     } finally {
       await fresh.api.close()
     }
     // Back to the key of the other tests.
-    await storedConfigs(service.settings.secretsKey, [newKey]).reseal()
+    await reseal(service.settings.secretsKey, [newKey])
   })
 
   it('get a strong new public token, which replaces the old one at once and changes nothing else', async () => {

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlobPlace, PlacedBlob } from '../../infra/mongo/blob-bytes.ts'
-import { createBlobStore, ownOldBlobs } from '../../infra/mongo/blob-store.ts'
+import { createBlobStore } from '../../infra/mongo/blob-store.ts'
 import { moveBlobs } from '../../infra/mongo/move-blobs.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -85,16 +85,6 @@ describe('the bytes of uploaded files', () => {
     expect(await statementsOf(() => blobs().deleteOf('many'))).toBe(few)
     expect(await blobs().countOf('many')).toBe(0)
     expect(await blobs().exists(kept.blobId)).toBe(true)
-  })
-
-  it('of earlier versions get the owner from their file record', async () => {
-    const { blobId } = await blobs().write(blobs().newBlobId(), 'old', Readable.from([Buffer.from('old')]))
-    await documents().updateOne({ _id: new mongoose.Types.ObjectId(blobId) }, { $unset: { metadata: 1 } })
-    const files = service.api.infra.database.connection.collection('files')
-    await files.insertOne({ blob_id: blobId, assistant_id: 'old' })
-    expect(await blobs().countOf('old')).toBe(0)
-    await ownOldBlobs(service.api.infra.database.connection)
-    expect(await blobs().countOf('old')).toBe(1)
   })
 
   it('are found by the sweep when the last of them came after the deletion of the first', async () => {

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate, schemaVersionNeeded, stepsOfNextRelease } from '../../composition/migrations.ts'
-import { newId } from '../../domain/ids.ts'
+import { migrate, schemaVersionNeeded } from '../../composition/migrations.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { type Database, connectDatabase } from '../../infra/mongo/connect.ts'
@@ -65,81 +64,11 @@ describe('the migrations', () => {
     expect(await schemaState(database.connection).findOne({ _id: 'schema' })).toEqual(state)
   })
 
-  it('upgrade an old database: add new indexes, drop superseded ones, keep those of operators', async () => {
-    const { connection } = database
-    // As a version before the steps left it.
-    await schemaState(connection).deleteMany({})
-    const assistants = connection.collection('assistants')
-    await assistants.dropIndex('public_1_created_at_1__id_1')
-    await assistants.createIndex({ public: 1, created_at: 1 })
-    await assistants.createIndex({ name: 1 })
+  it('keep the indexes of operators', async () => {
+    await schemaState(database.connection).deleteMany({})
+    await database.connection.collection('assistants').createIndex({ name: 1 })
     expect(await migrate(settings, logger)).toEqual({ from: 0, to: schemaVersionNeeded })
-    const keys = await indexesOf('assistants')
-    expect(keys).toContainEqual({ name: 1 })
-    expect(keys).not.toContainEqual({ public: 1, created_at: 1 })
-    expect(keys).toContainEqual({ public: 1, created_at: 1, _id: 1 })
-  })
-
-  it('let processes of both versions write entries of runs, until the next release drops the old index', async () => {
-    const { connection, collections } = database
-    const entries = connection.collection('checkpoints')
-    // As the version before left it.
-    await entries.dropIndex('thread_id_1_run_id_1_step_1')
-    const partial = { partialFilterExpression: { run_id: { $exists: true } } }
-    await entries.createIndex({ run_id: 1, step: 1 }, { unique: true, ...partial })
-    await connection.collection('runs').createIndex({ 'asked_by.run_id': 1 }, { sparse: true })
-    await schemaState(connection).updateOne({ _id: 'schema' }, { $set: { version: 21 } })
-
-    const thread_id = newId()
-    let seq = 0
-    const entryOf = (run_id: string) => {
-      seq += 1
-      const made = { created_at: new Date(), messages_json: '[]', source: 'step' as const }
-      return { _id: newId(), thread_id, seq, run_id, step: 1, ...made }
-    }
-    /** Writes and reads as the version before does. */
-    const before = {
-      write: (run_id: string) => entries.insertOne(entryOf(run_id) as object),
-      read: (run_id: string) => entries.findOne({ run_id, step: 1 }),
-    }
-    const now = {
-      write: (run_id: string) => collections.checkpoints.insertMany([entryOf(run_id)]),
-      read: (run_id: string) => collections.checkpoints.findOne({ thread_id, run_id, step: 1 }).lean(),
-    }
-    /** Each reads what the other has written, and neither writes a step once more. */
-    const exchange = async (one: typeof before | typeof now, other: typeof before | typeof now) => {
-      const runId = newId()
-      await one.write(runId)
-      expect(await other.read(runId)).toMatchObject({ thread_id, run_id: runId })
-      await expect(other.write(runId)).rejects.toMatchObject({ code: 11_000 })
-    }
-    let isMigrating = true
-    const migrating = migrate(settings, logger).finally(() => (isMigrating = false))
-    let rounds = 0
-    do {
-      await exchange(before, before)
-      rounds += 1
-    } while (isMigrating)
-    expect(await migrating).toEqual({ from: 21, to: schemaVersionNeeded })
-    expect(rounds).toBeGreaterThan(0)
-    await exchange(before, now)
-    await exchange(now, before)
-    expect(await indexesOf('checkpoints')).toContainEqual({ run_id: 1, step: 1 })
-    expect(await indexesOf('runs')).toContainEqual({ 'asked_by.run_id': 1 })
-
-    for (const step of stepsOfNextRelease) await step.run({ database }, new AbortController().signal)
-    expect(await indexesOf('checkpoints')).not.toContainEqual({ run_id: 1, step: 1 })
-    expect(await indexesOf('runs')).not.toContainEqual({ 'asked_by.run_id': 1 })
-    await exchange(now, now)
-  })
-
-  it('include those that were left to the next release, when this one follows it', async () => {
-    const { version }: { version: string } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
-    const releases = await readdir(path.join(root, 'test/replay/releases'))
-    // Released before the steps that leave something to the next.
-    const isOlder = (release: string) => release === '1.0.0'
-    const between = releases.filter((release) => release !== version && !isOlder(release))
-    expect(between.length > 0 ? stepsOfNextRelease.map(({ name }) => name) : []).toEqual([])
+    expect(await indexesOf('assistants')).toContainEqual({ name: 1 })
   })
 
   it('do not change a database of a newer version', async () => {

@@ -18,7 +18,6 @@ const programs = [
   { script: 'open-archived-threads.ts', args: [], hint: '' },
   { script: 'reembed.ts', args: [], hint: '' },
   { script: 'reseal-secrets.ts', args: [], hint: '' },
-  { script: 'store-words.ts', args: [], hint: '' },
 ]
 
 it.each(programs)('scripts/$script names every missing setting at once, without a stack trace', async (program) => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { storeMissingWords } from '../../services/threads/missing-words.ts'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto } from '../support/archives.ts'
@@ -14,7 +13,6 @@ interface Found {
   marks: { start: number; end: number }[]
 }
 
-/** Its own, because `storeMissingWords` reads every thread there is. */
 const service = useModelService({ respond: () => ({ text: 'The ferry to Čačak leaves at noon. 東京都の天気。' }) })
 
 async function threadWith(user: TestUser, name: string, ...contents: string[]): Promise<string> {
@@ -68,7 +66,7 @@ describe('a search in messages', () => {
     expect(await find(await inProject(ada, projectId), 'zeppelin')).toEqual({ found: [], next: null })
   })
 
-  it('finds what an archive brings, and what was stored before there was a search', async () => {
+  it('finds what an archive brings, and nothing that was deleted', async () => {
     const [source, target] = [await insertUser(service), await insertUser(service)]
     const threadId = await threadWith(source, 'kept', 'A quetzal in the garden')
     await source.put(`/threads/${threadId}`, { pinned: true, tags: ['birds'] })
@@ -80,13 +78,6 @@ describe('a search in messages', () => {
     expect((await there.get('/threads/?pinned=true&tag=birds')).threads).toMatchObject([{ name: 'kept' }])
 
     const { checkpoints } = service.collections
-    await checkpoints.updateMany({ thread_id: threadId }, { $unset: { search: 1 } })
-    expect((await find(source, 'quetzal')).found).toEqual([])
-    const never = new AbortController().signal
-    expect(await storeMissingWords(service.collections, never)).toBeGreaterThan(0)
-    expect(namesOf(await find(source, 'quetzal'))).toEqual(['kept'])
-    expect(await storeMissingWords(service.collections, never)).toBe(0)
-
     const { message_id: messageId } = (await find(source, 'quetzal')).found[0] ?? {}
     expect((await source.call('DELETE', `/v1/threads/${threadId}/messages/${messageId}`)).status).toBe(200)
     expect((await find(source, 'quetzal')).found).toEqual([])

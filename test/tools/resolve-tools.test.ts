@@ -50,7 +50,7 @@ describe('the tools of an assistant', () => {
     }: { files?: boolean; search?: WebSearchSettings } & Partial<Omit<WantedTools, 'search'>> = {},
   ) =>
     createTools({
-      assistantConfigs: { settingsOf: ({ config_json: text = '{}' }) => readAssistantConfig(text) },
+      assistantConfigs: { settingsOf: ({ sealed_config: text = '{}' }) => readAssistantConfig(text) },
       outbound,
       search,
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
@@ -188,7 +188,7 @@ function assistantWith(config: object): AssistantRecord {
     user_id: 'u',
     project_id: 'p',
     name: 'n',
-    config_json: JSON.stringify(config),
+    sealed_config: JSON.stringify(config),
     public: false,
     access_mode: 'authenticated',
     allowed_origins: [],

@@ -102,8 +102,6 @@ const assistant = new Schema<AssistantRecord>(
     allowed_origins: { type: [String], default: [] },
     // No default: Mongoose would store an empty array, which a unique index treats as a value.
     public_token_hashes: { type: [String], default: undefined },
-    config_json: String,
-    public_token: String,
     created_at: date,
     imported_at: Date,
     updated_at: date,
@@ -138,12 +136,6 @@ assistant.index({ 'store.expires_at': 1 }, { partialFilterExpression: { 'store.e
 assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
-// For records of earlier versions. Both indexes are empty once these are sealed, and cost nothing then.
-assistant.index({ public_token: 1 }, { unique: true, partialFilterExpression: { public_token: { $exists: true } } })
-assistant.index(
-  { config_version: 1 },
-  { name: 'unsealed_configs', partialFilterExpression: { config_json: { $exists: true } } },
-)
 
 const thread = new Schema<ThreadRecord>(
   {

@@ -28,7 +28,6 @@ const readAsStored: Record<string, string[]> = {
   ],
   'reads system messages, which are not archived': ['services/threads/conversations.ts'],
   'reads an entry that was stored a moment ago': ['services/threads/log.ts', 'services/threads/log.ts'],
-  'leaves archived entries out': ['services/threads/missing-words.ts'],
 }
 
 const root = path.dirname(path.dirname(path.dirname(import.meta.dirname)))
