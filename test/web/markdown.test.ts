@@ -44,6 +44,60 @@ test('a picture of another site is loaded through the service, and only when it 
   await site.expectAccessible(page, 'a picture')
 })
 
+test('a table keeps its words and numbers whole, scrolls in its box, and is copied as Markdown and CSV', async () => {
+  const { page } = await site.signedIn()
+  const text = [
+    '| Position | Amount | Share | Explanation of the position | Reference |',
+    '| --- | --- | --- | --- | :-: |',
+    '| Harbour fees | 830,500.00 € | 12.5 % | Paid by a, b and c for each day of the year | `Hafengebührenverordnung2026` |',
+    '| Repairs | −1,200.00 € | – | of the crane \\| pier | 17 |',
+  ].join('\n')
+  site.model.reply({ text: `Here it is:\n\n${text}\n\nThat is all.` })
+  await say(page, 'Show me the table')
+  await page.getByText('That is all.').waitFor()
+  const facts = () =>
+    page.evaluate<{ broken: string[]; numbers: string[]; fits: boolean; pageFits: boolean }>(`(() => {
+      const cells = [...document.querySelectorAll('.answer-table :is(td, th)')]
+      const broken = cells.flatMap((cell) => {
+        const found = []
+        const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+        while (walker.nextNode())
+          for (const { 0: word, index } of walker.currentNode.data.matchAll(/\\S+/g)) {
+            const range = document.createRange()
+            range.setStart(walker.currentNode, index)
+            range.setEnd(walker.currentNode, index + word.length)
+            if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) found.push(word)
+          }
+        return found
+      })
+      const box = document.querySelector('.answer-table .scroll-x')
+      const numbers = cells.filter((cell) => getComputedStyle(cell).textAlign === 'right').map((cell) => cell.innerText)
+      return {
+        broken,
+        numbers,
+        fits: box.scrollWidth <= box.clientWidth,
+        pageFits: document.documentElement.scrollWidth <= innerWidth,
+      }
+    })()`)
+  const wide = await facts()
+  expect(wide.broken).toEqual([])
+  expect(wide.numbers).toEqual(['Amount', 'Share', '830,500.00 €', '12.5 %', '−1,200.00 €', '–'])
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await facts()).toMatchObject({ broken: [], fits: false, pageFits: true })
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.locator('.answer-table').hover()
+  const copied = async (name: string) => {
+    await page.getByRole('button', { name }).click()
+    return page.evaluate<string>('navigator.clipboard.readText()')
+  }
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  expect((await copied('Copy table')).split('\n')[3]).toBe('| Repairs | −1,200.00 € | – | of the crane \\| pier | 17 |')
+  expect((await copied('Copy as CSV')).split('\r\n')[1]).toBe(
+    'Harbour fees,"830,500.00 €",12.5 %,"Paid by a, b and c for each day of the year",Hafengebührenverordnung2026',
+  )
+  await site.expectAccessible(page, 'a table')
+})
+
 test('a diagram is drawn in a frame that can do nothing else, and what is no diagram stays its source', async () => {
   const { page } = await site.signedIn()
   const hostile = [

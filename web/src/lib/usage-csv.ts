@@ -1,4 +1,5 @@
 import type { Schemas } from './api.ts'
+import { csvOf } from './written-tables.ts'
 
 type Cell = string | number
 
@@ -26,12 +27,5 @@ export function usageCsv(usage: Schemas['UserUsage'], nameOf: (assistantId: stri
     ]),
     ...usage.models_used.map((row) => ['model', row.model, '', ...counts(row)]),
   ]
-  return rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n'
-}
-
-/** A spreadsheet takes a text that begins with one of these for a formula. */
-function cell(value: Cell): string {
-  if (typeof value === 'number') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return `${csvOf(rows)}\r\n`
 }

@@ -4,10 +4,13 @@ import { copyText } from '../lib/copy-text.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from './button.tsx'
 
-function useCopy(text: string) {
+/** A text, or what gives it when it is copied. */
+type Copied = string | (() => string)
+
+function useCopy(text: Copied) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    await copyText(text)
+    await copyText(typeof text === 'string' ? text : text())
     setCopied(true)
     setTimeout(() => setCopied(false), 1500)
   }
@@ -26,12 +29,12 @@ export function CopyIcon({ text }: { text: string }) {
   )
 }
 
-export function CopyButton({ text }: { text: string }) {
+export function CopyButton({ text, label = texts.copy }: { text: Copied; label?: string }) {
   const { isCopied, copy } = useCopy(text)
   return (
     <Button size="small" aria-live="polite" onClick={copy}>
       {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
-      {isCopied ? texts.copied : texts.copy}
+      {isCopied ? texts.copied : label}
     </Button>
   )
 }

@@ -2,10 +2,12 @@ import { type ReactNode, Suspense, isValidElement, lazy, memo, useEffect, useMem
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { numberColumns } from '../../lib/number-columns.ts'
 import { isTooDense } from '../../lib/markdown-bounds.ts'
 import { getSession } from '../../lib/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { texts } from '../../texts/index.ts'
+import { AnswerTable } from './answer-table.tsx'
 import { Mark } from './sources/marks.tsx'
 
 const sourceLink = /^#source-(\d+)$/
@@ -36,6 +38,7 @@ const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
 )
 
 const components: Components = {
+  table: AnswerTable,
   a({ href, children }) {
     const place = sourceLink.exec(href ?? '')?.[1]
     if (place !== undefined) return <Mark place={Number(place)} />
@@ -114,11 +117,8 @@ const ReadMarkdown = ({ text }: { text: string }) => {
         remarkPlugins={math && prepared !== undefined ? [remarkGfm, math.plugin] : [remarkGfm]}
         rehypePlugins={
           highlight
-            ? [
-                [rehypeSanitize, schema],
-                [highlight, { detect: false }],
-              ]
-            : [[rehypeSanitize, schema]]
+            ? [[rehypeSanitize, schema], numberColumns, [highlight, { detect: false }]]
+            : [[rehypeSanitize, schema], numberColumns]
         }
         components={components}
       >
