@@ -12,6 +12,8 @@ import type { RunError } from './records/run.ts'
 export type RunEntry =
   /** The first entry of a run: a stream without it has lost its beginning. */
   | { type: 'open' }
+  /** A model is asked for the message. Without `sent`: it refused, and nobody pays for it. Readers are shown nothing. */
+  | { type: 'asked'; id: string; sent?: SentPrompt }
   /** An assistant message begins, or begins again after a failed attempt. */
   | { type: 'begin'; id: string; sent?: SentPrompt }
   | { type: 'text'; id: string; text: string }
@@ -92,6 +94,8 @@ export interface RunView {
   at: EventId
   complete: boolean
   messages: Map<string, FoldedMessage>
+  /** What a model was asked last, for the message `id`. */
+  asked: { id: string; sent: SentPrompt } | undefined
   /** How the stream ended. */
   terminal: Terminal | undefined
   /** Since when the model has been failing; undefined while it answers. */
@@ -106,6 +110,7 @@ export function emptyView(): RunView {
     at: zeroId,
     complete: false,
     messages: new Map(),
+    asked: undefined,
     terminal: undefined,
     retryingSince: undefined,
     restored: false,
@@ -121,7 +126,7 @@ export function applyEntries(view: RunView, id: EntryId, entries: RunEntry[]): v
   view.lastId = id
   view.at = laterId(view.at, eventIdOf(id, 'data'))
   view.restored = false
-  view.retryingSince = undefined
+  if (entries.some(({ type }) => type !== 'asked')) view.retryingSince = undefined
   for (const entry of entries) applyEntry(view, view.at, entry)
 }
 
@@ -129,6 +134,9 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
   switch (entry.type) {
     case 'open':
       view.complete = true
+      return
+    case 'asked':
+      view.asked = entry.sent && { id: entry.id, sent: entry.sent }
       return
     case 'retrying':
       view.retryingSince = at
@@ -138,6 +146,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       return
     case 'begin':
       view.terminal = undefined
+      if (entry.sent !== undefined) view.asked = { id: entry.id, sent: entry.sent }
       view.messages.set(entry.id, {
         id: entry.id,
         changedAt: at,

@@ -175,7 +175,8 @@ export function createRunWriter(
         isIncomplete = false
         onError(error)
       }
-      if (pending.length > 0 && !draining) await pause()
+      // The first piece of an answer is published at once.
+      if (pending.length > 0 && !draining && !entries.every(isNotPiece)) await pause()
     }
   }
 

@@ -158,6 +158,8 @@ async function askModel(
   // The record is this attempt's own copy; both are stored with the answer. A fallback that answers replaces the model.
   run.model = request.model
   const sent = spending.send(request)
+  // Tells what is paid, should this process die before the first token.
+  writer.push([{ type: 'asked', id: answer.id, sent }])
 
   async function stream(): Promise<AIMessage> {
     let begun = false
@@ -175,6 +177,9 @@ async function askModel(
         run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())
         writer.push([...begin, ...answer.add(delta)])
       }
+    } catch (error) {
+      if (!spending.isPaid(signal.aborted)) writer.push([{ type: 'asked', id: answer.id }])
+      throw error
     } finally {
       await writer.drain()
     }

@@ -47,12 +47,15 @@ export function createSpending(run: RunRecord, step: number) {
       if (delta.type === 'call') written += Buffer.byteLength(`${delta.name ?? ''}${delta.args ?? ''}`)
     },
 
+    /** Whether the question costs something, although its answer is not stored. */
+    isPaid: (isTakenBack: boolean): boolean => hasBegun || isTakenBack,
+
     /** What the provider counted, else an estimate. */
     usage: (): ModelUsage | undefined => usage ?? estimate(),
 
     /** The attempt ends without a stored answer. Never throws. */
     async store(deps: SpendingDeps, { isTakenBack }: { isTakenBack: boolean }): Promise<void> {
-      const spent = hasBegun || isTakenBack ? (usage ?? estimate()) : undefined
+      const spent = this.isPaid(isTakenBack) ? (usage ?? estimate()) : undefined
       if (spent === undefined) return
       await storeSpent(deps, run, { ...spent, step, fence: run.fence }).catch(deps.onError)
     },
@@ -82,19 +85,23 @@ async function storeSpent(
 }
 
 /**
- * Adds the attempt of a process that died while a model answered: the stream shows what was asked, and how far the answer
- * had come. Returns the run as it is stored then.
+ * Adds the attempt of a process that died after it had asked a model: the stream shows what was asked, and how far the
+ * answer had come. Returns the run as it is stored then.
  */
 export async function storeLostAttempt(
   deps: SpendingDeps,
   run: RunRecord,
   { step, view }: { step: number; view: RunView },
 ): Promise<RunRecord> {
-  const content = view.messages.get(answerIdOf(run._id, step))?.content
-  if (content === undefined || !('pieces' in content)) return run
-  const { sent, text, refusal, calls } = content.pieces
-  if (sent === undefined || run.spent?.some(({ fence }) => fence === sent.fence)) return run
-  const texts = [text, refusal, ...[...calls.values()].flatMap(({ name, args }) => [name, args])]
+  const id = answerIdOf(run._id, step)
+  const content = view.messages.get(id)?.content
+  if (view.asked?.id !== id || (content !== undefined && 'whole' in content)) return run
+  const { sent } = view.asked
+  if (run.spent?.some(({ fence }) => fence === sent.fence)) return run
+  // Before its first token, readers are shown the answer of the attempt before.
+  const pieces = content?.pieces.sent?.fence === sent.fence ? content.pieces : undefined
+  const calls = [...(pieces?.calls.values() ?? [])].flatMap(({ name, args }) => [name, args])
+  const texts = [pieces?.text ?? '', pieces?.refusal ?? '', ...calls]
   const usage = usageOf(sent.prompt, tokensOf(Buffer.byteLength(texts.join(''))))
   const stored = await storeSpent(deps, run, { ...usage, model: sent.model, step, fence: sent.fence })
   // Its process has stored it meanwhile, if it did not die.

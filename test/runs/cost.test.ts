@@ -30,8 +30,18 @@ const oneAnswer: Costs = {
   workflowTasks: 1,
   events: 8,
 }
-/** With one call of a tool, and the further step of the model that reads its result. */
-const withTool: Costs = { statements: 20, commits: 5, redisCommands: 9, temporalCalls: 6, workflowTasks: 2, events: 13 }
+/**
+ * With one call of a tool, and the further step of the model that reads its result. Each step tells Redis what it asks
+ * before the first token, so that it is paid should its process die.
+ */
+const withTool: Costs = {
+  statements: 20,
+  commits: 5,
+  redisCommands: 11,
+  temporalCalls: 6,
+  workflowTasks: 2,
+  events: 13,
+}
 
 /**
  * Statements of a streamed chat completion of a public caller, whose thread is stored with its run. Not counted: the one

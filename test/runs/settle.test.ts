@@ -4,6 +4,7 @@ import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
 import { modelStep } from '../../services/runs/model-step.ts'
 import { settleRun } from '../../services/runs/settle.ts'
+import { shownSoFar } from '../../services/runs/shown-so-far.ts'
 import { conversation } from './support.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
@@ -96,6 +97,41 @@ describe('settling a run', () => {
       usage: { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40 },
       spent: [{ model: 'scripted', step: 0, fence: 7 }],
     })
+  })
+
+  it('counts what a process had asked that died before the first token, and what a model refused not', async () => {
+    const { talk, stepDeps } = await unfinished()
+    const [asking, refused] = [await stored(talk, { fence: 7 }), await stored(talk, { fence: 7 })]
+    for (const { runId } of [asking, refused])
+      await stepDeps.stream.publish(runId, 7, [
+        { type: 'open' },
+        { type: 'begin', id: `${runId}-0`, sent: { fence: 6, model: 'scripted', prompt: 20 } },
+        { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
+        { type: 'asked', id: `${runId}-0`, sent: { fence: 7, model: 'scripted', prompt: 30 } },
+      ])
+    await stepDeps.stream.publish(refused.runId, 7, [{ type: 'asked', id: `${refused.runId}-0` }])
+    for (const { runId } of [asking, refused])
+      await settleRun(stepDeps, { threadId: talk.threadId, runId, step: 0, outcome: 'error' })
+    expect(await service.collections.runs.findById(asking.runId).lean()).toMatchObject({
+      usage: { prompt_tokens: 30, completion_tokens: 0, total_tokens: 30 },
+      spent: [{ model: 'scripted', step: 0, fence: 7 }],
+    })
+    expect((await service.collections.runs.findById(refused.runId).lean())?.usage).toBeUndefined()
+  })
+
+  it('tells what it asks before the first token', async () => {
+    const { talk, stepDeps } = await unfinished()
+    const { runId, run } = await stored(talk, { fence: 1, input_json: humanJson('Are you there?') })
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ text: 'Yes.', after: gate.promise })
+    const live = stepDeps.liveRuns.claimed(run, { step: 0, isFresh: true })
+    const step = modelStep(stepDeps, live)
+    await reply.arrived
+    const view = () => shownSoFar(stepDeps, runId)
+    await expect.poll(async () => (await view()).asked).toMatchObject({ id: `${runId}-0`, sent: { fence: 1 } })
+    expect((await view()).messages.size).toBe(0)
+    gate.resolve()
+    expect(await step).toEqual({ next: 'done' })
   })
 
   it('counts an answer once that was stored, and of which readers were not told that it is whole', async () => {
