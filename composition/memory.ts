@@ -13,7 +13,7 @@ import type { ToolsDeps } from '../services/tools/index.ts'
 /** Facts that assistants keep: for their owners (API), as a tool (runs), and what killed processes left (worker). */
 export function composeMemory({ database, knowledge }: Infra, logger: Logger, assistants: Pick<Assistants, 'readOwn'>) {
   const { collections, transaction } = database
-  const { vectors, embedder } = knowledge
+  const { vectors, embeddings: embedder } = knowledge
   const onError = (error: unknown) => logger.warn({ err: error }, 'facts could not be embedded, searched or removed')
   const shared = { collections, transaction, vectors, embedder, onError }
   const embedFacts = createEmbedFacts(shared)

@@ -45,8 +45,8 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     workflows,
     models,
   } = core
-  const { blobs, vectors, embedder } = infra.knowledge
-  const embeddings = createEmbeddings(embedder)
+  const { blobs, vectors, embedder, embeddings: server } = infra.knowledge
+  const embeddings = createEmbeddings(server)
   const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({

@@ -129,11 +129,15 @@ function complete(values: Values) {
 }
 
 /** `npm start` names its demo model by these settings. */
+function isDemoModel({ demoModel, openaiApiKey }: Values): boolean {
+  return demoModel === 'on' && openaiApiKey === 'demo'
+}
+
 function modelsOf(values: Values): EnvironmentModels {
   const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = values
   return {
     account: apiKey === undefined ? undefined : { apiKey, baseUrl },
-    isDemo: values.demoModel === 'on' && apiKey === 'demo',
+    isDemo: isDemoModel(values),
     providers: values.providers,
     defaultModel: values.defaultModel,
     prices: values.modelPrices,
@@ -149,6 +153,8 @@ function mailNameOf(name: string = defaultProductName): string {
 /** The server of the embedding model: by default that of the answers. Its key is sent to no other server. */
 function embeddingOf(values: Values) {
   const { embeddingBaseUrl: ownUrl, embeddingApiKey: ownKey } = values
+  const hasServer =
+    ownUrl !== undefined || ownKey !== undefined || (values.openaiApiKey !== undefined && !isDemoModel(values))
   return {
     baseUrl: ownUrl ?? values.openaiBaseUrl,
     /** Undefined: no embedding model is configured. */
@@ -160,5 +166,7 @@ function embeddingOf(values: Values) {
     },
     model: values.embeddingModel,
     dimensions: values.embeddingDimensions,
+    /** What embeds until a server is set: the file of the built-in model, or words alone. */
+    builtIn: hasServer ? undefined : values.builtInEmbeddings,
   }
 }

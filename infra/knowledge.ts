@@ -1,3 +1,7 @@
+import type { Embedder } from '../services/knowledge/embedder.ts'
+import type { EmbeddingServer } from '../services/v1/embeddings.ts'
+import { createBuiltInEmbedder } from './built-in-model/embedder.ts'
+import { wordsOnlyEmbedder } from './built-in-model/words-only.ts'
 import type { Settings } from './config.ts'
 import { createEmbedder } from './model/embeddings.ts'
 import { createBlobStore } from './mongo/blob-store.ts'
@@ -14,7 +18,9 @@ export function createKnowledge(
 ) {
   const vectors = createVectorStore(settings, ownFetch)
   const objects = createObjectStore(settings, ownFetch)
-  const { apiKey, ...embedding } = settings.embedding
+  const server = createServer(settings, ownFetch)
+  const wordsOnly = settings.embedding.builtIn === 'words' && vectors.name === 'lancedb' ? wordsOnlyEmbedder : undefined
+  const embedder: Embedder | undefined = server ?? wordsOnly
   return {
     /** Undefined if none is configured. */
     objects,
@@ -23,8 +29,22 @@ export function createKnowledge(
       writeTo: settings.blobsWriteTo,
     }),
     vectors,
-    /** Undefined if no model is configured. */
-    embedder: apiKey === undefined ? undefined : createEmbedder({ ...embedding, apiKey, fetch: ownFetch }),
-    close: () => vectors.close(),
+    /** Undefined if files cannot be searched, because no model is configured. */
+    embedder,
+    /** Undefined if there is no model. */
+    embeddings: server,
+    close: async () => {
+      await vectors.close()
+      await server?.close?.()
+    },
   }
+}
+
+type Server = Embedder & EmbeddingServer & { close?(): Promise<void> }
+
+function createServer({ embedding }: Settings, ownFetch: typeof fetch): Server | undefined {
+  const { apiKey, builtIn, ...named } = embedding
+  if (builtIn === 'words') return undefined
+  if (builtIn !== undefined) return createBuiltInEmbedder(builtIn)
+  return apiKey === undefined ? undefined : createEmbedder({ ...named, apiKey, fetch: ownFetch })
 }

@@ -243,7 +243,9 @@ function prunePackages(node) {
 
 /** Runs npm, and says how many packages it has fetched; whether it succeeded. */
 function npm(node, ...args) {
-  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH }
+  // The script of one package would fetch libraries for graphics processors.
+  const searched = path.dirname(node) + path.delimiter + process.env.PATH
+  const env = { ...process.env, PATH: searched, ONNXRUNTIME_NODE_INSTALL: 'skip' }
   const options = ['--no-audit', '--no-fund', '--loglevel=http']
   const child = spawn(node, [npmCli(), ...args, ...options], { cwd: root, env, stdio: ['inherit', 'inherit', 'pipe'] })
   const all = packagesForThisMachine(args.includes('--omit=dev'))

@@ -5,6 +5,9 @@ export function wantsDemoModel(env: NodeJS.ProcessEnv): boolean {
   return !env.OPENAI_API_KEY && !env.OPENAI_BASE_URL && env.DEMO_MODEL?.toLowerCase() !== 'off'
 }
 
+/** The demo model's vectors of hashed words: `EMBEDDING_MODEL` of tests. */
+export const demoEmbeddings = 'demo-embedding'
+
 /** The settings that make the service use the demo model on that port; an embedding server in `env` is kept. */
 export function demoModelEnv(port: number, env: NodeJS.ProcessEnv = {}): Record<string, string> {
   return {
@@ -13,6 +16,6 @@ export function demoModelEnv(port: number, env: NodeJS.ProcessEnv = {}): Record<
     OPENAI_API_KEY: 'demo',
     // With MODELS, the demo model only embeds files.
     DEFAULT_MODEL: ((env.MODELS || env.MODELS_FILE) && env.DEFAULT_MODEL) || demoModel,
-    ...(env.EMBEDDING_BASE_URL ? {} : { EMBEDDING_MODEL: 'demo-embedding', EMBEDDING_DIMENSIONS: '512' }),
+    ...(env.EMBEDDING_BASE_URL ? {} : { EMBEDDING_MODEL: demoEmbeddings, EMBEDDING_DIMENSIONS: '512' }),
   }
 }

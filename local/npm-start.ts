@@ -8,6 +8,7 @@ import { buildConsole } from './build-console.ts'
 import { finishSwap } from './data-backup/swap.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
+import { builtInEmbeddings, wantsBuiltInEmbeddings } from './built-in-embeddings.ts'
 import { readableLine } from './log-lines.ts'
 import { findModelServers, wantsDiscovery } from './model-discovery.ts'
 import { foundServersText } from '../infra/model/found-servers.ts'
@@ -58,6 +59,7 @@ async function start(): Promise<void> {
   const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
   const consoleBuilt = buildConsole(say)
   const watch = { say, onStart: addresses.noteProcess }
+  const embeddings = wantsBuiltInEmbeddings(env) ? builtInEmbeddings(say) : undefined
   const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
 
@@ -96,6 +98,7 @@ async function start(): Promise<void> {
   const isDemo = wantsDemoModel(env)
   const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
   if (isDemo) Object.assign(serviceEnv, demoModelEnv(demoPort, env))
+  if (embeddings !== undefined) serviceEnv['BUILT_IN_EMBEDDINGS'] = await embeddings
   const found = await looking
   if (found.length > 0) serviceEnv.MODEL_SERVERS_FOUND = foundServersText(found)
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000

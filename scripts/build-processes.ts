@@ -10,6 +10,7 @@ import { currentBundle, processEntries, readerEntries, readersFolder, root } fro
 const beside = [
   /^@temporalio\//,
   /^@lancedb\//,
+  'onnxruntime-node',
   /^@fastify\/swagger-ui/,
   /^redoc/,
   /^tesseract\.js-core\//,

@@ -13,15 +13,13 @@ const isToRun = process.argv.includes('--to-run')
 const packages = path.resolve(process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'node_modules')
 
 /**
- * Optional dependencies of other packages for features that we do not use: local embeddings, images, another PDF
+ * Optional dependencies of other packages for features that we do not use: their own embeddings, images, another PDF
  * reader.
  */
 const unused = [
   '@huggingface',
   '@img',
   '@lancedb/lancedb/node_modules/openai',
-  'onnxruntime-common',
-  'onnxruntime-node',
   'onnxruntime-web',
   // A peer dependency brings the compiler, which nothing runs.
   '@typescript',
@@ -61,6 +59,13 @@ const processor = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 const system = process.platform === 'darwin' ? 'apple-darwin' : 'unknown-linux-gnu'
 for (const release of await readdir(releases)) {
   if (release !== `${processor}-${system}`) await remove(path.join(releases, release))
+}
+
+/** ONNX Runtime has one folder per system and processor: `linux/x64`. */
+const runtimes = path.join(packages, 'onnxruntime-node/bin/napi-v6')
+for (const system of await readdir(runtimes).catch(() => [])) {
+  for (const processor of await readdir(path.join(runtimes, system)))
+    if (system !== process.platform || processor !== process.arch) await remove(path.join(runtimes, system, processor))
 }
 
 /** The same for the canvas that only the other PDF reader uses. */

@@ -85,6 +85,11 @@ export const knowledgeSettings = {
   embeddingDimensions: integer('EMBEDDING_DIMENSIONS', [1, 8192], 'Length of its vectors; after a change, too.', {
     default: 1536,
   }),
+  builtInEmbeddings: text(
+    'BUILT_IN_EMBEDDINGS',
+    'File of the built-in embedding model, or `words`; `npm start` and the image set it.',
+    { defaultText: 'without a server for embeddings, files cannot be searched' },
+  ),
   ...readBy('worker', {
     extractMemoryMb: integer('EXTRACT_MEMORY_MB', [128, 65_536], 'Memory for reading one file.', {
       default: 1024,

@@ -101,15 +101,17 @@ async function dueWork(table: Table) {
   const names = (await table.listIndices()).map((index) => index.name)
   const rows = await table.countRows()
   const text = names.includes(textIndexName) ? await table.indexStats(textIndexName) : undefined
+  const dimensions = (await dimensionsOf(table)) ?? 0
   const { numFragments } = (await table.stats()).fragmentStats
   const unindexed = text?.numUnindexedRows ?? 0
   return {
     rows,
     unindexed,
-    dimensions: (await dimensionsOf(table)) ?? 0,
+    dimensions,
     textIndex: !names.includes(textIndexName),
     merging: unindexed >= unindexedRows || numFragments >= manyFragments,
-    vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows,
+    // Without a model all vectors are alike.
+    vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows && dimensions > 1,
   }
 }
 

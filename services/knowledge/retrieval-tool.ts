@@ -142,13 +142,13 @@ function isStore(owner: AssistantRecord): owner is VectorStoreRecord {
 }
 
 /** Embeds each query once, for all spaces. */
-function onceEmbedded({ model, embed }: Embedder): Embedder {
+function onceEmbedded(embedder: Embedder): Embedder {
   const known = new Map<string, Promise<number[][]>>()
   return {
-    model,
+    ...embedder,
     embed(texts, signal) {
       const key = texts.join('\n')
-      const vectors = known.get(key) ?? embed(texts, signal)
+      const vectors = known.get(key) ?? embedder.embed(texts, signal)
       known.set(key, vectors)
       return vectors
     },

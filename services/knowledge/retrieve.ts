@@ -142,7 +142,7 @@ async function searchSpaces(
   signal?: AbortSignal,
 ): Promise<VectorMatch[]> {
   const { reembedding } = assistant
-  const isComparable = isOfModel(assistant, embedder.model)
+  const isComparable = embedder.isWordsOnly !== true && isOfModel(assistant, embedder.model)
   const filled = reembedding?.model === embedder.model ? vectorSpace(assistant._id, reembedding.generation) : undefined
   const [vector] = isComparable || filled !== undefined ? await embedder.embed([text], signal) : []
   const current = { vector: isComparable ? vector : undefined, text, limit, fileIds }

@@ -84,7 +84,7 @@ async function carryOut(
       return
     case 'ENV':
       for (const [name, value] of dockerfileEnv(rest))
-        stage.env[name] = value.replace(/^\/(?=data|tmp)/, `${stage.root}/`)
+        stage.env[name] = value.replace(/^\/(?=data|tmp|app)/, `${stage.root}/`)
       return
     case 'COPY':
       return copy(rest.split(' '), stages, replay, inside)

@@ -30,6 +30,16 @@ describe('settings', () => {
     expect(problems).not.toContain('hidden')
   })
 
+  it('name the built-in embedding model only until there is a server for embeddings', () => {
+    const builtIn = (env: NodeJS.ProcessEnv) =>
+      loadSettings({ ...required, BUILT_IN_EMBEDDINGS: '/model.bin', ...env }).embedding.builtIn
+    const demo = { OPENAI_API_KEY: 'demo', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }
+    expect(builtIn({})).toBe('/model.bin')
+    expect(builtIn({ ...demo, DEMO_MODEL: 'on' })).toBe('/model.bin')
+    expect(builtIn(demo)).toBeUndefined()
+    expect(builtIn({ EMBEDDING_BASE_URL: 'http://127.0.0.1:1/v1' })).toBeUndefined()
+  })
+
   it('are marked as secret where their names say so', () => {
     const unmarked = settingsIn()
       .filter(({ env, isSecret }) => !isSecret && /(KEY|TOKEN|SECRET|URI|_KEY_\w+)$/.test(env))

@@ -17,6 +17,7 @@ import { createPineconeStore } from '../../infra/vectors/pinecone.ts'
 import { createVectorStore } from '../../infra/vectors/index.ts'
 import { createQdrantStore } from '../../infra/vectors/qdrant.ts'
 import { embedByHashing } from '../../local/demo-model/embed.ts'
+import { wordsOnlyEmbedder } from '../../infra/built-in-model/words-only.ts'
 import type { VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { listenOnLoopback, sendJson, startHttpServer } from '../support/http-server.ts'
@@ -229,6 +230,20 @@ describe('lancedb', () => {
     }
     const [quoted] = await store.search('a', { vector: nowhere, text: `Amalia's "steamers" AND (OR' --`, limit: 1 })
     expect(quoted?.id).toBe('f1:0')
+    await store.close()
+  })
+
+  it('finds words alone while there is no model', async () => {
+    const store = createLanceStore(join(folder, 'words'))
+    const texts = harbour.map(({ text }) => text)
+    const vectors = await wordsOnlyEmbedder.embed(texts)
+    await store.upsert(
+      'a',
+      harbour.map((one, index) => ({ ...one, vector: vectors[index] ?? [] })),
+    )
+    await store.settle('a', 'f1', 2)
+    const found = await store.search('a', { vector: undefined, text: 'the steamer of Riga', limit: 5 })
+    expect(found.map(({ id }) => id).toSorted()).toEqual(['f1:0', 'f2:0'])
     await store.close()
   })
 

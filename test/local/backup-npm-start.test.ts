@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { statesOf } from '../../local/data-backup/process-groups.ts'
+import { demoEmbeddings } from '../../local/demo-model-settings.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { plainEnv } from '../support/plain-env.ts'
@@ -30,7 +31,7 @@ const addresses = async (): Promise<Addresses> =>
   JSON.parse(await readFile(path.join(dataDir, 'addresses.json'), 'utf8'))
 
 const begin = (script: string, ...args: string[]) => {
-  const env = { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off' }
+  const env = { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings }
   const child = spawn(process.execPath, [script, ...args], { cwd: root, env })
   const said = { child, output: '' }
   child.stdout?.on('data', (chunk: Buffer) => (said.output += chunk.toString()))

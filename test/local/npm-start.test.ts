@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demoEmbeddings } from '../../local/demo-model-settings.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { plainEnv } from '../support/plain-env.ts'
@@ -24,7 +25,7 @@ describe('npm start', () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'assistant-npm-start-'))
     main = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
       cwd: root,
-      env: { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off' },
+      env: { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings },
     })
     const listen = (chunk: Buffer) => (output += chunk.toString())
     main.stdout?.on('data', listen)

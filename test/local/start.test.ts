@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { demoEmbeddings } from '../../local/demo-model-settings.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
@@ -19,7 +20,7 @@ async function start(env: Record<string, string>): Promise<{ code: number | null
   const child = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
     cwd: root,
     // Little is passed on: vitest sets variables that are settings of ours, such as BASE_URL.
-    env: { ...plainEnv(), DATA_DIR: dataDir, MODEL_DISCOVERY: 'off', ...env },
+    env: { ...plainEnv(), DATA_DIR: dataDir, MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings, ...env },
   })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
