@@ -1,4 +1,4 @@
-import { createChatModel } from '../infra/model/chat.ts'
+import { createModelByKind } from '../infra/model/model-by-kind.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
 import { createModelServers } from '../infra/model/model-server.ts'
 import { createQueueStatus } from '../infra/temporal/queue-status.ts'
@@ -28,7 +28,7 @@ export function composeAdministration(
       servers,
       tryModel: createTryModel({
         // The addresses are those of operators, so nothing needs the guard.
-        chat: createChatModel({
+        chat: createModelByKind({
           ownFetch,
           guardedFetch: ownFetch,
           silenceMs: settings.modelSilenceSeconds * 1000,

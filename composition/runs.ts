@@ -1,6 +1,6 @@
 import { reasonOf } from '../domain/reason-of.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
-import { createChatModel } from '../infra/model/chat.ts'
+import { createModelByKind } from '../infra/model/model-by-kind.ts'
 import { defaultBaseUrl } from '../infra/model/open-client.ts'
 import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
@@ -69,7 +69,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     ...core,
     liveRuns: createLiveRuns({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
     model: createRoutedModel({
-      chat: createChatModel({
+      chat: createModelByKind({
         ownFetch: infra.outbound.ownFetch,
         guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
         silenceMs: settings.modelSilenceSeconds * 1000,

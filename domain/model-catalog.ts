@@ -1,6 +1,7 @@
 import { addAll } from './add-all.ts'
 import { type ModelPrices, noPrices } from './model-prices.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from './provided-models.ts'
+import type { ProviderKind } from './provider-kinds.ts'
 import { type ServedModel, seemsToChat } from './served-models.ts'
 
 /** A server that `npm start` found on this machine. */
@@ -81,9 +82,13 @@ export function catalogOf(environment: EnvironmentModels, stored: StoredModels):
 }
 
 /** The server that answers for the default model; undefined if none is known. */
-export function defaultServer({ providers, account, defaultModel }: ModelCatalog) {
+export function defaultServer({
+  providers,
+  account,
+  defaultModel,
+}: ModelCatalog): { kind?: ProviderKind | undefined; apiKey: string; baseUrl: string | undefined } | undefined {
   const [first] = providersOf(providers, defaultModel)
-  return first === undefined ? account : { apiKey: first.apiKey, baseUrl: first.baseUrl }
+  return first === undefined ? account : { kind: first.kind, apiKey: first.apiKey, baseUrl: first.baseUrl }
 }
 
 /** Whether a model is offered under this name. */

@@ -1,3 +1,5 @@
+import type { ProviderKind } from './provider-kinds.ts'
+
 /** One model at one provider. */
 export interface ProvidedModel {
   /** The name by which assistants choose it. */
@@ -5,6 +7,8 @@ export interface ProvidedModel {
   provider: string
   /** The provider's own name of it. */
   providerModel: string
+  /** Default: `openai-compatible`. */
+  kind?: ProviderKind | undefined
   baseUrl: string
   apiKey: string
   contextTokens: number | undefined

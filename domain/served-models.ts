@@ -13,19 +13,35 @@ export const modelNameMax = 200
 const windowMax = 100_000_000
 
 /** Under which member servers name the context window: vLLM, LM Studio, OpenRouter and others. */
-const windowMembers = ['max_model_len', 'loaded_context_length', 'max_context_length', 'context_length', 'n_ctx']
+const windowMembers = [
+  'inputTokenLimit',
+  'max_input_tokens',
+  'max_model_len',
+  'loaded_context_length',
+  'max_context_length',
+  'context_length',
+  'n_ctx',
+]
 
 /** Reads the answer to `GET /models`; undefined if it is no list of models. The server is not trusted. */
 export function readServedModels(answer: unknown): ServedModel[] | undefined {
-  const data: unknown = isJsonObject(answer) ? answer['data'] : undefined
+  const data: unknown = isJsonObject(answer)
+    ? (answer['data'] ?? answer['models'] ?? answer['modelSummaries'])
+    : undefined
   if (!Array.isArray(data)) return undefined
   const entries: unknown[] = data.slice(0, servedModelsMax)
   const models = entries.flatMap((entry) => {
-    const id: unknown = isJsonObject(entry) ? entry['id'] : undefined
-    if (!isJsonObject(entry) || typeof id !== 'string' || id === '' || id.length > modelNameMax) return []
+    if (!isJsonObject(entry)) return []
+    const id = idOf(entry)
+    if (typeof id !== 'string' || id === '' || id.length > modelNameMax) return []
     return [{ id, contextTokens: windowOf(entry) ?? windowOf(entry['meta']) }]
   })
   return [...new Map(models.map((model) => [model.id, model])).values()]
+}
+
+/** `id`; Google says `name: "models/…"`, Bedrock `modelId`. */
+function idOf({ id, name, modelId }: Record<string, unknown>): unknown {
+  return id ?? modelId ?? (typeof name === 'string' ? name.replace(/^models\//, '') : undefined)
 }
 
 function windowOf(entry: unknown): number | undefined {

@@ -18,7 +18,11 @@ const calls: Record<string, string[]> = {
   'infra/backup/manifest.ts': ["the operator's own backup, in a script"],
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
   'infra/identity/id-tokens.ts': ['the answer passed scanningFetch'],
-  'infra/model/argument-texts.ts': ['an event that scanEvents has scanned'],
+  'infra/model/argument-texts.ts': [
+    'an event that scanEvents has scanned',
+    'another such event',
+    'arguments of a call, as the service stored them',
+  ],
   'infra/model/provider-settings.ts': ["the operator's setting MODELS"],
 }
 
@@ -29,6 +33,12 @@ const parsers: Record<string, string> = {
   'infra/identity/social-provider.ts → openid-client': 'its fetch is a scanningFetch',
   'infra/model/embeddings.ts → openai/core/error': 'classes of errors only',
   'infra/model/failures.ts → openai/core/error': 'classes of errors only',
+  ...Object.fromEntries(
+    ['amazon-bedrock', 'anthropic', 'azure', 'deepseek', 'google', 'mistral', 'openai', 'xai'].map((name) => [
+      `infra/model/native/open-model.ts → @ai-sdk/${name}`,
+      'its fetch is that of guardFetch, which scans',
+    ]),
+  ),
   'infra/model/open-client.ts → openai': 'its fetch is that of guardFetch, which scans',
   'infra/vectors/pinecone.ts → @pinecone-database/pinecone': 'its fetch is a scanningFetch',
   'infra/vectors/qdrant.ts → @qdrant/js-client-rest': "the operator's own database, as MongoDB is",
@@ -65,7 +75,7 @@ test('each call that parses JSON is listed with its reason', () => {
 
 test('each package that parses answers of other servers is listed with what scans them', () => {
   const packages =
-    /^(?:@modelcontextprotocol|@pinecone-database|@qdrant|axios|got|jose|openai|openid-client|stripe)(?:\/|$)/
+    /^(?:@modelcontextprotocol|@pinecone-database|@qdrant|@ai-sdk|axios|got|jose|openai|openid-client|stripe)(?:\/|$)/
   const found = sources.flatMap(({ file, text }) =>
     importsOf(text)
       .filter(({ from, typeOnly }) => !typeOnly && packages.test(from))

@@ -4472,6 +4472,11 @@ export interface components {
             missing_files: string[];
         };
         /**
+         * ProviderKind
+         * @enum {unknown}
+         */
+        ProviderKind: "openai-compatible" | "openai-responses" | "azure" | "anthropic" | "google" | "bedrock" | "mistral" | "deepseek" | "xai";
+        /**
          * AssistantCompatAccountPayload
          * @description A model provider account: its base URL and API key.
          * @example {
@@ -4482,6 +4487,8 @@ export interface components {
         AssistantCompatAccountPayload: {
             /** @description The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key. */
             api_key?: string;
+            /** @description The interface that a provider speaks; default: `openai-compatible`, which is chat completions. */
+            kind?: components["schemas"]["ProviderKind"];
             /** @description Base URL of the provider's chat-completions API, such as https://api.example.com/v1. Required the first time. */
             base_url?: string;
         };
@@ -4491,6 +4498,8 @@ export interface components {
          */
         AssistantCompatAccount: {
             assistant_id: string;
+            /** @description The interface that a provider speaks; default: `openai-compatible`, which is chat completions. */
+            kind?: components["schemas"]["ProviderKind"];
             base_url: string;
             /** @description The first characters of the key; null if there is none. */
             api_key: string | null;
@@ -5785,6 +5794,8 @@ export interface components {
         ModelServer: {
             server_id: string;
             name: string;
+            /** @description The interface that a provider speaks; default: `openai-compatible`, which is chat completions. */
+            kind: components["schemas"]["ProviderKind"];
             base_url: string | null;
             source: components["schemas"]["ModelSource"];
             key: components["schemas"]["ModelServerKey"];
@@ -5842,6 +5853,8 @@ export interface components {
          */
         ModelServerRequest: {
             name: string;
+            /** @description The interface that a provider speaks; default: `openai-compatible`, which is chat completions. */
+            kind?: components["schemas"]["ProviderKind"];
             base_url: string;
             api_key?: string | null;
             models: {
@@ -5891,6 +5904,8 @@ export interface components {
         LookForModelsRequest: {
             /** @description A known server, whose key is used. */
             server_id?: string;
+            /** @description The interface that a provider speaks; default: `openai-compatible`, which is chat completions. */
+            kind?: components["schemas"]["ProviderKind"];
             base_url?: string;
             api_key?: string;
         };

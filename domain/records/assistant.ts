@@ -1,3 +1,5 @@
+import type { ProviderKind } from '../provider-kinds.ts'
+
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
 
@@ -84,6 +86,8 @@ export interface ReembeddingRecord {
 }
 
 export interface CompatAccountRecord {
+  /** Absent: `openai-compatible`. */
+  kind?: ProviderKind
   base_url: string
   /** First characters of the key, for display. */
   key_hint: string

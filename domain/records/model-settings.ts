@@ -1,3 +1,5 @@
+import type { ProviderKind } from '../provider-kinds.ts'
+
 /** What operators set on the model page. There is one record; settings of the environment win over it. */
 export interface ModelSettingsRecord {
   _id: typeof modelSettingsId
@@ -15,6 +17,8 @@ export interface ModelSettingsRecord {
 export interface ModelServerRecord {
   server_id: string
   name: string
+  /** Absent: `openai-compatible`. */
+  kind?: ProviderKind
   base_url: string
   /** Sealed for this server and this address; absent if no key is sent. */
   sealed_key?: string

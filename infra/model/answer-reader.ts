@@ -2,17 +2,13 @@ import { addAll } from '../../domain/add-all.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
+import { createByteCount, maxIdLength, maxNameLength } from './answer-limits.ts'
 import { readUsage } from './answer-usage.ts'
 import { createCallReader } from './call-reader.ts'
 import { createCollectedMembers } from './collected-members.ts'
-import { type JsonObject, arrayAt, integerAt, invalid, objectAt, stringAt, tooLong } from './foreign-values.ts'
+import { type JsonObject, arrayAt, integerAt, invalid, objectAt, stringAt } from './foreign-values.ts'
 import { createSources } from './sources.ts'
 import { createTextReader } from './text-reader.ts'
-
-/** Limits for one answer: its texts, and the ids, names and arguments of its calls together. */
-const maxAnswerBytes = 2 * 1024 * 1024
-const maxIdLength = 256
-const maxNameLength = 128
 
 /** The server's own number of a call in the old form, which has one call an answer. */
 const oldCallIndex = 0
@@ -30,21 +26,14 @@ export interface AnswerReaderOptions {
  */
 export function createAnswerReader({ thinkingIsOpen = false, addSources = false }: AnswerReaderOptions = {}) {
   const collected = createCollectedMembers()
+  const count = createByteCount()
   const sources = createSources()
   const calling = createCallReader({ count, collected })
   const texts = createTextReader({ thinkingIsOpen, count })
-  let answerBytes = 0
   let finished = false
   let hasBegun = false
   let isCut = false
   let hasCalls = false
-
-  function count(text: string): number {
-    const bytes = Buffer.byteLength(text)
-    answerBytes += bytes
-    if (answerBytes > maxAnswerBytes) throw tooLong(`is longer than ${maxAnswerBytes} bytes`)
-    return bytes
-  }
 
   function choiceDeltas(choice: JsonObject): AnswerDelta[] {
     // A whole answer, and the last chunk of some servers, have `message` in place of `delta`.

@@ -20,6 +20,29 @@ export function withArgumentTexts(data: string): string {
   }
 }
 
+/** The event with the numbers that a double does not hold replaced by texts. */
+export function rewrittenNumbers(data: string, textOf: (source: string) => string): string {
+  if (!/[0-9]{16}|[0-9][eE]|\.[0-9]{15}/.test(data)) return data
+  try {
+    const value: unknown = JSON.parse(data, (_key, one: unknown, context?: { source?: string }) => {
+      const source = context?.source
+      return typeof one === 'number' && source !== undefined && String(one) !== source ? textOf(source) : one
+    })
+    return JSON.stringify(value)
+  } catch {
+    return data
+  }
+}
+
+/** The value of the JSON text of a call's arguments, whose numbers keep their digits when it becomes JSON again. */
+export function exactValue(text: string): unknown {
+  try {
+    return JSON.parse(text, exactNumber)
+  } catch {
+    return {}
+  }
+}
+
 /** The functions that the choices of an event call. Members of this name elsewhere, in arguments, too, are data. */
 function functionsOf(event: unknown): JsonObject[] {
   const messages = objectsIn(member(event, 'choices')).flatMap(({ delta, message }) => objectsIn([delta, message]))

@@ -1,11 +1,9 @@
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
+import { maxArgumentsBytes, maxIdLength, maxNameLength } from './answer-limits.ts'
 import { createCallSlots } from './call-slots.ts'
 import type { createCollectedMembers } from './collected-members.ts'
 import { integerAt, invalid, objectAt, stringAt, tooLong } from './foreign-values.ts'
 
-const maxArgumentsBytes = 1024 * 1024
-const maxIdLength = 256
-const maxNameLength = 128
 /** Servers may number calls as they like; which number a call gets here is decided by `createCallSlots`. */
 const maxCallNumber = 127
 

@@ -1,6 +1,6 @@
-import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AnswerDelta, ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
 import { createAnswerReader } from './answer-reader.ts'
+import { brokenOff, notTaken } from './chat-failures.ts'
 import { type Dialects, type Trait, createDialects } from './dialects.ts'
 import { failureOf } from './failures.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
@@ -106,23 +106,4 @@ export function createChatModel({
 /** The names of tools by those under which the server was offered them. */
 function ownNames({ tools }: Pick<ChatRequest, 'tools'>, traits: ReadonlySet<Trait>): Map<string, string> {
   return new Map(tools.map(({ name }) => [toolName(name, traits), name]))
-}
-
-/** The words of the server are kept. */
-function notTaken(name: string, failure: unknown): ModelFailure {
-  return new ModelFailure(`The model does not take \`${name}\`.`, {
-    statusCode: 400,
-    type: 'model_refused_request',
-    ...(failure instanceof ModelFailure && failure.details !== undefined ? { details: failure.details } : {}),
-    retryable: false,
-    cause: failure,
-  })
-}
-
-function brokenOff(): ModelFailure {
-  return new ModelFailure("The model's answer was interrupted.", {
-    statusCode: 502,
-    type: 'model_connection_error',
-    retryable: true,
-  })
 }

@@ -7,29 +7,50 @@ import { ModelFailure } from '../../domain/model-failure.ts'
  */
 export function failureOf(error: unknown, apiKey: string): unknown {
   if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
-  if (error instanceof APIConnectionError) {
-    return new ModelFailure('The model could not be reached.', {
-      statusCode: 502,
-      type: 'model_connection_error',
-      retryable: !isRefusedAddress(error),
-      cause: error,
-    })
-  }
+  if (error instanceof APIConnectionError) return connectionFailure(error)
   if (error instanceof APIError) {
     const facts: { status?: number; headers?: Headers } = error
     const { status = statusIn(error.code), headers } = facts
-    const retryable = status === 408 || status === 409 || status === 429 || status >= 500
-    const type = typeOf(status, error)
-    return new ModelFailure(messageOf[type], {
-      statusCode: type === 'model_credentials_refused' ? 502 : status,
-      type,
-      details: withoutKeys(`${status} ${error.message}`, apiKey),
-      retryable: retryable && type !== 'model_quota_exceeded',
-      retryAfterMs: retryAfterMs(headers),
-      cause: error,
-    })
+    const { message, code } = error
+    return failureOfAnswer({ status, message, code, headers, cause: error }, apiKey)
   }
-  // The stream ended in the middle of a chunk, or was not a stream of this API.
+  return interrupted(error)
+}
+
+/** The server could not be reached, or may not be. */
+export function connectionFailure(error: Error): ModelFailure {
+  return new ModelFailure('The model could not be reached.', {
+    statusCode: 502,
+    type: 'model_connection_error',
+    retryable: !isRefusedAddress(error),
+    cause: error,
+  })
+}
+
+interface ErrorAnswer {
+  status: number
+  message: string
+  code?: string | null | undefined
+  headers?: Headers | undefined
+  cause: unknown
+}
+
+/** The server answered with an error. */
+export function failureOfAnswer({ status, message, code, headers, cause }: ErrorAnswer, apiKey: string): ModelFailure {
+  const retryable = status === 408 || status === 409 || status === 429 || status >= 500
+  const type = typeOf(status, { code, message })
+  return new ModelFailure(messageOf[type], {
+    statusCode: type === 'model_credentials_refused' ? 502 : status,
+    type,
+    details: withoutKeys(message.startsWith(`${status} `) ? message : `${status} ${message}`, apiKey),
+    retryable: retryable && type !== 'model_quota_exceeded',
+    retryAfterMs: retryAfterMs(headers),
+    cause,
+  })
+}
+
+/** The stream ended in the middle of a chunk, or was not a stream of this API. */
+export function interrupted(error: unknown): ModelFailure {
   return new ModelFailure("The model's answer was interrupted.", {
     statusCode: 502,
     type: 'model_connection_error',

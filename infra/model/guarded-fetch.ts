@@ -5,6 +5,7 @@ import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
 import { asEvents } from './answer-events.ts'
 import { withArgumentTexts } from './argument-texts.ts'
 import { readErrorBody } from './error-body.ts'
+import { scanFrames } from './scan-frames.ts'
 
 export interface AnswerLimits {
   /** A server that sends no byte for this long has failed. */
@@ -18,6 +19,10 @@ interface SizeLimits {
   maxEventBytes?: number
   /** What an answer may hold that is one JSON text. Without it, the answer is read as a stream of events. */
   whole?: Pick<JsonLimits, 'containers' | 'members'>
+  /** Server-sent events, or the frames of AWS. */
+  form?: 'events' | 'frames'
+  /** Passes the data of an event on in another form. */
+  rewrite?: (data: string) => string
 }
 
 /** Of an error's body only the beginning is read. */
@@ -30,7 +35,14 @@ const maxErrorBytes = 64 * 1024
  */
 export function guardFetch(
   fetch: typeof globalThis.fetch,
-  { silenceMs, maxBytes = 64 * 1024 * 1024, maxEventBytes = 4 * 1024 * 1024, whole }: AnswerLimits & SizeLimits,
+  {
+    silenceMs,
+    maxBytes = 64 * 1024 * 1024,
+    maxEventBytes = 4 * 1024 * 1024,
+    whole,
+    form = 'events',
+    rewrite = withArgumentTexts,
+  }: AnswerLimits & SizeLimits,
 ) {
   const stop = new AbortController()
   let failure: ModelFailure | undefined
@@ -65,10 +77,12 @@ export function guardFetch(
 
   async function* scanned(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      yield* scanEvents(asEvents(chunks, maxEventBytes), { bytes: maxEventBytes }, (data) => {
-        sawEnd ||= data.trim() === '[DONE]'
-        return withArgumentTexts(data)
-      })
+      if (form === 'frames') yield* scanFrames(chunks, { bytes: maxEventBytes })
+      else
+        yield* scanEvents(asEvents(chunks, maxEventBytes), { bytes: maxEventBytes }, (data) => {
+          sawEnd ||= data.trim() === '[DONE]'
+          return rewrite(data)
+        })
     } catch (error) {
       refuse(error, 'an event that')
     }

@@ -1,15 +1,16 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
+import { nativeKindOf } from '../../domain/provider-kinds.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ServedModel, readServedModels } from '../../domain/served-models.ts'
 import type { ModelServers, ServerAccount } from '../../services/models/model-servers.ts'
 import { guardFetch } from './guarded-fetch.ts'
-import { defaultBaseUrl } from './open-client.ts'
+import { addressOf, hasUsualEmbeddings, keyHeaders, modelListUrl } from './provider-requests.ts'
 
 interface Asked extends ServerAccount {
   fetch: typeof fetch
   signal: AbortSignal
-  path: string
+  url: string
   body?: unknown
 }
 
@@ -28,27 +29,29 @@ export function createModelServers(ownFetch: typeof fetch): ModelServers {
  * answered is returned. Throws `ModelFailure`, which quotes nothing of the answer.
  */
 export async function listServedModels(
-  asked: Omit<Asked, 'path' | 'body'>,
+  asked: Omit<Asked, 'url' | 'body'>,
 ): Promise<{ baseUrl: string; models: ServedModel[] }> {
-  const given = (asked.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '')
+  const given = addressOf(asked)
   try {
     return { baseUrl: given, models: await modelsAt({ ...asked, baseUrl: given }) }
   } catch (error) {
-    if (new URL(given).pathname !== '/') throw error
+    if (nativeKindOf(asked.kind) !== undefined || new URL(given).pathname !== '/') throw error
     const baseUrl = `${given}/v1`
     return { baseUrl, models: await modelsAt({ ...asked, baseUrl }) }
   }
 }
 
-async function modelsAt(asked: Omit<Asked, 'path' | 'body'>): Promise<ServedModel[]> {
-  const models = readServedModels(await askServer({ ...asked, path: '/models' }))
+async function modelsAt(asked: Omit<Asked, 'url' | 'body'>): Promise<ServedModel[]> {
+  const models = readServedModels(await askServer({ ...asked, url: modelListUrl(asked) }))
   if (models === undefined) throw failed('answered something else than a list of models')
   return models
 }
 
 /** The length of the vectors that a model makes of texts. Throws `ModelFailure`. */
-export async function embeddingLength(asked: Omit<Asked, 'path' | 'body'>, model: string): Promise<number> {
-  const answer = await askServer({ ...asked, path: '/embeddings', body: { model, input: ['a short text'] } })
+export async function embeddingLength(asked: Omit<Asked, 'url' | 'body'>, model: string): Promise<number> {
+  if (!hasUsualEmbeddings(asked.kind)) throw failed('has no embeddings that can be asked here')
+  const url = `${addressOf(asked)}/embeddings`
+  const answer = await askServer({ ...asked, url, body: { model, input: ['a short text'] } })
   const data: unknown = isJsonObject(answer) ? answer['data'] : undefined
   const first: unknown = Array.isArray(data) ? data[0] : undefined
   const vector: unknown = isJsonObject(first) ? first['embedding'] : undefined
@@ -56,13 +59,13 @@ export async function embeddingLength(asked: Omit<Asked, 'path' | 'body'>, model
   return vector.length
 }
 
-async function askServer({ apiKey, baseUrl, fetch, signal, path, body }: Asked): Promise<unknown> {
+async function askServer({ kind, apiKey, fetch, signal, url, body }: Asked): Promise<unknown> {
   const whole = { containers: answerLimits.containers, members: answerLimits.members }
   const guard = guardFetch(fetch, { silenceMs: 60_000, maxBytes: answerLimits.bytes, whole })
   try {
-    const response = await guard.fetch(`${baseUrl}${path}`, {
+    const response = await guard.fetch(url, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      headers: { ...keyHeaders({ kind, apiKey }), 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     })

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { defaultBaseUrl } from './open-client.ts'
+import type { ProviderKind } from '../../domain/provider-kinds.ts'
+import { keyHeaders, modelListUrl } from './provider-requests.ts'
 
 export interface ProbedModel {
+  kind?: ProviderKind | undefined
   apiKey?: string | undefined
   baseUrl?: string | undefined
   model: string
@@ -17,9 +19,9 @@ const believedMs = 15_000
  */
 export function createModelProbe(probed: () => ProbedModel) {
   async function ask(_key: string, _old: unknown, { context }: { context: ProbedModel }): Promise<string> {
-    const { apiKey, baseUrl, model } = context
-    const response = await fetch(`${baseUrl ?? defaultBaseUrl}/models`, {
-      headers: { authorization: `Bearer ${apiKey ?? ''}` },
+    const { kind, apiKey = '', model } = context
+    const response = await fetch(modelListUrl(context), {
+      headers: keyHeaders({ kind, apiKey }),
       signal: AbortSignal.timeout(1800),
     })
     await response.body?.cancel()
@@ -31,7 +33,9 @@ export function createModelProbe(probed: () => ProbedModel) {
   const answers = new LRUCache<string, string, ProbedModel>({ max: 1, ttl: believedMs, fetchMethod: ask })
   return () => {
     const context = probed()
-    const { apiKey, baseUrl = '', model } = context
-    return apiKey === undefined ? undefined : answers.forceFetch(JSON.stringify([baseUrl, apiKey, model]), { context })
+    const { kind = '', apiKey, baseUrl = '', model } = context
+    return apiKey === undefined
+      ? undefined
+      : answers.forceFetch(JSON.stringify([kind, baseUrl, apiKey, model]), { context })
   }
 }

@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
 import { noKey } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
+import { providerKinds, usualBaseUrls, usualKind } from '../../domain/provider-kinds.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
 
@@ -20,7 +21,10 @@ const Model = Type.Object(
 const Provider = Type.Object(
   {
     name,
-    base_url: Type.String({ pattern: '^https?://', maxLength: 2000 }),
+    /** The interface that it speaks. */
+    kind: Type.Optional(Type.Enum([...providerKinds])),
+    /** May be left out for kinds that have one address for everybody. */
+    base_url: Type.Optional(Type.String({ pattern: '^https?://', maxLength: 2000 })),
     /** The setting with the key, which may be read from a file (`NAME_FILE`). Without it no key is sent. */
     api_key_env: Type.Optional(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,99}$' })),
     models: Type.Array(Model, { minItems: 1, maxItems: 200 }),
@@ -52,11 +56,14 @@ export function readProviders(
     const key = provider.api_key_env === undefined ? noKey : keyOf(provider.api_key_env)
     if (key === undefined)
       problem(`names the key ${provider.api_key_env} of provider ${provider.name}, which is not set`)
+    const baseUrl = provider.base_url ?? usualBaseUrls[provider.kind ?? usualKind]
+    if (baseUrl === undefined) problem(`gives no base_url for provider ${provider.name}`)
     return provider.models.map((model) => ({
       id: model.id,
       provider: provider.name,
       providerModel: model.provider_model ?? model.id,
-      baseUrl: provider.base_url.replace(/\/+$/, ''),
+      kind: provider.kind ?? usualKind,
+      baseUrl: (baseUrl ?? '').replace(/\/+$/, ''),
       apiKey: key ?? noKey,
       contextTokens: model.context_tokens,
     }))

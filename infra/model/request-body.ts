@@ -79,7 +79,7 @@ function toolParam(
   }
 }
 
-function shortened(description: string): string {
+export function shortened(description: string): string {
   if (description.length <= maxDescriptionLength) return description
   return `${description.slice(0, maxDescriptionLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

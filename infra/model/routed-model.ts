@@ -57,8 +57,8 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
   }
 }
 
-function requestTo({ apiKey, baseUrl, providerModel }: ProvidedModel, request: ChatRequest): ChatRequest {
-  return { ...request, model: providerModel, account: { apiKey, baseUrl, setByUser: false } }
+function requestTo({ kind, apiKey, baseUrl, providerModel }: ProvidedModel, request: ChatRequest): ChatRequest {
+  return { ...request, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
 }
 
 /** The smallest window among those that may be asked, so that the conversation fits each of them. */

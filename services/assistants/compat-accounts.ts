@@ -1,4 +1,5 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
+import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { AssistantRecord, CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import type { Outbound } from '../outbound.ts'
@@ -6,6 +7,7 @@ import type { SecretBox } from '../secrets.ts'
 import type { Assistants } from './index.ts'
 
 export interface CompatAccountChange {
+  kind?: ProviderKind
   api_key?: string
   base_url?: string
 }
@@ -86,19 +88,21 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
   function accountAfter(
     assistantId: string,
     known: CompatAccountRecord | undefined,
-    { api_key: key, base_url: givenUrl }: CompatAccountChange,
+    { kind: givenKind, api_key: key, base_url: givenUrl }: CompatAccountChange,
   ): CompatAccountRecord {
     const baseUrl = givenUrl?.replace(/\/+$/, '') ?? known?.base_url
     if (baseUrl === undefined) throw invalidInput(['body', 'base_url'], 'an account needs a base URL', 'missing')
     if (key === undefined && known === undefined)
       throw invalidInput(['body', 'api_key'], 'an account needs a key', 'missing')
-    const updated_at = new Date()
+    const kind = givenKind ?? known?.kind ?? usualKind
+    const common = { ...(kind === usualKind ? {} : { kind }), base_url: baseUrl, updated_at: new Date() }
     if (key !== undefined) {
       const encrypted_key = secretBox.seal(key, keyContext(assistantId, baseUrl))
-      return { base_url: baseUrl, key_hint: hintOf(key), encrypted_key, updated_at }
+      return { ...common, key_hint: hintOf(key), encrypted_key }
     }
-    if (known !== undefined && known.base_url === baseUrl) return { ...known, updated_at }
-    return { base_url: baseUrl, key_hint: '', updated_at }
+    const kept = known?.base_url === baseUrl ? known : undefined
+    const sealed = kept?.encrypted_key
+    return { ...common, key_hint: kept?.key_hint ?? '', ...(sealed === undefined ? {} : { encrypted_key: sealed }) }
   }
 }
 
@@ -116,6 +120,7 @@ function hintOf(key: string): string {
 function unchanged(known: CompatAccountRecord | undefined) {
   if (known === undefined) return { compat_account: { $exists: false } }
   return {
+    'compat_account.kind': known.kind ?? { $exists: false },
     'compat_account.base_url': known.base_url,
     'compat_account.encrypted_key': known.encrypted_key ?? { $exists: false },
   }

@@ -1,6 +1,9 @@
+import type { ProviderKind } from '../../domain/provider-kinds.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
 
 export interface ServerAccount {
+  /** Default: `openai-compatible`. */
+  kind?: ProviderKind | undefined
   apiKey: string
   baseUrl: string | undefined
 }

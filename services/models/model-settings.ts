@@ -120,7 +120,7 @@ export function createModelSettings({ collections, secretBox, models }: ModelSet
     async accountOf(serverId: string): Promise<ServerAccount> {
       const account = accountOfServer(models.environment, await read(), serverId, secretBox)
       if (account === undefined) throw noServer()
-      return { apiKey: account.apiKey, baseUrl: account.baseUrl }
+      return { kind: account.kind, apiKey: account.apiKey, baseUrl: account.baseUrl }
     },
 
     /** Seals every key again that is sealed under a previous `SECRETS_KEY`. Returns how many there were. */

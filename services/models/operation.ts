@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { noKey } from '../../domain/model-catalog.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import type { ProviderKind } from '../../domain/provider-kinds.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
 import type { ModelServers } from './model-servers.ts'
 import type { ModelSettings } from './model-settings.ts'
@@ -13,7 +14,7 @@ interface ModelOperationDeps {
   tryModel: ReturnType<typeof createTryModel>
 }
 
-type Looked = { serverId: string } | { baseUrl: string; apiKey: string | undefined }
+type Looked = { serverId: string } | { kind?: ProviderKind | undefined; baseUrl: string; apiKey: string | undefined }
 
 const lookMs = 15_000
 
@@ -27,7 +28,7 @@ export function createModelOperation({ settings, servers, tryModel }: ModelOpera
       const account =
         'serverId' in where
           ? await settings.accountOf(where.serverId)
-          : { baseUrl: checkedUrl(where.baseUrl), apiKey: where.apiKey ?? noKey }
+          : { kind: where.kind, baseUrl: checkedUrl(where.baseUrl), apiKey: where.apiKey ?? noKey }
       try {
         return await servers.list(account, AbortSignal.timeout(lookMs))
       } catch (error) {

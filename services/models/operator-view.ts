@@ -2,6 +2,7 @@ import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog
 import { noKey } from '../../domain/model-catalog.ts'
 import { type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
+import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { ServerAccount } from './model-servers.ts'
@@ -13,6 +14,7 @@ export type ModelSource = 'environment' | 'stored' | 'found' | 'demo' | 'automat
 export interface ServerView {
   server_id: string
   name: string
+  kind: ProviderKind
   base_url: string | null
   source: ModelSource
   /** `unreadable`: sealed under a key that this process does not have. */
@@ -78,7 +80,7 @@ export function accountOfServer(
   const stored = record.servers.find((server) => server.server_id === serverId)
   if (stored !== undefined) {
     const apiKey = keyOf(stored, secretBox)
-    return apiKey === undefined ? undefined : { apiKey, baseUrl: stored.base_url }
+    return apiKey === undefined ? undefined : { kind: stored.kind, apiKey, baseUrl: stored.base_url }
   }
   if (serverId === openAiId) return environment.account
   const found = environment.found[placeIn(serverId, 'found-')]
@@ -105,6 +107,7 @@ function environmentServers(environment: EnvironmentModels): ServerView[] {
     return {
       server_id: `models-${place}`,
       name,
+      kind: models[0]?.kind ?? usualKind,
       base_url: models[0]?.baseUrl ?? null,
       source: 'environment' as const,
       key: keyState(apiKey),
@@ -122,6 +125,7 @@ function environmentServers(environment: EnvironmentModels): ServerView[] {
     {
       server_id: openAiId,
       name: isDemo ? 'Demo model' : 'OPENAI_BASE_URL',
+      kind: usualKind,
       base_url: account.baseUrl ?? null,
       source,
       key: isDemo ? 'none' : keyState(account.apiKey),
@@ -137,6 +141,7 @@ function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRe
   const shown = found.map(({ name, baseUrl, models }, place) => ({
     server_id: `found-${place}`,
     name,
+    kind: usualKind,
     base_url: baseUrl,
     source: 'found' as const,
     key: 'none' as const,
@@ -155,6 +160,7 @@ function storedServer(server: ModelServerRecord, secretBox: Pick<SecretBox, 'ope
   return {
     server_id: server.server_id,
     name: server.name,
+    kind: server.kind ?? usualKind,
     base_url: server.base_url,
     source: 'stored',
     key: key === undefined ? 'unreadable' : server.sealed_key === undefined ? 'none' : 'set',

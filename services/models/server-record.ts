@@ -1,10 +1,12 @@
 import { invalidInput } from '../../domain/errors.ts'
+import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
 import { keyContext, keyOf } from './stored-models.ts'
 
 export interface ModelServerChange {
   name: string
+  kind?: ProviderKind
   base_url: string
   /** Absent: the key stays, if the address stays. Null: no key. */
   api_key?: string | null
@@ -16,10 +18,17 @@ export function serverAfter(
   secretBox: SecretBox,
   serverId: string,
   known: ModelServerRecord | undefined,
-  { name, base_url: given, api_key: key, models: served }: ModelServerChange,
+  { name, kind, base_url: given, api_key: key, models: served }: ModelServerChange,
 ): ModelServerRecord {
   const baseUrl = checkedUrl(given)
-  const facts = { server_id: serverId, name, base_url: baseUrl, key_hint: '', models: distinct(served) }
+  const facts = {
+    server_id: serverId,
+    name,
+    ...(kind === undefined || kind === usualKind ? {} : { kind }),
+    base_url: baseUrl,
+    key_hint: '',
+    models: distinct(served),
+  }
   if (key) return { ...facts, key_hint: hintOf(key), sealed_key: secretBox.seal(key, keyContext(serverId, baseUrl)) }
   // A key was given for its address: it is never sent to another one.
   const isKept = key === undefined && known?.base_url === baseUrl && known.sealed_key !== undefined

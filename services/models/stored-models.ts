@@ -15,6 +15,7 @@ export function storedModels(record: ModelSettingsRecord, secretBox: Pick<Secret
         id: model.id,
         provider: server.name,
         providerModel: model.provider_model ?? model.id,
+        kind: server.kind,
         baseUrl: server.base_url,
         apiKey,
         contextTokens: model.context_tokens,

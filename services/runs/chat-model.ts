@@ -1,3 +1,4 @@
+import type { ProviderKind } from '../../domain/provider-kinds.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
@@ -7,6 +8,8 @@ import type { JsonSchema } from '../tools/tool.ts'
 
 /** The model of a run, and the account that pays. */
 export interface ModelAccount {
+  /** Default: `openai-compatible`. */
+  kind?: ProviderKind | undefined
   baseUrl: string | undefined
   apiKey: string
   /** Whether a user gave the address: then it is reached only through the guard against private networks. */

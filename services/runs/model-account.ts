@@ -12,7 +12,7 @@ export function createAccountOf(models: ModelsNow, secretBox: Pick<SecretBox, 'o
   return ({ _id, compat_account: own }: AssistantRecord): ModelAccount | undefined => {
     if (own === undefined) return platformAccount(models)
     const apiKey = own.encrypted_key && openOrUndefined(own.encrypted_key, keyContext(_id, own.base_url))
-    return apiKey ? { apiKey, baseUrl: own.base_url, setByUser: true } : undefined
+    return apiKey ? { kind: own.kind, apiKey, baseUrl: own.base_url, setByUser: true } : undefined
   }
 
   function openOrUndefined(sealed: string, context: string): string | undefined {

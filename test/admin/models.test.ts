@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { sendJson, startHttpServer } from '../support/http-server.ts'
+import { answers, saidBy, thought } from '../model/native-wire.ts'
+import { readJson, sendJson, startHttpServer } from '../support/http-server.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
@@ -137,6 +139,54 @@ describe('the settings of models that operators make', () => {
       context_source: 'known',
     })
     expect((await admin('POST', '/admin/models/servers/nowhere/try', { model: 'scripted' })).status).toBe(404)
+  })
+
+  it('reach a provider in its own interface, with what it sent with its answer', async () => {
+    const requests: { url: string; headers: IncomingHttpHeaders; body: any }[] = []
+    const server = await startHttpServer(async (request, response) => {
+      const url = request.url ?? ''
+      if (request.method === 'GET') {
+        requests.push({ url, headers: request.headers, body: undefined })
+        return sendJson(response, 200, {
+          data: [{ type: 'model', id: 'claude-sonnet-4-5', max_input_tokens: 200_000 }],
+        })
+      }
+      const body = await readJson<any>(request)
+      requests.push({ url, headers: request.headers, body })
+      const hasResult = JSON.stringify(body.messages).includes('tool_result')
+      response.setHeader('content-type', 'text/event-stream').end(hasResult ? saidBy('Done.') : answers.anthropic())
+    })
+    try {
+      const place = { kind: 'anthropic', base_url: `${server.url}/v1`, api_key: key }
+      const { body: looked } = await admin('POST', '/admin/models/look', place)
+      expect(looked.models).toEqual([{ id: 'claude-sonnet-4-5', context_tokens: 200_000, seems_to_chat: true }])
+      expect(requests[0]).toMatchObject({ url: '/v1/models?limit=1000', headers: { 'x-api-key': key } })
+      const models = [{ id: 'claude', provider_model: 'claude-sonnet-4-5' }]
+      const { body } = await put('native', { name: 'Native', ...place, models })
+      expect(serverIn(body, 'native')).toMatchObject({ kind: 'anthropic', key: 'set', base_url: `${server.url}/v1` })
+      const worker = service.worker?.platform.core.models
+      const sees = () => worker?.current().providers.models.some(({ kind }) => kind === 'anthropic') || undefined
+      await eventually('the worker to see it', async () => sees())
+
+      const { body: started } = await ask({ 'type==agent/model': 'claude' })
+      const ended = await answerOf(started.run_id)
+      expect(ended.status).toBe('success')
+      const [, first, second] = requests
+      expect(first).toMatchObject({ url: '/v1/messages', headers: { 'x-api-key': key }, body: { stream: true } })
+      expect(first?.headers.authorization).toBeUndefined()
+      const thinking = { type: 'thinking', thinking: thought, signature: 'c2lnbmF0dXJl' }
+      expect(second?.body.messages[1].content[0]).toEqual(thinking)
+      // A later run reads the conversation from the log.
+      const input = [{ type: 'human', content: 'And now?' }]
+      const again = { thread_id: started.thread_id, assistant_id: started.assistant_id, input }
+      expect((await answerOf((await user.call('POST', '/runs/', again)).body.run_id)).status).toBe('success')
+      expect(requests.at(-1)?.body.messages[1].content[0]).toEqual(thinking)
+      const shown = JSON.stringify([ended, (await user.call('GET', `/threads/${started.thread_id}/history`)).body])
+      expect(shown).not.toMatch(/provider_metadata|c2lnbmF0dXJl/)
+    } finally {
+      await admin('DELETE', '/admin/models/servers/native')
+      await server.close()
+    }
   })
 
   it('withstand what a hostile server answers', async () => {

@@ -29,10 +29,10 @@ export const adminModelQuestionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 
         response: { 200: ServedModels, ...refusals(401, 404, 502, 503) },
       },
     },
-    async ({ body: { server_id: serverId, base_url: baseUrl, api_key: apiKey } }) => {
+    async ({ body: { server_id: serverId, kind, base_url: baseUrl, api_key: apiKey } }) => {
       if ((serverId === undefined) === (baseUrl === undefined))
         throw invalidInput(['body', 'base_url'], 'give either server_id or base_url')
-      const found = await models.look(serverId === undefined ? { baseUrl: baseUrl ?? '', apiKey } : { serverId })
+      const found = await models.look(serverId === undefined ? { kind, baseUrl: baseUrl ?? '', apiKey } : { serverId })
       return {
         base_url: found.baseUrl,
         models: found.models.map(({ id, contextTokens }) => ({

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { modelNameMax, servedModelsMax } from '../../../domain/served-models.ts'
+import { Kind } from '../provider-kind.ts'
 import { nullable } from '../schemas.ts'
 
 const ModelName = Type.String({ minLength: 1, maxLength: modelNameMax })
@@ -21,6 +22,7 @@ const ModelServer = Type.Object(
   {
     server_id: Type.String(),
     name: Type.String(),
+    kind: Kind,
     base_url: nullable(Type.String({ description: "Null: OpenAI's own." })),
     source: Source,
     key: Type.Enum(['none', 'set', 'unreadable'], { title: 'ModelServerKey' }),
@@ -55,6 +57,7 @@ export const ModelSettings = Type.Object(
 export const ModelServerRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
+    kind: Type.Optional(Kind),
     base_url: BaseUrl,
     api_key: Type.Optional(
       nullable(
@@ -91,6 +94,7 @@ export const LookForModelsRequest = Type.Object(
     server_id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: 'A known server, whose key is used.' }),
     ),
+    kind: Type.Optional(Kind),
     base_url: Type.Optional(BaseUrl),
     api_key: Type.Optional(Key),
   },

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { CompatAccountRecord } from '../../../domain/records/assistant.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { Kind } from '../provider-kind.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'
 
 const params = Type.Object({ aid: PathId })
@@ -20,6 +21,7 @@ const AssistantCompatAccountPayload = Type.Object(
           'The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key.',
       }),
     ),
+    kind: Type.Optional(Kind),
     base_url: Type.Optional(
       Type.String({
         minLength: 1,
@@ -35,6 +37,7 @@ const AssistantCompatAccountPayload = Type.Object(
 const AssistantCompatAccount = Type.Object(
   {
     assistant_id: Type.String(),
+    kind: Type.Optional(Kind),
     base_url: Type.String(),
     api_key: Type.Union([Type.String(), Type.Null()], {
       description: 'The first characters of the key; null if there is none.',
@@ -108,6 +111,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
 function show(assistantId: string, account: CompatAccountRecord): Static<typeof AssistantCompatAccount> {
   return {
     assistant_id: assistantId,
+    ...(account.kind === undefined ? {} : { kind: account.kind }),
     base_url: account.base_url,
     api_key: account.encrypted_key === undefined ? null : `${account.key_hint}***`,
     updated_at: account.updated_at.toISOString(),

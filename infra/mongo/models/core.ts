@@ -107,7 +107,7 @@ const assistant = new Schema<AssistantRecord>(
     updated_at: date,
     compat_account: {
       type: new Schema(
-        { base_url: text, key_hint: maybeEmptyText, encrypted_key: String, updated_at: date },
+        { kind: String, base_url: text, key_hint: maybeEmptyText, encrypted_key: String, updated_at: date },
         { _id: false },
       ),
     },

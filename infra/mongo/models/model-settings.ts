@@ -8,6 +8,7 @@ const server = new Schema(
   {
     server_id: text,
     name: text,
+    kind: String,
     base_url: text,
     sealed_key: String,
     key_hint: { type: String, default: '' },

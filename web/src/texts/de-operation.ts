@@ -167,7 +167,7 @@ export const deOperation: typeof enOperation = {
     removeText: (name) =>
       `Assistenten können die Modelle von „${name}“ nicht mehr nutzen. Der Schlüssel des Servers wird vergessen.`,
     address: 'Adresse',
-    addressHelp: 'Basis-URL mit der Chat-Completions-Schnittstelle. Sie darf in deinem eigenen Netz liegen.',
+    addressHelp: 'Basis-URL der Schnittstelle. Sie darf in deinem eigenen Netz liegen.',
     key: 'Schlüssel',
     keyHelp: 'Wird verschlüsselt gespeichert und nur an diese Adresse gesendet. Leer: Es wird keiner gesendet.',
     keyKept: 'Leer: Der gespeicherte Schlüssel bleibt.',

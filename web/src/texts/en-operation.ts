@@ -153,7 +153,7 @@ export const enOperation = {
     removeTitle: 'Remove the server?',
     removeText: (name: string) => `Assistants can no longer use the models of “${name}”. Its key is forgotten.`,
     address: 'Address',
-    addressHelp: 'Base URL with the chat-completions interface. It may be on your own network.',
+    addressHelp: 'Base URL of the interface. It may be on your own network.',
     key: 'Key',
     keyHelp: 'Stored encrypted and sent only to this address. Empty: none is sent.',
     keyKept: 'Empty: the stored key stays.',

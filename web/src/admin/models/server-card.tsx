@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { unwrap } from '../../lib/api.ts'
 import { formatTokens } from '../../lib/format.ts'
+import { kindNames } from '../../lib/provider-kinds.ts'
 import { operationTexts } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -34,6 +35,7 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
         <span className={`badge ${server.source === 'stored' ? 'badge-accent' : ''}`}>{t.sources[server.source]}</span>
       </div>
       <p className="muted small break">
+        {server.kind === 'openai-compatible' ? '' : `${kindNames[server.kind]} · `}
         {server.base_url ?? t.openAi} · {server.key === 'set' ? t.keySet(server.key_hint) : t.keys[server.key]}
       </p>
       {server.key === 'unreadable' && <Notice tone="danger">{t.keyUnreadable}</Notice>}

@@ -2,12 +2,14 @@ import { useState } from 'react'
 import { type Schemas, unwrap } from '../../lib/api.ts'
 import { formatTokens } from '../../lib/format.ts'
 import { newId } from '../../lib/new-id.ts'
+import { type ProviderKind, exampleUrls } from '../../lib/provider-kinds.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { operationTexts } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { CheckField, TextField } from '../../ui/field.tsx'
+import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { AdminApi } from '../api.ts'
 import { type ModelServer, keepSettings } from './use-models.ts'
@@ -33,14 +35,16 @@ interface ServerDialogProps {
 export function ServerDialog({ api, draft: { server, name: givenName, baseUrl }, onClose }: ServerDialogProps) {
   const [name, setName] = useState(server?.name ?? givenName ?? '')
   const [url, setUrl] = useState(server?.base_url ?? baseUrl ?? '')
+  const [kind, setKind] = useState<ProviderKind>(server?.kind ?? 'openai-compatible')
   const [key, setKey] = useState('')
   const [isKeyRemoved, setKeyRemoved] = useState(false)
   const [chosen, setChosen] = useState<Model[]>(() => storedModels(server))
   const [found, setFound] = useState<Schemas['ServedModels']['models']>()
   const [other, setOther] = useState('')
-  const keepsKey = server?.key === 'set' && server.base_url === url && key === '' && !isKeyRemoved
+  const keepsKey =
+    server?.key === 'set' && server.kind === kind && server.base_url === url && key === '' && !isKeyRemoved
   const look = useSubmit(async () => {
-    const body = keepsKey ? { server_id: server.server_id } : { base_url: url, ...(key && { api_key: key }) }
+    const body = keepsKey ? { server_id: server.server_id } : { kind, base_url: url, ...(key && { api_key: key }) }
     const served = await unwrap(api.POST('/admin/models/look', { body }))
     setUrl(served.base_url ?? url)
     if (name === '') setName(hostOf(served.base_url ?? url))
@@ -49,7 +53,7 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
   })
   const save = useSubmit(async () => {
     const path = { server_id: server?.server_id ?? newId() }
-    const body = { name, base_url: url, models: chosen, ...keyChange({ key, isKeyRemoved }) }
+    const body = { name, kind, base_url: url, models: chosen, ...keyChange({ key, isKeyRemoved }) }
     keepSettings(await unwrap(api.PUT('/admin/models/servers/{server_id}', { params: { path }, body })))
     onClose()
   })
@@ -58,6 +62,15 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
     <Dialog wide title={server ? t.editTitle : t.add} onClose={onClose}>
       <form className="form" onSubmit={save.onSubmit}>
         {save.problem && <Notice tone="danger">{save.problem}</Notice>}
+        <KindField
+          label={texts.providerKind}
+          value={kind}
+          onValue={(chosen) => {
+            if (url === '' || url === exampleUrls[kind])
+              setUrl(chosen === 'openai-compatible' ? '' : exampleUrls[chosen])
+            setKind(chosen)
+          }}
+        />
         <TextField
           label={t.address}
           help={t.addressHelp}
@@ -65,7 +78,7 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
           required
           autoFocus
           maxLength={2000}
-          placeholder="http://127.0.0.1:11434/v1"
+          placeholder={exampleUrls[kind]}
           value={url}
           onValue={setUrl}
         />

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, api, queryClient, unwrap } from '../../lib/api.ts'
+import { type ProviderKind, exampleUrls } from '../../lib/provider-kinds.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 
@@ -26,11 +28,15 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
       }
     },
   })
+  const [chosenKind, setKind] = useState<ProviderKind>()
   const [key, setKey] = useState('')
   const [url, setUrl] = useState('')
+  const kind = chosenKind ?? account.data?.kind ?? 'openai-compatible'
   const form = useSubmit(async () => {
     try {
-      await unwrap(api.PUT('/assistants/{aid}/compat-account', { ...path, body: { api_key: key, base_url: url } }))
+      await unwrap(
+        api.PUT('/assistants/{aid}/compat-account', { ...path, body: { kind, api_key: key, base_url: url } }),
+      )
     } catch (error) {
       if (error instanceof ApiError && error.status === 403) throw new Error(t.mustBePublic)
       throw error
@@ -63,6 +69,7 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
       )}
       <form className="card form" onSubmit={form.onSubmit}>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <KindField label={texts.providerKind} value={kind} onValue={setKind} />
         <TextField
           label={t.key}
           help={t.keyHelp}
@@ -72,7 +79,7 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
           value={key}
           onValue={setKey}
         />
-        <TextField label={t.url} help={t.urlHelp} type="url" required value={url} onValue={setUrl} />
+        <TextField label={t.url} help={t.urlHelp(exampleOf(kind))} type="url" required value={url} onValue={setUrl} />
         <div>
           <Button type="submit" look="primary" busy={form.isBusy}>
             {texts.save}
@@ -81,4 +88,9 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
       </form>
     </div>
   )
+}
+
+/** An account is at a provider, not on one's own machine. */
+function exampleOf(kind: ProviderKind): string {
+  return exampleUrls[kind === 'openai-compatible' ? 'openai-responses' : kind]
 }

@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto'
+import type { NativeKind } from '../../../domain/provider-kinds.ts'
+import { rewrittenNumbers, withArgumentTexts } from '../argument-texts.ts'
+
+/**
+ * Google sends arguments as objects, and its package reads their numbers as doubles. Numbers that a double does not hold
+ * pass it as marked texts, and are numbers again in the arguments of calls.
+ */
+export function exactArguments(kind: NativeKind) {
+  if (kind !== 'google') return { rewrite: withArgumentTexts, restore: (text: string) => text }
+  const mark = `number ${randomUUID()} `
+  const marked = new RegExp(`"${mark}(-?[0-9.eE+-]+)"`, 'g')
+  return {
+    rewrite: (data: string): string =>
+      data.includes('"functionCall"') ? rewrittenNumbers(data, (source) => `${mark}${source}`) : data,
+    restore: (text: string): string => text.replaceAll(marked, '$1'),
+  }
+}

@@ -1,0 +1,124 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { type NativeKind, usualBaseUrls } from '../../../domain/provider-kinds.ts'
+import { ModelFailure } from '../../../domain/model-failure.ts'
+import type { AnswerDelta, ChatModel, ChatRequest } from '../../../services/runs/chat-model.ts'
+import { brokenOff, notTaken } from '../chat-failures.ts'
+import { type AnswerLimits, guardFetch } from '../guarded-fetch.ts'
+import { nativeOriginOf } from '../provider-metadata.ts'
+import { type AskedForm, callOptions } from './call-options.ts'
+import { exactArguments } from './exact-arguments.ts'
+import { createNativeAnswer } from './native-answer.ts'
+import { nativeFailure, refusalText } from './native-failures.ts'
+import { nameFor } from './native-prompt.ts'
+import { openModel } from './open-model.ts'
+import { unusableMember, warnedMember } from './unusable-members.ts'
+
+interface NativeModelOptions extends AnswerLimits {
+  /** Reaches the servers that the settings name. */
+  ownFetch: typeof fetch
+  /** Reaches addresses that users set; refuses private ones. */
+  guardedFetch: typeof fetch
+}
+
+/**
+ * Models in the interfaces of their own providers. The packages do not retry: the workflow does. What a provider refuses
+ * of an earlier answer, or of its thinking, is left out when it is asked again.
+ */
+export function createNativeModel(
+  kind: NativeKind,
+  { ownFetch, guardedFetch, silenceMs }: NativeModelOptions,
+): ChatModel {
+  return {
+    async *stream({ account, ...request }) {
+      const { apiKey, baseUrl = usualBaseUrls[kind], setByUser } = account
+      if (baseUrl === undefined) throw noAddress(kind)
+      const origin = nativeOriginOf(kind, { baseUrl, model: request.model })
+      const unusable = unusableMember(request, kind)
+      if (unusable !== undefined) throw notTaken(unusable)
+      let form: AskedForm = { kind, origin, withMetadata: true, withEffort: true, withSummary: true }
+      for (;;) {
+        const exact = exactArguments(kind)
+        const guard = guardFetch(setByUser ? guardedFetch : ownFetch, {
+          silenceMs,
+          form: kind === 'bedrock' ? 'frames' : 'events',
+          rewrite: exact.rewrite,
+        })
+        let isAnswering = false
+        try {
+          const model = await openModel(kind, request.model, { apiKey, baseUrl, fetch: guard.fetch })
+          const { stream } = await model.doStream(callOptions(request, form))
+          for await (const delta of read(stream, { request, kind, origin, argumentsText: exact.restore })) {
+            isAnswering = true
+            yield delta
+          }
+          return
+        } catch (error) {
+          request.signal.throwIfAborted()
+          const failure = nativeFailure(guard.failure ?? error, apiKey)
+          const next =
+            isAnswering || guard.failure !== undefined ? undefined : formAfter(refusalText(error), form, request)
+          if (next === undefined) throw failure
+          form = next
+        } finally {
+          guard.close()
+        }
+      }
+    },
+  }
+}
+
+async function* read(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  {
+    request,
+    kind,
+    origin,
+    argumentsText,
+  }: {
+    request: Omit<ChatRequest, 'account'>
+    kind: NativeKind
+    origin: string
+    argumentsText(text: string): string
+  },
+): AsyncGenerator<AnswerDelta> {
+  const answer = createNativeAnswer({
+    names: new Map(request.tools.map(({ name }) => [nameFor(name, kind), name])),
+    addSources: request.responseFormat === undefined,
+    argumentsText,
+  })
+  for await (const part of stream) {
+    if (part.type === 'error') throw part.error
+    if (part.type === 'stream-start') {
+      const unusable = warnedMember(part.warnings, request)
+      if (unusable !== undefined) throw notTaken(unusable)
+    }
+    yield* answer.read(part)
+  }
+  if (!answer.finished) throw brokenOff()
+  yield* answer.end()
+  const { pieces } = answer
+  if (pieces !== undefined) yield { type: 'provider', metadata: { origin, members: { pieces } } }
+}
+
+/** The form in which a provider is asked again after a refusal with this text; undefined if nothing can be left out. */
+function formAfter(
+  text: string | undefined,
+  form: AskedForm,
+  { messages, sampling, setByCaller = [] }: Omit<ChatRequest, 'account'>,
+): AskedForm | undefined {
+  if (text === undefined || !/thinking|reasoning|signature|encrypted/i.test(text)) return undefined
+  if (form.withSummary && /summary/i.test(text)) return { ...form, withSummary: false }
+  const hasMetadata = messages.some((message) => message.role === 'assistant' && message.provider !== undefined)
+  if (form.withMetadata && hasMetadata) return { ...form, withMetadata: false }
+  const canLoseEffort = sampling.reasoning_effort !== undefined && !setByCaller.includes('reasoning_effort')
+  return form.withEffort && canLoseEffort ? { ...form, withEffort: false } : undefined
+}
+
+function noAddress(kind: NativeKind): ModelFailure {
+  return new ModelFailure('The model server has no address.', {
+    statusCode: 502,
+    type: 'model_error',
+    details: `a provider of the kind ${kind} needs a base URL`,
+    retryable: false,
+  })
+}
