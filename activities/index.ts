@@ -11,19 +11,18 @@ import { createScheduleActivities } from './schedules/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
-  // `documents` and `accounts` include deletions, because an earlier version began deletions on these queues.
   const documents = createDocumentActivities(deps.documents)
   const crawls = createCrawlActivities(deps.crawls)
-  const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
     runs: createRunActivities(deps.steps),
     documents,
-    accounts: {
-      ...createAccountActivities(deps),
-      ...createFeedbackActivities(deps.feedback),
-      ...deletions,
+    accounts: { ...createAccountActivities(deps), ...createFeedbackActivities(deps.feedback) },
+    deletions: {
+      ...createDeletionActivities(deps.deletion),
+      ...createCleanupActivities(deps.cleanup),
+      deleteFile: documents.deleteFile,
+      deleteSource: crawls.deleteSource,
     },
-    deletions: { ...deletions, deleteFile: documents.deleteFile, deleteSource: crawls.deleteSource },
     schedules: createScheduleActivities(deps.schedules),
     crawls,
   } satisfies Record<Queue, object>

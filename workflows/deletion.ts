@@ -1,7 +1,6 @@
 import {
   type ActivityOptions,
   ApplicationFailure,
-  patched,
   proxyActivities,
   setCurrentDetails,
   sleep,
@@ -43,7 +42,7 @@ export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (inpu
   for (let round = 1; round <= rounds; round++) {
     setCurrentDetails(`Round ${round}: ending open runs.`)
     await stopForDeletion(input)
-    if (input.kind === 'account' && patched('ends-payments-first')) {
+    if (input.kind === 'account') {
       setCurrentDetails(`Round ${round}: ending subscriptions. While the payment provider is away, nothing is removed.`)
       await endPayments(input)
     }

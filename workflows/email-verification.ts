@@ -3,7 +3,6 @@ import {
   allHandlersFinished,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -49,7 +48,7 @@ export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContr
   setHandler(verify, async ({ code, correct }): Promise<VerifyCodeResult> => {
     if (verified) {
       // Callers log in as soon as they are told this, so the database must hold it.
-      if (patched('verification-is-stored')) await condition(() => isStored)
+      await condition(() => isStored)
       return { outcome: 'already_verified' }
     }
     if (code.runId !== runId || code.send !== send) return { outcome: 'superseded', current: { runId, send } }

@@ -4,11 +4,11 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
 import {
@@ -18,10 +18,8 @@ import {
   type IngestionResult,
   ingestionContract,
 } from '../domain/contracts/ingestion.ts'
-import { defaultPatienceHours } from '../domain/contracts/patience.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
-import { isHistoryLong } from './history-length.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
 
 const { signals, queries } = ingestionContract
@@ -46,7 +44,7 @@ export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (in
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
   for (const outcome of before) result[outcome]++
   setHandler(queries.progress, () => progress)
-  const patienceMs = (input.patienceHours ?? defaultPatienceHours) * 3_600_000
+  const patienceMs = input.patienceHours * 3_600_000
   const waits = new Map<string, string>()
   let headline = ''
   const show = () => setCurrentDetails([headline, ...waits.values()].join('\n\n'))
@@ -85,7 +83,7 @@ export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (in
   for (const [index, file] of files.entries()) {
     const { fileId } = file.step
     // Files that are being extracted are finished here; the others go to the next execution.
-    isEnding ||= isHistoryLong('ingestion-continue-as-new')
+    isEnding ||= workflowInfo().continueAsNewSuggested
     if (isEnding && index === extractions.length) {
       const { retry: _, ...rest } = input
       const fileIds = input.fileIds.slice(index)
@@ -185,10 +183,9 @@ async function embedAll(file: IngestedFile): Promise<FileOutcome> {
   for (let pauses = 0; ; pauses++) {
     const result = await keepTrying(() => embedFile(file.step), file.trying)
     if (result !== 'waiting') return result
-    if (!patched('pauses-between-embeddings')) continue
     const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** pauses)
     await (file.isExtracted ? sleep(pauseMs) : condition(() => file.isExtracted, pauseMs))
-    if (file.isQueued && patched('no-embedding-of-queued-files')) await untilBeingRead(file)
+    if (file.isQueued) await untilBeingRead(file)
   }
 }
 

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, patched, sleep } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, sleep } from '@temporalio/workflow'
 import { outageTypes, readerFailedType } from '../domain/contracts/ingestion.ts'
 
 const firstPauseMs = 5000
@@ -29,7 +29,7 @@ export async function keepTrying<T>(
       return result
     } catch (error) {
       const failure = describeFailure(error)
-      if (failure === undefined || failure.kind === 'refused' || !patched('waits-for-outages')) throw error
+      if (failure === undefined || failure.kind === 'refused') throw error
       if (failure.kind === 'surprise' && ++surprised >= surprises) throw error
       if (failure.kind === 'outage' && waitedMs >= patienceMs) throw error
       const pauseMs = Math.max(Math.min(longestPauseMs, firstPauseMs * 2 ** pauses), failure.askedMs)

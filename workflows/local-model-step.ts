@@ -6,7 +6,6 @@ import {
   TimeoutFailure,
   condition,
   isCancellation,
-  patched,
   proxyLocalActivities,
   setCurrentDetails,
   sleep,
@@ -75,7 +74,7 @@ function modelStepOf(run: CarriedRun) {
 function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailure {
   if (cause instanceof TimeoutFailure) return true
   if (!(cause instanceof ApplicationFailure)) return false
-  return cause.type === supersededType ? patched('thread-repeat-superseded-step') : cause.nonRetryable !== true
+  return cause.type === supersededType || cause.nonRetryable !== true
 }
 
 /** The third detail of a model failure is the time that the server asks to wait. */

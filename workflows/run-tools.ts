@@ -1,4 +1,4 @@
-import { ActivityCancellationType, condition, isCancellation, patched, proxyActivities } from '@temporalio/workflow'
+import { ActivityCancellationType, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
 import {
   type CarriedRun,
@@ -14,7 +14,7 @@ import { isTimeOver, remainingMs, remainingTime } from './time-limit.ts'
  * The calls of a step in order, a few at a time. When the run's time is over, no further call begins. When the run
  * is cancelled, all calls have stopped before it is settled.
  */
-export async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls = calls.length): Promise<void> {
+export async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls: number): Promise<void> {
   const queue = calls.values()
   const work = async () => {
     for (const call of queue) {
@@ -26,7 +26,7 @@ export async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCa
   try {
     await Promise.all(workers)
   } catch (error) {
-    if (patched('thread-await-all-tools')) await Promise.allSettled(workers)
+    await Promise.allSettled(workers)
     throw error
   }
 }
@@ -44,7 +44,7 @@ async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
   })
   try {
     const outcome = await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
-    // Activities that only store a result return nothing, in older histories null.
+    // Activities that only store a result return nothing.
     if (outcome) await untilAnswered(run, call, outcome.askedRunId)
   } catch (error) {
     if (isCancellation(error)) throw error

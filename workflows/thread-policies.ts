@@ -10,18 +10,6 @@ import type { PlannedCall } from '../domain/contracts/thread.ts'
 export const modelStepTimeout = '15m'
 export const modelStepRetries = { initialMs: 200, backoffCoefficient: 2, maximumMs: 20_000, maximumAttempts: 8 }
 
-/** For threads that an earlier version started: their model steps are regular activities. */
-export const modelStepPolicy: ActivityOptions = {
-  startToCloseTimeout: modelStepTimeout,
-  heartbeatTimeout: '3s',
-  retry: {
-    initialInterval: modelStepRetries.initialMs,
-    backoffCoefficient: modelStepRetries.backoffCoefficient,
-    maximumInterval: modelStepRetries.maximumMs,
-    maximumAttempts: modelStepRetries.maximumAttempts,
-  },
-}
-
 /**
  * The end of a run, or its wait for the client, is retried for about three minutes. A run that could not be ended by then must not block its
  * thread: the sweep of open runs ends it later.

@@ -1,6 +1,5 @@
 // Before a change: docs/traps.md, Temporal.
 import {
-  ActivityCancellationType,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
@@ -9,11 +8,11 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   log,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
 import { searchAttributePairs } from '../domain/contracts/search-attributes.ts'
@@ -23,19 +22,16 @@ import {
   type PlannedCall,
   type PlannedTools,
   type SettleInput,
-  type SettleResult,
-  type StepResult,
   threadBusyType,
   threadContract,
 } from '../domain/contracts/thread.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import type { RunStatus } from '../domain/records/run.ts'
-import { modelStepPolicy, settlePolicy } from './thread-policies.ts'
-import { isHistoryLong } from './history-length.ts'
+import { settlePolicy } from './thread-policies.ts'
 import { localModelStep } from './local-model-step.ts'
 import { expiredError, outcomeOf, stepLimitReached } from './run-outcome.ts'
 import { runTools } from './run-tools.ts'
-import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
+import { extendTimeLimit, isTimeOver, newTimeLimit, timeLimitReached } from './time-limit.ts'
 
 const { signals, updates } = threadContract
 
@@ -55,7 +51,7 @@ interface CurrentRun {
  * is cancelled, it settles all its runs as cancelled before it ends.
  */
 export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) => {
-  const { threadId, carried, run: first, localSteps = false } = input
+  const { threadId, carried, run: first } = input
   const waiting: EnqueueRun[] = [...(carried?.waiting ?? []), ...(first ? [first] : [])]
   const cancelled = new Set(carried?.cancelled)
   /** The newest run that interrupts others. Ids are time-ordered. */
@@ -86,14 +82,9 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     // Requests that are sent at once can arrive in another order than that of their ids.
     const newer = waiting.findIndex((other) => other.runId > runId)
     const isInterrupted = interruptedBy !== undefined && runId < interruptedBy
-    const isSpecial = run.strategy === 'interrupt' || newer !== -1 || isInterrupted
-    const byId = isSpecial && patched('thread-orders-runs-by-id')
-    if (run.strategy === 'interrupt') {
-      if (byId) cancelOlder(runId)
-      else cancelAll()
-    }
-    waiting.splice(byId && newer !== -1 ? newer : waiting.length, 0, run)
-    if (isCancelled || (byId && isInterrupted)) cancelled.add(runId)
+    if (run.strategy === 'interrupt') cancelOlder(runId)
+    waiting.splice(newer === -1 ? waiting.length : newer, 0, run)
+    if (isCancelled || isInterrupted) cancelled.add(runId)
   }
 
   setHandler(signals.enqueueRun, enqueue)
@@ -111,13 +102,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   const refuseWhenBusy = ({ runId }: EnqueueRun) => {
     if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
   }
-  const tryEnqueue = (run: EnqueueRun) => {
-    // Only in histories from before the validator was introduced.
-    if (isBusyFor(run.runId)) return false
-    enqueue(run)
-    return true
-  }
-  setHandler(updates.tryEnqueueRun, tryEnqueue, { validator: refuseWhenBusy })
+  setHandler(updates.tryEnqueueRun, enqueue, { validator: refuseWhenBusy })
   CancellationScope.current().cancelRequested.catch(() => {
     isCancelled = true
     cancelAll()
@@ -142,7 +127,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     current = started
     if (cancelled.delete(runId)) started.scope.cancel()
     showStatus(runId, 'running')
-    const status = await executeRun(started, { localSteps, showStatus })
+    const status = await executeRun(started, showStatus)
     if (status === 'carried') return goOnAsNew()
     showStatus(runId, status)
     await tellAsker(started.run)
@@ -159,7 +144,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
       ...(current === undefined ? {} : { current: current.run }),
       ...(interruptedBy === undefined ? {} : { interruptedBy }),
     }
-    return continueAsNew<typeof threadWorkflow>({ threadId, carried: state, ...(localSteps && { localSteps }) })
+    return continueAsNew<typeof threadWorkflow>({ threadId, carried: state })
   }
 }
 
@@ -167,21 +152,18 @@ function begin(run: CarriedRun): CurrentRun {
   return { run, scope: new CancellationScope() }
 }
 
-const shouldContinueAsNew = () => isHistoryLong('thread-continue-as-new')
+const shouldContinueAsNew = () => workflowInfo().continueAsNewSuggested
 
 /**
  * Executes model steps and tool calls until the run has ended, or continues as new. A run that fails or is
  * cancelled is settled, so that the thread can continue.
  */
-async function executeRun(
-  { run, scope }: CurrentRun,
-  { localSteps, showStatus }: { localSteps: boolean; showStatus: ShowStatus },
-): Promise<RunStatus | 'carried'> {
+async function executeRun({ run, scope }: CurrentRun, showStatus: ShowStatus): Promise<RunStatus | 'carried'> {
   const { runId } = run
   try {
     return await scope.run(async () => {
       for (;;) {
-        const planned = run.undecided ?? (await planTools(run, localSteps))
+        const planned = run.undecided ?? (await planTools(run))
         if ('status' in planned) return planned.status
         const { calls, maxSteps, parallelCalls } = planned
         if (run.undecided) {
@@ -195,7 +177,6 @@ async function executeRun(
         }
         setCurrentDetails(`Run ${runId}: tools ${namesOf(calls)}`)
         await runTools(run, calls, parallelCalls)
-        // Answers of earlier versions have no calls of a client.
         if (planned.clientTurn) {
           if (isTimeOver(run)) throw timeLimitReached(run)
           const { status } = await clientTurn({ runId, step: run.step })
@@ -216,8 +197,8 @@ async function executeRun(
 }
 
 /** One model step. Calls that need a person's decision are recorded as undecided. */
-async function planTools(run: CarriedRun, localSteps: boolean): Promise<PlannedTools | { status: RunStatus }> {
-  const result = await (localSteps ? localModelStep(run) : regularModelStep(run))
+async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunStatus }> {
+  const result = await localModelStep(run)
   if (result.next === 'done') return { status: result.status ?? 'success' }
   const { next: _, approval, ...planned } = result
   if (approval) run.undecided = undecidedOf(planned)
@@ -258,30 +239,14 @@ async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<
   }
 }
 
-/** For threads of an earlier version. */
-async function regularModelStep(run: CarriedRun): Promise<StepResult> {
-  const { runId, step } = run
-  setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
-  if (isTimeOver(run)) throw timeLimitReached(run)
-  const { modelStep } = proxyActivities<Pick<RunActivities, 'modelStep'>>({
-    ...modelStepPolicy,
-    ...remainingTime(run),
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  })
-  const result = await modelStep({ runId, step })
-  if (result.next === 'queued') throw ApplicationFailure.nonRetryable('Only local steps are queued.')
-  return result
-}
-
 /**
  * Ends a run that did not end by itself. If it cannot be ended, the sweep of open runs ends it later, and the
  * thread continues.
  */
 async function settle(input: SettleInput): Promise<RunStatus> {
   try {
-    // Activities of an earlier version returned nothing.
-    const result: SettleResult | undefined = await CancellationScope.nonCancellable(() => settleRun(input))
-    return result?.status ?? input.outcome
+    const { status } = await CancellationScope.nonCancellable(() => settleRun(input))
+    return status
   } catch (error) {
     log.error('A run could not be ended.', { runId: input.runId, error })
     return input.outcome

@@ -24,9 +24,8 @@ export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCa
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
 export function createRunActivities(steps: RunSteps) {
   return {
-    // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: OnThread<StepInput>): Promise<StepResult | StepQueued> =>
-      steps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
+      steps.execute(input, cancellationSignal()),
     ),
     clientTurn: step((input: OnThread<StepInput>): Promise<ClientTurnResult> => steps.clientTurn(input)),
     settleRun: step((input: OnThread<SettleInput>): Promise<SettleResult> =>

@@ -40,7 +40,7 @@ export interface IngestionInput {
   /** Set when failed files are retried: the number of the retry. */
   retry?: number
   /** How long a step may wait in total while stores or model servers are away. */
-  patienceHours?: number
+  patienceHours: number
   /** Set when a long ingestion continues as new: the results of the files so far. */
   outcomes?: Record<string, FileOutcome>
 }

@@ -10,7 +10,7 @@ export const threadContract = {
   type: workflowType('threadWorkflow'),
   queue: 'runs',
   id: ({ threadId }) => `thread/${threadId}`,
-  input: ({ threadId, run }) => ({ threadId, localSteps: true, ...(run === undefined ? {} : { run }) }),
+  input: ({ threadId, run }) => ({ threadId, ...(run === undefined ? {} : { run }) }),
   summary: ({ threadId }) => `Thread ${threadId}`,
   attributes: ({ userId, projectId, threadId, assistantId, runId, run }) => ({
     UserId: userId,
@@ -37,7 +37,7 @@ export const threadContract = {
      * Like the signal, but refused with `threadBusyType` while another run is open. The validator refuses it, so
      * that a refusal is not written to the history.
      */
-    tryEnqueueRun: defineUpdate<boolean, [EnqueueRun]>('tryEnqueueRun'),
+    tryEnqueueRun: defineUpdate<void, [EnqueueRun]>('tryEnqueueRun'),
   },
 } satisfies WorkflowContract<{
   key: { threadId: string }
@@ -55,8 +55,6 @@ export interface ThreadWorkflowInput {
   carried?: CarriedThread
   /** The run with which the workflow is started; further runs arrive by signal. */
   run?: EnqueueRun
-  /** Whether model steps are local activities; absent in executions that earlier versions started. */
-  localSteps?: boolean
 }
 
 /** The state that a thread's workflow passes on when it continues as new. */
@@ -128,8 +126,7 @@ export interface StepInput {
 }
 
 /**
- * What an activity is asked, with the thread of the workflow that asks. The thread is read from the workflow's id, so that
- * histories of earlier versions lead to it too.
+ * What an activity is asked, with the thread of the workflow that asks. The thread is read from the workflow's id.
  */
 export type OnThread<Input> = Input & { threadId: string }
 
@@ -155,8 +152,8 @@ export interface PlannedTools {
   /** A run that waits for the client so long has expired. */
   expiresAfterMs?: number
   calls: PlannedCall[]
-  /** How many calls may run at once. Results of earlier versions lack it; then there is no limit. */
-  parallelCalls?: number
+  /** How many calls may run at once. */
+  parallelCalls: number
   /** How many model steps the run may make. */
   maxSteps: number
 }

@@ -79,7 +79,7 @@ export function createHandOver(deps: HandOverDeps) {
     if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
     for (let tries = 1; ; tries++) {
       const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
-      if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
+      if (outcome.status === 'answered') return 'enqueued'
       // It ended in this moment: the next attempt starts another one.
       if (outcome.status === 'not_running' && tries < closingTriesMax) continue
       if (outcome.status === 'not_running')

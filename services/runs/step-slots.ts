@@ -5,14 +5,10 @@ import type { Collections } from '../collections.ts'
 import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
 
 /**
- * Executes a model step when its turn comes; throws the signal's reason if the signal aborts first. A step that `mayLeave`
- * waits for a moment only: its workflow is told with a signal when a slot is free.
+ * Executes a model step when its turn comes; throws the signal's reason if the signal aborts first. A step waits for a
+ * moment only: then its workflow is told with a signal when a slot is free.
  */
-export type InStepSlot = <T>(
-  run: RunKey,
-  options: { signal: AbortSignal; mayLeave: boolean },
-  work: () => Promise<T>,
-) => Promise<T | StepQueued>
+export type InStepSlot = <T>(run: RunKey, signal: AbortSignal, work: () => Promise<T>) => Promise<T | StepQueued>
 
 export interface StepSlots {
   inSlot: InStepSlot
@@ -48,10 +44,10 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
   const semaphore = createSemaphore({ slots, waitingPerOwner: Infinity })
   const line = createLine(deps, semaphore)
 
-  async function acquire(key: RunKey, signal: AbortSignal, mayLeave: boolean): Promise<Release | undefined> {
+  async function acquire(key: RunKey, signal: AbortSignal): Promise<Release | undefined> {
     const { _id: runId } = key
     const known = line.placeOf(runId)
-    if (known) return line.turnAt(known, signal, mayLeave ? 0 : undefined)
+    if (known) return line.turnAt(known, signal, 0)
     const free = semaphore.tryAcquire()
     if (free) return free
     const run = await deps.collections.runs.findOne(runKey(key), { user_id: 1, thread_id: 1 }).lean()
@@ -60,13 +56,13 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
     const freeNow = line.placeOf(runId) ? undefined : semaphore.tryAcquire()
     if (freeNow) return freeNow
     const place = line.placeOf(runId) ?? line.join(runId, run ?? { user_id: '', thread_id: '' })
-    return line.turnAt(place, signal, mayLeave ? longestWaitMs : undefined)
+    return line.turnAt(place, signal, longestWaitMs)
   }
 
   return {
     tryAcquire: () => semaphore.tryAcquire(),
-    async inSlot(key, { signal, mayLeave }, work) {
-      const release = await acquire(key, signal, mayLeave)
+    async inSlot(key, signal, work) {
+      const release = await acquire(key, signal)
       if (release === undefined) {
         const checkAfterMs = Math.min(Math.max(line.length * looks.eachMs, looks.leastMs), looks.mostMs)
         return { next: 'queued', checkAfterMs }
@@ -141,7 +137,7 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
     },
 
     /** Waits for a slot; undefined after `limitMs`, and then the run keeps its place. */
-    turnAt(place: Place, signal: AbortSignal, limitMs?: number): Promise<Release | undefined> {
+    turnAt(place: Place, signal: AbortSignal, limitMs: number): Promise<Release | undefined> {
       const kept = takeKept(place)
       if (kept) return Promise.resolve(kept)
       return new Promise((resolve, reject) => {
@@ -149,7 +145,7 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
           end()
           resolve(undefined)
         }
-        const timer = limitMs === undefined ? undefined : setTimeout(leave, limitMs)
+        const timer = setTimeout(leave, limitMs)
         const end = () => {
           clearTimeout(timer)
           signal.removeEventListener('abort', abort)

@@ -108,18 +108,15 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
       live.early.catch(() => undefined)
     },
 
-    /** Executes a model step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */
-    async execute(
-      input: OnThread<StepInput>,
-      { signal, mayLeave }: { signal: AbortSignal; mayLeave: boolean },
-    ): Promise<StepResult | StepQueued> {
+    /** Executes a model step that a workflow asks for. `queued` if no slot is free. */
+    async execute(input: OnThread<StepInput>, signal: AbortSignal): Promise<StepResult | StepQueued> {
       const { threadId, runId, step } = input
       const live = liveRuns.get(runId)
       if (live?.early && live.step === step && live.apply('ask')) {
         const result = await answer(live, live.early, signal)
         if (result !== undefined) return result
       }
-      return slots.inSlot({ _id: runId, thread_id: threadId }, { signal, mayLeave }, () => execute(input, signal))
+      return slots.inSlot({ _id: runId, thread_id: threadId }, signal, () => execute(input, signal))
     },
 
     /** Lets a run wait for results of its client, or end without them. */

@@ -53,8 +53,8 @@ describe('an assistant that asks another', () => {
     expect(JSON.stringify(typedSearchAttributes ?? searchAttributes)).toContain(run.runId)
 
     for (const [name, threadId] of [
-      ['thread-asking-local', talk.threadId],
-      ['thread-asked-local', asked.thread_id],
+      ['thread-asking', talk.threadId],
+      ['thread-asked', asked.thread_id],
     ]) {
       const handle = service.temporal.workflow.getHandle(threadContract.id({ threadId }))
       await handle.result()

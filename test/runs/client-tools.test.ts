@@ -117,7 +117,7 @@ describe('functions of the client', () => {
     await talk.client.post(resume, outputs(['w0', 'late']), 409)
     const history = await historyOf(talk.threadId)
     expect(historyText(history)).not.toContain('Rome')
-    await recordHistory('thread-client-results-local', history)
+    await recordHistory('thread-client-results', history)
   })
 
   it('end a run with the error expired when their results do not come in time, and its thread goes on', async () => {
@@ -194,7 +194,7 @@ describe('functions of the client', () => {
       { role: 'tool', tool_call_id: 'w0', content: 'from the client' },
       { role: 'tool', tool_call_id: 's0', content: expect.stringContaining('from the server') },
     ])
-    await recordHistory('thread-client-and-server-local', await historyOf(talk.threadId))
+    await recordHistory('thread-client-and-server', await historyOf(talk.threadId))
   })
 
   it('and decisions about tools of the server are waited for at once', async () => {
@@ -267,7 +267,7 @@ describe('functions of the client', () => {
       status: 'success',
       finish_reason: 'tool_calls',
     })
-    await recordHistory('thread-client-returned-local', await historyOf(talk.threadId))
+    await recordHistory('thread-client-returned', await historyOf(talk.threadId))
   })
 
   it('are refused if there are too many, if they repeat a name, or are too large', async () => {

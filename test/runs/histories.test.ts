@@ -53,7 +53,7 @@ describe('the history of a thread', () => {
     ]) {
       expect(text).not.toContain(secret)
     }
-    await recordHistory('thread-approved-tool-local', history)
+    await recordHistory('thread-approved-tool', history)
   })
 
   it('of a simple run has one local activity; a run that fails or is cancelled is settled', async () => {
@@ -63,19 +63,19 @@ describe('the history of a thread', () => {
     const plain = await historyOf(simple.threadId)
     expect(plain.events?.filter((event) => event.activityTaskScheduledEventAttributes)).toEqual([])
     expect(plain.events?.filter((event) => event.markerRecordedEventAttributes)).toHaveLength(1)
-    await recordHistory('thread-simple-local', plain)
+    await recordHistory('thread-simple', plain)
 
     const failing = await conversation(service)
     service.model.reply({ status: 400 })
     await failing.stream('Hi')
-    await recordHistory('thread-failed-local', await historyOf(failing.threadId))
+    await recordHistory('thread-failed', await historyOf(failing.threadId))
 
     const cancelled = await conversation(service)
     const reply = service.model.reply({ text: ['Some ', new Promise<never>(() => {})] })
     const { run_id } = await cancelled.start('Hi')
     await reply.arrived
     await cancelled.client.post(`/runs/${run_id}/cancel`)
-    await recordHistory('thread-cancelled-local', await historyOf(cancelled.threadId))
+    await recordHistory('thread-cancelled', await historyOf(cancelled.threadId))
   })
 
   it('is found by user, assistant and run, and by status if the run did not succeed', async () => {

@@ -43,7 +43,7 @@ function modelSteps() {
     executions,
     begin: () => steps.begin(live),
     execute: (step = 0, signal = new AbortController().signal) =>
-      steps.execute({ threadId: run.thread_id, runId: 'a', step }, { signal, mayLeave: true }),
+      steps.execute({ threadId: run.thread_id, runId: 'a', step }, signal),
     settled: () => vi.advanceTimersByTimeAsync(0),
   }
 }

@@ -6,12 +6,11 @@ import proto from '@temporalio/proto'
 import { everythingIn } from './everything-in.ts'
 
 /**
- * Histories of the code as it is now: `RECORD_HISTORIES=1` writes them anew. They are compressed, so that searches and
- * diffs of the project do not show them; `gunzip -c` prints one.
+ * Compressed, so that searches and diffs of the project do not show them; `gunzip -c` prints one. In `histories` those of
+ * the code as it is now, which `RECORD_HISTORIES=1` writes anew; in `releases` those that released versions wrote, a
+ * folder for each: `scripts/keep-histories.ts` adds one, nothing changes one.
  */
-const historiesFolder = fileURLToPath(new URL('../replay/histories/', import.meta.url))
-/** Histories as released versions wrote them, a folder for each: `scripts/keep-histories.ts` adds one, nothing changes one. */
-const releasesFolder = fileURLToPath(new URL('../replay/releases/', import.meta.url))
+const folder = fileURLToPath(new URL('../replay/', import.meta.url))
 
 const { History } = proto.temporal.api.history.v1
 type History = proto.temporal.api.history.v1.IHistory
@@ -26,24 +25,19 @@ export async function recordHistory(name: string, history: History): Promise<voi
   if (process.env['RECORD_HISTORIES'] !== '1') return
   const json = History.toObject(History.fromObject(history), { longs: String, bytes: String, enums: String })
   const text = `${JSON.stringify(json, withoutMachine, 1)}\n`
-  await writeFile(join(historiesFolder, `${name}${extension}`), gzipSync(text, { level: 9 }))
+  await writeFile(join(folder, 'histories', `${name}${extension}`), gzipSync(text, { level: 9 }))
 }
 
-/** Names of all saved histories, those of releases with their version in front. */
+/** Names of all saved histories, with their folders. */
 export async function savedHistories(): Promise<string[]> {
-  const releases = await readdir(releasesFolder, { recursive: true })
-  const files = [...(await readdir(historiesFolder)), ...releases.map((file) => `${inReleases}${file}`)]
+  const files = await readdir(folder, { recursive: true })
   return files.filter((file) => file.endsWith(extension))
 }
 
-const inReleases = 'releases/'
 const extension = '.json.gz'
 
 export async function readHistory(name: string): Promise<History> {
-  const file = name.startsWith(inReleases)
-    ? join(releasesFolder, name.slice(inReleases.length))
-    : join(historiesFolder, name)
-  return History.fromObject(JSON.parse(gunzipSync(await readFile(file)).toString('utf8')))
+  return History.fromObject(JSON.parse(gunzipSync(await readFile(join(folder, name))).toString('utf8')))
 }
 
 /** Who wrote the history, and where its code lay, is of no use to a replay, and names a machine. */

@@ -185,7 +185,7 @@ describe('what a model is shown', () => {
       return { stepDeps, conversations, steps: createSteps(stepDeps, slots) }
     }
     const all = [newProcess(), newProcess()] as const
-    const options = { signal: new AbortController().signal, mayLeave: false }
+    const { signal } = new AbortController()
 
     async function execute(event: Extract<Event, { what: 'run' }>): Promise<void> {
       const during = [...event.during]
@@ -221,12 +221,12 @@ describe('what a model is shown', () => {
       }
       const { thread: now } = await parentsOfRun(collections, stored)
       live.noteParents(now?.last_entry_id === read.last_entry_id ? 'same' : 'changed')
-      let result = await steps.execute({ threadId: thread._id, runId, step: 0 }, options)
+      let result = await steps.execute({ threadId: thread._id, runId, step: 0 }, signal)
       for (let step = 1; result.next === 'tools'; step++) {
         await collections.toolCalls.updateMany({ run_id: runId }, { $set: { status: 'done', result: 'seen' } })
         if (during.shift()) await add(false)
         if (event.evicts) all[event.next].conversations.forget([thread._id])
-        result = await all[event.next].steps.execute({ threadId: thread._id, runId, step }, options)
+        result = await all[event.next].steps.execute({ threadId: thread._id, runId, step }, signal)
       }
       run = undefined
       const entries = await collections.checkpoints

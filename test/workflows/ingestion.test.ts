@@ -90,7 +90,7 @@ describe('the ingestion workflow', () => {
       await server.client.workflow.start(ingestionWorkflow, {
         taskQueue,
         workflowId,
-        args: [{ ingestionId: 'i', assistantId: 'a', fileIds: ['f'], ...input }],
+        args: [{ ingestionId: 'i', assistantId: 'a', fileIds: ['f'], patienceHours: 168, ...input }],
       })
       const result: unknown = await handle.result()
       const history = await handle.fetchHistory()

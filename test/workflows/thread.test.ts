@@ -30,6 +30,7 @@ const tools = (approval = false): StepResult & PlannedTools => ({
     { index: 1, name: 'act', timeoutMs: 1000, safeToRepeat: false },
   ],
   approval,
+  parallelCalls: 4,
   maxSteps: 3,
 })
 
@@ -47,11 +48,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe.each([
-  { steps: 'local', localSteps: true },
-  { steps: 'regular, as earlier versions started it', localSteps: false },
-])('the thread workflow, steps $steps', ({ localSteps }) => {
-  const recorded = (name: string) => (localSteps ? `${name}-local` : name)
+describe('the thread workflow', () => {
   /** A thread with activities that note what they are asked and answer what the test says. */
   async function thread<T>(
     step: (input: StepInput, seen: string[]) => Promise<StepResult | StepQueued>,
@@ -90,14 +87,7 @@ describe.each([
     const threadId = randomUUID()
     const run = { runId: 'a', strategy: 'enqueue' as const, ...(maxDurationMs === undefined ? {} : { maxDurationMs }) }
     const options = { workflowId: threadContract.id({ threadId }), taskQueue }
-    const handle = localSteps
-      ? await server.client.workflow.start(threadWorkflow, { ...options, args: [{ threadId, run, localSteps }] })
-      : await server.client.workflow.signalWithStart(threadWorkflow, {
-          ...options,
-          args: [{ threadId }],
-          signal: signals.enqueueRun,
-          signalArgs: [run],
-        })
+    const handle = await server.client.workflow.start(threadWorkflow, { ...options, args: [{ threadId, run }] })
     return { handle, seen }
   }
 
@@ -114,7 +104,7 @@ describe.each([
     expect(seen.slice(3)).toEqual(['model a 1'])
   })
 
-  it.runIf(localSteps)('repeats a step that another execution has taken over', async () => {
+  it('repeats a step that another execution has taken over', async () => {
     let attempts = 0
     await thread(
       async () => {
@@ -129,35 +119,32 @@ describe.each([
     )
   })
 
-  it.runIf(localSteps)(
-    'executes a queued step again when a slot is free, or after the time that it named',
-    async () => {
-      const { details, minutes } = await thread(
-        async (_input, seen): Promise<StepResult | StepQueued> =>
-          seen.length < 3 ? { next: 'queued', checkAfterMs: 30 * 60_000 } : { next: 'done' },
-        async ({ handle, seen }) => {
-          const startedAt = await server.now()
-          const queued = async () => (await detailsOf(handle)).includes('waiting for other runs')
-          await eventually('the step to be queued', queued)
-          const details = await detailsOf(handle)
-          await handle.signal(signals.slotFree, { runId: 'another' })
-          expect(seen).toEqual(['model a 0'])
-          await handle.signal(signals.slotFree, { runId: 'a' })
-          await eventually('the step to be queued again', async () => seen.length === 2 && (await queued()))
-          await handle.result()
-          expect(seen).toEqual(['model a 0', 'model a 0', 'model a 0'])
-          await recordHistory('thread-queued-step-local', await handle.fetchHistory())
-          return { details, minutes: ((await server.now()) - startedAt) / 60_000 }
-        },
-        // Waiting for other runs does not count.
-        { maxDurationMs: 60_000 },
-      )
-      expect(details).toMatch(/Run a: model step 1, waiting for other runs since 20/)
-      expect(minutes).toBeGreaterThanOrEqual(30)
-    },
-  )
+  it('executes a queued step again when a slot is free, or after the time that it named', async () => {
+    const { details, minutes } = await thread(
+      async (_input, seen): Promise<StepResult | StepQueued> =>
+        seen.length < 3 ? { next: 'queued', checkAfterMs: 30 * 60_000 } : { next: 'done' },
+      async ({ handle, seen }) => {
+        const startedAt = await server.now()
+        const queued = async () => (await detailsOf(handle)).includes('waiting for other runs')
+        await eventually('the step to be queued', queued)
+        const details = await detailsOf(handle)
+        await handle.signal(signals.slotFree, { runId: 'another' })
+        expect(seen).toEqual(['model a 0'])
+        await handle.signal(signals.slotFree, { runId: 'a' })
+        await eventually('the step to be queued again', async () => seen.length === 2 && (await queued()))
+        await handle.result()
+        expect(seen).toEqual(['model a 0', 'model a 0', 'model a 0'])
+        await recordHistory('thread-queued-step', await handle.fetchHistory())
+        return { details, minutes: ((await server.now()) - startedAt) / 60_000 }
+      },
+      // Waiting for other runs does not count.
+      { maxDurationMs: 60_000 },
+    )
+    expect(details).toMatch(/Run a: model step 1, waiting for other runs since 20/)
+    expect(minutes).toBeGreaterThanOrEqual(30)
+  })
 
-  it.runIf(localSteps)('cancels a run whose step is queued', async () => {
+  it('cancels a run whose step is queued', async () => {
     const seen = await thread(
       async () => ({ next: 'queued', checkAfterMs: 3_600_000 }),
       async ({ handle, seen }) => {
@@ -170,12 +157,13 @@ describe.each([
     expect(seen).toEqual(['model a 0', 'settle a cancelled'])
   })
 
-  it('waits a week for a person, and ends a run at its step limit', async () => {
+  it('waits a week for a person, refuses tryEnqueueRun meanwhile, and ends a run at its step limit', async () => {
     const seen = await thread(
       async ({ step }) => tools(step === 0),
       async ({ handle, seen }) => {
         await server.sleep(7 * 24 * 3600_000)
         expect(seen).toEqual(['model a 0'])
+        await expectRefusal(handle)
         await handle.signal(signals.resumeRun, { runId: 'a', step: 1 })
         await server.sleep(3600_000)
         expect(seen).toEqual(['model a 0'])
@@ -188,7 +176,7 @@ describe.each([
     expect(seen.at(-1)).toBe('settle a error max_steps')
   })
 
-  it.runIf(localSteps).each([
+  it.each([
     { sent: ['c', 'b'], what: 'the older one comes later' },
     { sent: ['b', 'c'], what: 'the newer one comes later' },
   ])('lets the newest of two runs answer that interrupt each other, when $what', async ({ sent }) => {
@@ -201,7 +189,7 @@ describe.each([
         await eventually('the first run', () => seen.length === 1)
         for (const runId of sent) await handle.signal(signals.enqueueRun, { runId, strategy: 'interrupt' })
         await handle.result()
-        await recordHistory(recorded(`thread-interrupted-${sent.join('-')}`), await handle.fetchHistory())
+        await recordHistory(`thread-interrupted-${sent.join('-')}`, await handle.fetchHistory())
         return seen
       },
     )
@@ -230,7 +218,7 @@ describe.each([
     expect([...new Set(seen)]).toEqual(['model a 0', 'model b 0', 'model c 0', 'model d 0'])
   })
 
-  it('executes each run once, in order; refuses tryEnqueueRun while one is open; skips a cancelled one', async () => {
+  it('executes each run once, in order; skips a cancelled one', async () => {
     const gate = Promise.withResolvers<void>()
     const seen = await thread(
       async ({ runId }) => {
@@ -239,8 +227,6 @@ describe.each([
       },
       async ({ handle, seen }) => {
         for (const runId of ['b', 'b', 'c']) await handle.signal(signals.enqueueRun, { runId, strategy: 'enqueue' })
-        // While a local step is under way, the answer to an update waits for the next workflow task.
-        if (!localSteps) await expectRefusal(handle)
         await handle.signal(signals.cancelRun, { runId: 'b' })
         gate.resolve()
         await handle.result()
@@ -248,8 +234,7 @@ describe.each([
       },
     )
     // A task that messages overtake is given back with its local steps; the records make repeating them harmless.
-    const final = localSteps ? seen.slice(-2) : seen.slice(1)
-    expect(final).toEqual(['settle b cancelled', 'model c 0'])
+    expect(seen.slice(-2)).toEqual(['settle b cancelled', 'model c 0'])
     expect(seen[0]).toBe('model a 0')
   })
 
@@ -355,7 +340,7 @@ describe.each([
         const resumedAt = await server.now()
         await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
         await handle.result()
-        await recordHistory(recorded('thread-out-of-time'), await handle.fetchHistory())
+        await recordHistory('thread-out-of-time', await handle.fetchHistory())
         expect((settled[0]?.at ?? 0) - resumedAt).toBeLessThanOrEqual(30 * 60_000)
         return seen
       },
@@ -389,7 +374,7 @@ describe.each([
         await server.sleep(30 * 60_000)
         await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
         await handle.result()
-        await recordHistory(recorded('thread-client-turn'), await handle.fetchHistory())
+        await recordHistory('thread-client-turn', await handle.fetchHistory())
         return seen
       },
     )
@@ -423,7 +408,7 @@ describe.each([
         const waitedMs = (await server.now()) - began
         if (status === 'running') await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
         await handle.result()
-        await recordHistory(recorded(`thread-expired-${status}`), await handle.fetchHistory())
+        await recordHistory(`thread-expired-${status}`, await handle.fetchHistory())
         return { seen, waitedMs }
       },
       {
@@ -448,7 +433,7 @@ describe.each([
         return handle.fetchHistory()
       },
     )
-    await recordHistory(recorded('thread-many-tools'), history)
+    await recordHistory('thread-many-tools', history)
     let underWay = 0
     let most = 0
     let completed = 0
@@ -460,7 +445,7 @@ describe.each([
       }
     }
     expect(most).toBe(3)
-    expect(completed).toBe(localSteps ? 7 : 9)
+    expect(completed).toBe(7)
   })
 
   it('waits as long as the model asks, and settles a run that the model refuses', async () => {
