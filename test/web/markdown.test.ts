@@ -98,6 +98,55 @@ test('a table keeps its words and numbers whole, scrolls in its box, and is copi
   await site.expectAccessible(page, 'a table')
 })
 
+test('text runs in its own direction, HTML is shown as text, and check boxes of tasks have names', async () => {
+  const { page } = await site.signedIn()
+  const text =
+    'שלום! המחיר הוא 25.\n\n- [x] Paid\n- [ ] Sent\n\nOne<br>two <b>bold</b> <berth>kept</berth>\n\n<div>\nIn a block\n</div>'
+  site.model.reply({ text })
+  await say(page, 'مرحبا')
+  await page.locator('.markdown', { hasText: 'In a block' }).waitFor()
+  expect(await page.getByRole('checkbox', { name: 'Done' }).isChecked()).toBe(true)
+  expect(await page.getByRole('checkbox', { name: 'To do' }).isChecked()).toBe(false)
+  expect(await page.locator('p', { hasText: 'kept' }).innerText()).toBe('One\ntwo bold <berth>kept</berth>')
+  const directionOf = (words: string) =>
+    page.evaluate<string>(`getComputedStyle([...document.querySelectorAll('.markdown p, .bubble')]
+      .find(({ textContent }) => textContent.includes('${words}'))).direction`)
+  expect([await directionOf('שלום'), await directionOf('One'), await directionOf('مرحبا')]).toEqual([
+    'rtl',
+    'ltr',
+    'rtl',
+  ])
+})
+
+test('the view stays at the end, lets go when it is scrolled up, and comes back by a button or a message', async () => {
+  const { page } = await site.signedIn()
+  const long = Array.from({ length: 80 }, (_, line) => `Line ${line} of the answer.`).join('\n\n')
+  site.model.reply({ text: `${long}\n\n$$x^2$$\n\nThe end.` })
+  await say(page, 'Tell me all')
+  const box = page.getByRole('region', { name: 'Messages' })
+  const distance = () =>
+    page.evaluate<number>(`(() => {
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector('.chat-scroll')
+      return scrollHeight - scrollTop - clientHeight
+    })()`)
+  await page.locator('math').waitFor({ state: 'attached' })
+  await expect.poll(distance).toBeLessThan(2)
+  const toEnd = page.getByRole('button', { name: 'To the newest message' })
+  expect(await toEnd.count()).toBe(0)
+  await box.hover()
+  await page.mouse.wheel(0, -600)
+  await toEnd.waitFor()
+  await toEnd.click()
+  await expect.poll(distance).toBeLessThan(2)
+  await page.mouse.wheel(0, -1200)
+  await toEnd.waitFor()
+  site.model.reply({ text: 'A short answer.' })
+  await say(page, 'And more')
+  await page.getByText('A short answer.').waitFor()
+  await expect.poll(distance).toBeLessThan(2)
+  expect(await toEnd.count()).toBe(0)
+})
+
 test('a diagram is drawn in a frame that can do nothing else, and what is no diagram stays its source', async () => {
   const { page } = await site.signedIn()
   const hostile = [

@@ -65,6 +65,9 @@ export function render(line: HTMLElement, { text, cited }: Answer, { labelOf, on
   const template = document.createElement('template')
   template.innerHTML = micromark(text)
   for (const image of template.content.querySelectorAll('img')) image.replaceWith(image.alt)
+  for (const block of template.content.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, blockquote, ul, ol'))
+    block.setAttribute('dir', 'auto')
+  for (const code of template.content.querySelectorAll('pre, code')) code.setAttribute('dir', 'ltr')
   for (const link of template.content.querySelectorAll('a')) {
     const source = sourceOf(link.getAttribute('href') ?? '', cited)
     if (source === undefined) {

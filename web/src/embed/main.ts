@@ -6,6 +6,7 @@ import { type Options, isPageDark, optionsOf } from './options.ts'
 import { cancel, run, wordsOf } from './service.ts'
 import { createSourcePanel } from './source-panel.ts'
 import { sheet } from './style.ts'
+import { composes } from '../lib/composes.ts'
 
 const script = document.currentScript
 if (script instanceof HTMLScriptElement) {
@@ -119,7 +120,7 @@ function createChat(options: Options, root: ShadowRoot) {
     if (isPage && event.key === 'Escape') source.close()
   })
   input.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || composes(event)) return
     event.preventDefault()
     form.requestSubmit()
   })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useId, useState } from 'react'
 import { type Schemas, api, keys, unwrap } from './api.ts'
+import { composes } from './composes.ts'
 
 export type Prompt = Schemas['Prompt']
 
@@ -34,7 +35,7 @@ export function usePrompts({ text, onInsert, onManage }: PromptsOptions) {
   }
   /** Whether the key was for the list. */
   const onKeyDown = (event: KeyboardEvent): boolean => {
-    if (!isOpen || event.nativeEvent.isComposing || event.shiftKey) return false
+    if (!isOpen || composes(event.nativeEvent) || event.shiftKey) return false
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) setPlace((chosen + step + found.length + 1) % (found.length + 1))
     else if (event.key === 'Enter' || (event.key === 'Tab' && chosen < found.length)) choose(chosen)

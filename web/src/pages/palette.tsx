@@ -5,6 +5,7 @@ import { useFoundThreads } from '../lib/found-threads.ts'
 import { setTheme } from '../lib/theme.ts'
 import { texts } from '../texts/index.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { composes } from '../lib/composes.ts'
 
 const t = texts.nav
 
@@ -33,7 +34,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && entries.length > 0) setPlace((chosen + step + entries.length) % entries.length)
-    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) run(entries[chosen])
+    else if (event.key === 'Enter' && !composes(event.nativeEvent)) run(entries[chosen])
     else return
     event.preventDefault()
   }

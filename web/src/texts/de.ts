@@ -295,6 +295,8 @@ export const de: typeof en = {
     table: 'Tabelle',
     copyTable: 'Tabelle kopieren',
     copyCsv: 'Als CSV kopieren',
+    taskDone: 'Erledigt',
+    taskOpen: 'Offen',
     diagram: 'Diagramm',
     showDiagram: 'Diagramm anzeigen',
     showSource: 'Quelltext anzeigen',

@@ -284,6 +284,8 @@ export const en = {
     table: 'Table',
     copyTable: 'Copy table',
     copyCsv: 'Copy as CSV',
+    taskDone: 'Done',
+    taskOpen: 'To do',
     diagram: 'Diagram',
     showDiagram: 'Show the diagram',
     showSource: 'Show its source',

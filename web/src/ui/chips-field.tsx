@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from 'react'
 import { texts } from '../texts/index.ts'
+import { composes } from '../lib/composes.ts'
 
 const t = texts.form
 
@@ -33,7 +34,7 @@ export function ChipsField({ label, help, pattern, value, onValue }: ChipsProps)
     input.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return
+    if (composes(event.nativeEvent)) return
     if (event.key === 'Enter' && text.trim() !== '') {
       event.preventDefault()
       add(text)

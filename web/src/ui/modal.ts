@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, useLayoutEffect } from 'react'
+import { composes } from '../lib/composes.ts'
 
 const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], :disabled)'
 
@@ -33,7 +34,7 @@ export function waysOut(onClose: () => void) {
     // The browser would close a dialog at the second time, whatever is said to `cancel`, and all that are open at once.
     onKeyDown: (event: KeyboardEvent) => {
       const isOwn = event.target instanceof Element && event.target.closest('dialog') === event.currentTarget
-      if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing || !isOwn) return
+      if (event.key !== 'Escape' || event.defaultPrevented || composes(event.nativeEvent) || !isOwn) return
       event.preventDefault()
       onClose()
     },

@@ -7,7 +7,7 @@ import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Composer } from '../chat/composer.tsx'
-import { ScrollToEnd } from '../chat/scroll-to-end.tsx'
+import { type ScrollHandle, ScrollToEnd } from '../chat/scroll-to-end.tsx'
 import { Turn } from '../chat/turn.tsx'
 import { useChat } from '../chat/use-chat.ts'
 import { useSourcePanel } from '../chat/use-source-panel.ts'
@@ -88,9 +88,10 @@ function Begun({ threadId }: { threadId: string }) {
   const chat = useChat(threadId)
   const panel = useSourcePanel()
   const { turns, assistantId, current } = chat
+  const scroll = useRef<ScrollHandle>(null)
   return (
     <>
-      <ScrollToEnd watch={turns}>
+      <ScrollToEnd ref={scroll}>
         <div className="chat-column">
           {turns.map((turn, index) => (
             <Turn
@@ -111,7 +112,10 @@ function Begun({ threadId }: { threadId: string }) {
         assistantId={assistantId}
         isBusy={current !== undefined}
         isAside
-        onSend={chat.send}
+        onSend={(content, pictures) => {
+          scroll.current?.toEnd()
+          return chat.send(content, pictures)
+        }}
         onStop={chat.stop}
       />
       {panel.shown && (

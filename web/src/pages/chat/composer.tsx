@@ -12,6 +12,8 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Attachments } from './attachments.tsx'
 import { PromptList } from './prompt-list.tsx'
+import { composes } from '../../lib/composes.ts'
+import { pastedCells } from '../../lib/written-tables.ts'
 
 const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
 const AddedPictures = lazy(() => import('./added-pictures.tsx'))
@@ -63,9 +65,13 @@ export function Composer({
     if (others.length > 0 && assistantId !== undefined) upload(assistantId, others, chat)
   }
   const onPaste = (event: ClipboardEvent) => {
-    if (event.clipboardData.files.length === 0) return
+    const { clipboardData } = event
+    const cells = pastedCells(clipboardData)
+    if (cells === undefined && clipboardData.files.length === 0) return
     event.preventDefault()
-    add(event.clipboardData.files)
+    // The browser's own insertion, which can be undone.
+    if (cells !== undefined) document.execCommand('insertText', false, cells)
+    else add(clipboardData.files)
   }
   const isDragging = useFileDrop(add, !isAside)
   const write = (next: string) => {
@@ -95,7 +101,7 @@ export function Composer({
   const prompts = usePrompts({ text, onInsert: write, onManage: () => setManaging(true) })
   const onKeyDown = (event: KeyboardEvent) => {
     if (prompts.onKeyDown(event)) return
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || composes(event.nativeEvent) || isTouch()) return
     event.preventDefault()
     send()
   }
@@ -130,6 +136,7 @@ export function Composer({
           title={t.keysHelp}
           placeholder={isBusy ? t.placeholderBusy : t.placeholder}
           rows={1}
+          dir="auto"
           value={text}
           onChange={(event) => {
             write(event.target.value)
@@ -187,3 +194,6 @@ export function Composer({
     </div>
   )
 }
+
+/** On a phone Enter makes a line, as in its other programs; a button sends. */
+const isTouch = () => window.matchMedia('(hover: none) and (pointer: coarse)').matches

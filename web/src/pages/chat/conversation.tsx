@@ -1,7 +1,7 @@
 import '../../styles/chat.css'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Files, MessageCircleOff } from 'lucide-react'
-import { Suspense, lazy, useEffect, useState } from 'react'
+import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { useTitle } from '../../lib/use-title.ts'
@@ -15,7 +15,7 @@ import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello, Starters } from './hello.tsx'
-import { ScrollToEnd } from './scroll-to-end.tsx'
+import { type ScrollHandle, ScrollToEnd } from './scroll-to-end.tsx'
 import { Turn } from './turn.tsx'
 import { useChat } from './use-chat.ts'
 import { useSourcePanel } from './use-source-panel.ts'
@@ -35,6 +35,11 @@ function Conversation({ threadId }: { threadId: string }) {
   const [edited, setEdited] = useState<TurnData>()
   const panel = useSourcePanel()
   const [hasFilesOpen, setFilesOpen] = useState(false)
+  const scroll = useRef<ScrollHandle>(null)
+  const send: typeof chat.send = (content, pictures) => {
+    scroll.current?.toEnd()
+    return chat.send(content, pictures)
+  }
   useFoundMessage(turns.length > 0)
   useTitle(thread.data?.name || t.untitled)
   const problem = thread.error ?? state.error ?? runs.error
@@ -60,7 +65,7 @@ function Conversation({ threadId }: { threadId: string }) {
             </Link>
           )}
         </header>
-        <ScrollToEnd watch={turns}>
+        <ScrollToEnd ref={scroll}>
           <div className="chat-column">
             {problem && (
               <Problem
@@ -94,14 +99,12 @@ function Conversation({ threadId }: { threadId: string }) {
           chat={threadId}
           assistantId={assistantId}
           isBusy={current !== undefined}
-          onSend={chat.send}
+          onSend={send}
           onStop={chat.stop}
         >
           <ChatModel chat={threadId} />
         </Composer>
-        {isNew && assistant && (
-          <Starters assistant={assistant} chat={threadId} onSend={(text) => void chat.send(text)} />
-        )}
+        {isNew && assistant && <Starters assistant={assistant} chat={threadId} onSend={(text) => void send(text)} />}
       </div>
       {panel.shown && (
         <Suspense>

@@ -16,7 +16,14 @@ export default function Diagram({ text }: { text: string }) {
     const timer = setTimeout(() => setRested(text), restMs)
     return () => clearTimeout(timer)
   }, [text])
-  return rested === text && text.length <= longestDiagram ? <Drawing key={text} text={text} /> : <Source text={text} />
+  if (text.length > longestDiagram) return <Source text={text} />
+  return rested === text ? (
+    <Drawing key={text} text={text} />
+  ) : (
+    <div data-pending>
+      <Source text={text} />
+    </div>
+  )
 }
 
 const Source = ({ text }: { text: string }) => <CodeBlock text={text} label={texts.chat.result} language="mermaid" />
@@ -48,7 +55,7 @@ function Drawing({ text }: { text: string }) {
   if (state === 'failed') return <Source text={text} />
   const isShown = state !== 'waiting' && !isSource
   return (
-    <div className="diagram">
+    <div className="diagram" data-pending={state === 'waiting' ? '' : undefined}>
       <iframe
         ref={frame}
         className={isShown ? 'diagram-frame' : 'diagram-frame diagram-waiting'}

@@ -1,8 +1,18 @@
-import { type ReactNode, Suspense, isValidElement, lazy, memo, useEffect, useMemo, useState } from 'react'
+import {
+  type ComponentProps,
+  type ReactNode,
+  Suspense,
+  isValidElement,
+  lazy,
+  memo,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
-import { numberColumns } from '../../lib/number-columns.ts'
+import { htmlAsText, numberColumns, ownDirections } from '../../lib/answer-tree.ts'
 import { isTooDense } from '../../lib/markdown-bounds.ts'
 import { getSession } from '../../lib/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -22,6 +32,13 @@ const schema = {
   },
 }
 
+const rehypePlugins: ComponentProps<typeof ReactMarkdown>['rehypePlugins'] & object = [
+  htmlAsText,
+  [rehypeSanitize, schema],
+  numberColumns,
+  ownDirections,
+]
+
 interface CodeProps {
   className?: string
   children?: ReactNode
@@ -32,13 +49,22 @@ const RemotePicture = lazy(() => import('./remote-picture.tsx'))
 const Diagram = lazy(() => import('./diagram.tsx'))
 
 const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
-  <Suspense fallback={<code>{tex}</code>}>
+  <Suspense fallback={<code data-pending>{tex}</code>}>
     <Formula tex={tex} isBlock={isBlock} />
   </Suspense>
 )
 
 const components: Components = {
   table: AnswerTable,
+  // The check box of a task list.
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      disabled
+      defaultChecked={checked}
+      aria-label={checked ? texts.chat.taskDone : texts.chat.taskOpen}
+    />
+  ),
   a({ href, children }) {
     const place = sourceLink.exec(href ?? '')?.[1]
     if (place !== undefined) return <Mark place={Number(place)} />
@@ -100,7 +126,13 @@ function hostOf(address: string): string | undefined {
  * would tell them who reads the answer. A text that would take too long to read is shown as it is.
  */
 export const Markdown = memo(({ text }: { text: string }) =>
-  isTooDense(text) ? <div className="markdown markdown-plain">{text}</div> : <ReadMarkdown text={text} />,
+  isTooDense(text) ? (
+    <div className="markdown markdown-plain" dir="auto">
+      {text}
+    </div>
+  ) : (
+    <ReadMarkdown text={text} />
+  ),
 )
 Markdown.displayName = 'Markdown'
 
@@ -115,11 +147,7 @@ const ReadMarkdown = ({ text }: { text: string }) => {
     <div className="markdown">
       <ReactMarkdown
         remarkPlugins={math && prepared !== undefined ? [remarkGfm, math.plugin] : [remarkGfm]}
-        rehypePlugins={
-          highlight
-            ? [[rehypeSanitize, schema], numberColumns, [highlight, { detect: false }]]
-            : [[rehypeSanitize, schema], numberColumns]
-        }
+        rehypePlugins={highlight ? [...rehypePlugins, [highlight, { detect: false }]] : rehypePlugins}
         components={components}
       >
         {prepared ?? text}

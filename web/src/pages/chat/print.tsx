@@ -33,7 +33,7 @@ export function PrintChat() {
         <h1>{chat.data ? chat.data.name || t.untitled : texts.loading}</h1>
         {chat.data && (
           <div className="screen-only">
-            <Button look="primary" onClick={() => window.print()}>
+            <Button look="primary" onClick={() => void printWhenDrawn()}>
               <Printer size={16} aria-hidden="true" />
               {t.printNow}
             </Button>
@@ -47,6 +47,16 @@ export function PrintChat() {
     </main>
   )
 }
+
+/** Prints when the formulas and diagrams are there, or after ten seconds. */
+async function printWhenDrawn(): Promise<void> {
+  const until = Date.now() + 10_000
+  while (document.querySelector('[data-pending]') !== null && Date.now() < until) await pause(100)
+  await document.fonts.ready
+  window.print()
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function wholeChat(tid: string): Promise<{ name: string; messages: Message[]; omitted: number }> {
   const { name } = await unwrap(api.GET('/threads/{tid}', { params: { path: { tid } } }))

@@ -28,7 +28,9 @@ export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersi
         </Suspense>
       )}
       {human.data.content !== '' && (
-        <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
+        <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'} dir="auto">
+          {human.data.content}
+        </div>
       )}
       <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
         {isWaiting ? (

@@ -1,26 +1,94 @@
-import { useEffect, useRef } from 'react'
+import { ArrowDown } from 'lucide-react'
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
 
-/** Scrolls to the newest message, unless the reader has scrolled up. */
-export function ScrollToEnd({ watch, children }: { watch: unknown; children: React.ReactNode }) {
+export interface ScrollHandle {
+  /** Shows the newest message, and stays with it. */
+  toEnd(): void
+}
+
+/** How near to the end, in pixels, a reader who scrolls down is taken to want to stay there. */
+const near = 8
+/** From this distance the button is of use. */
+const far = 160
+
+/**
+ * Stays at the newest message while the content grows, also when a formula or a diagram comes late. Any move upwards
+ * lets go at once; the end, or the button, takes hold again.
+ */
+export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<ScrollHandle> }) {
   const box = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(true)
+  const content = useRef<HTMLDivElement>(null)
+  const follows = useRef(true)
+  const last = useRef({ top: 0, height: 0 })
+  const [isAway, setAway] = useState(false)
+  const [hasNews, setNews] = useState(false)
+
+  const toEnd = () => {
+    follows.current = true
+    setAway(false)
+    setNews(false)
+    box.current?.scrollTo({ top: box.current.scrollHeight })
+  }
+  useImperativeHandle(ref, () => ({ toEnd }), [])
+
   useEffect(() => {
     const element = box.current
-    if (element && isAtEnd.current) element.scrollTop = element.scrollHeight
-  }, [watch])
+    if (element === null || content.current === null) return
+    const grown = new ResizeObserver(() => {
+      const grew = element.scrollHeight > last.current.height
+      if (follows.current) element.scrollTop = element.scrollHeight
+      else if (grew && distanceOf(element) > far) setNews(true)
+      last.current = { top: element.scrollTop, height: element.scrollHeight }
+    })
+    grown.observe(content.current)
+    grown.observe(element)
+    return () => grown.disconnect()
+  }, [])
+
+  const letGo = () => {
+    follows.current = false
+  }
+  const scrolled = (element: HTMLElement) => {
+    const { top, height } = last.current
+    last.current = { top: element.scrollTop, height: element.scrollHeight }
+    // What becomes shorter moves the view up by itself.
+    if (element.scrollTop < top && element.scrollHeight >= height) letGo()
+    const distance = distanceOf(element)
+    if (distance <= near) {
+      follows.current = true
+      setNews(false)
+    }
+    setAway(!follows.current && distance > far)
+  }
   return (
-    <div
-      className="chat-scroll"
-      ref={box}
-      tabIndex={0}
-      role="region"
-      aria-label={texts.chat.messages}
-      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 80
-      }}
-    >
-      {children}
+    <div className="chat-scroll-frame">
+      <div
+        className="chat-scroll"
+        ref={box}
+        tabIndex={0}
+        role="region"
+        aria-label={texts.chat.messages}
+        onWheel={({ deltaY }) => {
+          if (deltaY < 0) letGo()
+        }}
+        onScroll={({ currentTarget }) => scrolled(currentTarget)}
+      >
+        <div ref={content} className="chat-scroll-content">
+          {children}
+        </div>
+      </div>
+      {isAway && (
+        <IconButton
+          className={hasNews ? 'to-end to-end-news' : 'to-end'}
+          label={texts.chat.jump}
+          icon={<ArrowDown size={18} />}
+          onClick={toEnd}
+        />
+      )}
     </div>
   )
 }
+
+const distanceOf = ({ scrollTop, scrollHeight, clientHeight }: HTMLElement) => scrollHeight - scrollTop - clientHeight

@@ -18,7 +18,13 @@ export function Transcript({ messages }: { messages: TranscriptMessage[] }) {
       {messages.map(({ id, isOwn, text, files }) => (
         <article key={id} className={isOwn ? 'transcript-own' : undefined}>
           <h2>{isOwn ? t.you : t.assistant}</h2>
-          {isOwn ? <div className="transcript-text">{text}</div> : <Markdown text={text} />}
+          {isOwn ? (
+            <div className="transcript-text" dir="auto">
+              {text}
+            </div>
+          ) : (
+            <Markdown text={text} />
+          )}
           {files.length > 0 && <p className="muted small">{t.filesOf(files.map((name) => name || t.unnamedFile))}</p>}
         </article>
       ))}
