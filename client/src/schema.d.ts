@@ -4714,9 +4714,18 @@ export interface components {
                 /** @description The pages of the text in order, with the sentences on each. */
                 pages?: {
                     page: number;
+                    /** @description What the document calls the page, where that differs: `xii`. */
+                    label?: string;
                     /** @description The first words on this page, in a passage on several pages. */
                     starts_with?: string;
                     sentences: number[];
+                }[];
+                /** @description The rows of a workbook or CSV file in the text, in order. */
+                sheets?: {
+                    /** @description The name of the sheet of a workbook. */
+                    sheet?: string;
+                    rows: number[];
+                    starts: number[];
                 }[];
                 heading?: string;
             }[];
@@ -4753,9 +4762,18 @@ export interface components {
                 /** @description The pages of the text in order, with the sentences on each. */
                 pages?: {
                     page: number;
+                    /** @description What the document calls the page, where that differs: `xii`. */
+                    label?: string;
                     /** @description The first words on this page, in a passage on several pages. */
                     starts_with?: string;
                     sentences: number[];
+                }[];
+                /** @description The rows of a workbook or CSV file in the text, in order. */
+                sheets?: {
+                    /** @description The name of the sheet of a workbook. */
+                    sheet?: string;
+                    rows: number[];
+                    starts: number[];
                 }[];
                 heading?: string;
                 text: string;

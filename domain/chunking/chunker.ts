@@ -2,6 +2,7 @@ import type { Block } from './block.ts'
 import { type ChunkerOptions, defaultChunkerOptions, maxChunkCharacters } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
 import { type PassagePage, sentencePages } from './sentence-pages.ts'
+import { type PassageRows, passageRows } from './passage-rows.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
 
 export interface Chunk {
@@ -11,6 +12,8 @@ export interface Chunk {
   newCharacters: number
   /** Of a file with pages: the pages of the text, in order, and where their sentences begin. */
   pages?: PassagePage[]
+  /** Of a table with numbered rows: the rows of the text, in order, and where they begin. */
+  sheets?: PassageRows[]
   /** The headings above the chunk, outermost first, joined by ` > `. */
   heading?: string
 }
@@ -21,6 +24,9 @@ const deepestHeading = 9
 interface PlacedUnit extends Unit {
   isHeading: boolean
   page: number | undefined
+  label: string | undefined
+  sheet: string | undefined
+  row: number | undefined
   heading: string | undefined
 }
 
@@ -121,7 +127,8 @@ function createHeadings() {
 
 function unitsOf(block: Block, heading: string | undefined): PlacedUnit[] {
   const isHeading = block.kind === 'heading'
-  const place = { isHeading, page: block.page, heading }
+  const { page, label, sheet, row } = block
+  const place = { isHeading, page, label, sheet, row, heading }
   if (isHeading) {
     const text = `${cut(block.text.trim(), 400)}\n`
     return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
@@ -175,11 +182,13 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
   const own = units.slice(carried)
   const heading = own.find((unit) => !unit.isHeading)?.heading ?? own[0]?.heading
   const pages = sentencePages(units, start)
+  const sheets = passageRows(units, start)
   return {
     text,
     tokens: units.reduce((sum, unit) => sum + unit.tokens, 0),
     newCharacters: own.reduce((sum, unit) => sum + unit.text.length, 0),
     ...(pages === undefined ? {} : { pages }),
+    ...(sheets === undefined ? {} : { sheets }),
     ...(heading === undefined ? {} : { heading }),
   }
 }

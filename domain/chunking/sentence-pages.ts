@@ -4,26 +4,28 @@ import type { Unit } from './split-units.ts'
 /** The sentences of a passage that stand on one page, or of one stretch of it if the passage returns to the page. */
 export interface PassagePage {
   page: number
+  /** What the document calls the page, where that differs from its number: `xii`. */
+  label?: string
   /** Where each sentence begins in the passage's text, counted in UTF-16 code units as JavaScript does; ascending. */
   sentences: number[]
 }
 
 /** The pages of a passage made of `units`, of which the first `skipped` characters are left out. */
 export function sentencePages(
-  units: (Unit & { page: number | undefined })[],
+  units: (Unit & { page: number | undefined; label?: string | undefined })[],
   skipped: number,
 ): PassagePage[] | undefined {
   const pages: PassagePage[] = []
   let offset = -skipped
   let isBegin = true
-  for (const { text, page, beginsSentence } of units) {
+  for (const { text, page, label, beginsSentence } of units) {
     isBegin ||= beginsSentence
     const words = text.trimStart()
     if (words !== '' && isBegin && page !== undefined) {
       const at = offset + text.length - words.length
       const current = pages.at(-1)
       if (current?.page === page) current.sentences.push(at)
-      else pages.push({ page, sentences: [at] })
+      else pages.push({ page, ...(label === undefined ? {} : { label }), sentences: [at] })
     }
     // A blank piece does not begin a sentence: the next piece does.
     if (words !== '') isBegin = false

@@ -1,5 +1,6 @@
 import { parseOwnJson } from '../own-json.ts'
 import type { Chunk } from '../chunking/chunker.ts'
+import type { PassageRows } from '../chunking/passage-rows.ts'
 import { type PassagePage, pageRange } from '../chunking/sentence-pages.ts'
 
 /** A chunk of a file, as it is embedded, found and quoted. */
@@ -12,6 +13,7 @@ export interface FileChunk {
   page?: number
   last_page?: number
   pages?: PassagePage[]
+  sheets?: PassageRows[]
   heading?: string
 }
 
@@ -95,11 +97,12 @@ export function chunksOf(record: ChunkGroupRecord): FileChunk[] {
 }
 
 /** What is stored of a chunk that was read. */
-export function toFileChunk({ text, tokens, pages, heading }: Chunk): Omit<FileChunk, 'position'> {
+export function toFileChunk({ text, tokens, pages, sheets, heading }: Chunk): Omit<FileChunk, 'position'> {
   return {
     text,
     tokens,
     ...(pages === undefined ? {} : { ...pageRange(pages), pages }),
+    ...(sheets === undefined ? {} : { sheets }),
     ...(heading === undefined ? {} : { heading }),
   }
 }

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
 import chardet from 'chardet'
 import { charsetByLetters } from './language-letters.ts'
+import { type Content, streamOf } from './content.ts'
 
 /** What statistics are made of: lines with bytes beyond ASCII, from all of the file. */
 const sampleBytes = 128 * 1024
@@ -10,14 +10,13 @@ const sampleBytes = 128 * 1024
  * valid UTF-8, then UTF-16 by its zero bytes, then statistics. All of the file is read: it may have megabytes of ASCII
  * before its first accent.
  */
-export async function detectCharset(path: string): Promise<string> {
+export async function detectCharset(content: Content): Promise<string> {
   let head: Buffer | undefined
   let isUtf8 = true
   const utf8 = new TextDecoder('utf-8', { fatal: true })
   const samples: Buffer[] = []
   let sampled = 0
-  const source: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
-  for await (const bytes of source) {
+  for await (const bytes of streamOf(content)) {
     head ??= bytes
     if (markOf(head) !== undefined) break
     if (isUtf8) isUtf8 = isValid(utf8, bytes)

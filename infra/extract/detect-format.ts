@@ -1,9 +1,8 @@
-import { openAsBlob } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileTypeFromBlob } from 'file-type'
 import { charsetOfHead } from './charset.ts'
 import { createDecoder } from './language-letters.ts'
+import { type Content, blobOf, headOf } from './content.ts'
 
 export const formats = [
   'pdf',
@@ -13,6 +12,9 @@ export const formats = [
   'markdown',
   'delimited',
   'json',
+  'notebook',
+  'mail',
+  'archive',
   'code',
   'text',
   'binary',
@@ -48,10 +50,10 @@ const pictureExtensions = new Set(['png', 'jpg', 'tif', 'webp', 'gif', 'bmp'])
 const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
 
 /** The format of a file, by its content; the name only distinguishes kinds of plain text. */
-export async function detectFormat(path: string, name: string): Promise<Detected> {
+export async function detectFormat(content: Content, name: string): Promise<Detected> {
   const nameExtension = extname(name).slice(1).toLowerCase()
-  const head = await readHead(path)
-  const found = await fileTypeFromBlob(await openAsBlob(path))
+  const head = await headOf(content, headBytes)
+  const found = await fileTypeFromBlob(await blobOf(content))
   if (found) {
     // `BM` and `wide` begin pictures and films, and texts, too.
     const known =
@@ -64,15 +66,7 @@ export async function detectFormat(path: string, name: string): Promise<Detected
   return textFormat(decodeHead(head), nameExtension)
 }
 
-async function readHead(path: string): Promise<Buffer> {
-  const handle = await open(path)
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
-}
+const headBytes = 64 * 1024
 
 function byMagic(extension: string, mime: string, head: Buffer, nameExtension: string): Detected | undefined {
   if (extension === 'pdf') return { format: 'pdf', contentType: mime, extension }
@@ -89,6 +83,7 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (mime === 'application/zip' && spreadsheetExtensions.has(nameExtension)) {
     return { format: 'spreadsheet', contentType: mime, extension: nameExtension }
   }
+  if (mime === 'application/zip') return { format: 'archive', contentType: mime, extension: 'zip' }
   if (isArchive.test(mime)) return { format: 'media', contentType: mime, extension }
   return looksLikeText(head) ? undefined : { format: 'binary', contentType: mime, extension }
 }
@@ -112,6 +107,9 @@ function oldOffice(head: Buffer, nameExtension: string): Detected {
   const has = (stream: string) => text.includes(stream.split('').join('\0'))
   if (has('EncryptedPackage'))
     return { format: 'encrypted', contentType: 'application/x-ole-storage', extension: nameExtension }
+  if (has('__substg1.0_') || has('__properties_version1.0') || nameExtension === 'msg') {
+    return { format: 'mail', contentType: 'application/vnd.ms-outlook', extension: 'msg' }
+  }
   if (has('Workbook') || has('Book') || nameExtension === 'xls') {
     return { format: 'spreadsheet', contentType: 'application/vnd.ms-excel', extension: 'xls' }
   }
@@ -119,6 +117,11 @@ function oldOffice(head: Buffer, nameExtension: string): Detected {
     has('WordDocument') || nameExtension === 'doc' ? 'application/msword' : 'application/x-ole-storage'
   return { format: 'binary', contentType, extension: nameExtension }
 }
+
+/** A mail begins with its fields, and a mailbox with a line before each mail (RFC 4155). */
+const isMailbox = /^From \S+ .{5,40}\d{4}\r?\n[\w-]+: /
+const isMail =
+  /^(?:(?:Return-Path|Received|Delivered-To|MIME-Version|From|Date|Message-ID|Subject): [^\n]*\n(?:[ \t][^\n]*\n)*){2}/i
 
 const markdownExtensions = new Set(['md', 'markdown', 'mdown', 'mkd', 'mdx'])
 const codeExtensions = new Set(
@@ -136,6 +139,11 @@ function textFormat(head: string, extension: string): Detected {
   if (start.startsWith('<?xml')) return start.includes('<html') ? html : xml
   if (extension === 'xml' || extension === 'svg') return xml
   if (markdownExtensions.has(extension)) return { format: 'markdown', contentType: 'text/markdown', extension: 'md' }
+  if (extension === 'mbox' || isMailbox.test(head))
+    return { format: 'mail', contentType: 'application/mbox', extension: 'mbox' }
+  if (extension === 'eml' || (extension === '' && isMail.test(head)))
+    return { format: 'mail', contentType: 'message/rfc822', extension: 'eml' }
+  if (extension === 'ipynb') return { format: 'notebook', contentType: 'application/x-ipynb+json', extension }
   if (extension === 'csv') return { format: 'delimited', contentType: 'text/csv', extension }
   if (extension === 'tsv' || extension === 'tab') {
     return { format: 'delimited', contentType: 'text/tab-separated-values', extension: 'tsv' }

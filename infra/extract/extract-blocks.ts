@@ -1,8 +1,9 @@
-import { stat } from 'node:fs/promises'
 import type { Block } from '../../domain/chunking/block.ts'
-import { type Detected, detectFormat } from './detect-format.ts'
 import { UnreadableFile, noText } from '../../domain/knowledge/unreadable-file.ts'
 import type { FileRead } from '../../services/knowledge/extraction.ts'
+import { type Content, sizeOf } from './content.ts'
+import { type Detected, detectFormat } from './detect-format.ts'
+import { type InnerFiles, createInnerFiles } from './inner-files.ts'
 import type { ScanReader } from './ocr/scan.ts'
 
 /**
@@ -16,14 +17,19 @@ const charactersPerByte = 50
  * The text of a file as blocks in reading order. Throws `UnreadableFile`. `scans` reads pages that are pictures; without
  * it they hold no text. Runs parsers on untrusted data: call it only in a separate process (see `extractor.ts`).
  */
-export async function* extractBlocks(path: string, name: string, scans?: ScanReader): AsyncGenerator<Block, FileRead> {
-  const { size } = await stat(path)
+export async function* extractBlocks(
+  content: Content,
+  name: string,
+  scans?: ScanReader,
+): AsyncGenerator<Block, FileRead> {
+  const size = await sizeOf(content)
   if (size === 0) throw new UnreadableFile('empty', 'This file is empty.')
-  const detected = await detectFormat(path, name)
+  const detected = await detectFormat(content, name)
   const limit = freeCharacters + charactersPerByte * size
+  const inner = createInnerFiles(size, (file, given) => blocksOf(file.content, file.name, scans, given))
   let characters = 0
   let found = false
-  for await (const raw of await blocksOf(path, detected, scans)) {
+  for await (const raw of await readerOf(content, detected, scans, inner)) {
     const block = { ...raw, text: storable(raw.text) }
     characters += block.text.length
     if (characters > limit)
@@ -35,41 +41,61 @@ export async function* extractBlocks(path: string, name: string, scans?: ScanRea
   return { contentType: detected.contentType, scan: scans?.result() }
 }
 
+/** The blocks of a file that is in another one. */
+async function* blocksOf(
+  content: Content,
+  name: string,
+  scans: ScanReader | undefined,
+  inner: InnerFiles,
+): AsyncGenerator<Block> {
+  if ((await sizeOf(content)) === 0) return
+  yield* await readerOf(content, await detectFormat(content, name), scans, inner)
+}
+
 /** Text that every store and model server accepts: without zero characters and lone surrogates. */
 function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
 }
 
 /** Each reader is loaded when it is needed: loading its library takes longer than reading most files. */
-async function blocksOf(
-  path: string,
+async function readerOf(
+  content: Content,
   detected: Detected,
   scans: ScanReader | undefined,
+  inner: InnerFiles,
 ): Promise<AsyncGenerator<Block>> {
   const { format, contentType, extension } = detected
   switch (format) {
     case 'pdf':
-      return (await import('./formats/pdf.ts')).readPdf(path, scans)
+      return (await import('./formats/pdf.ts')).readPdf(content, scans)
     case 'office':
-      return (await import('./formats/office.ts')).readOffice(path, extension)
+      if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
+      return (await import('./formats/office.ts')).readOffice(content, extension)
     case 'spreadsheet':
-      return (await import('./formats/spreadsheet.ts')).readSpreadsheet(path)
+      return (await import('./formats/spreadsheet.ts')).readSpreadsheet(content)
     case 'html':
-      return (await import('./formats/html.ts')).readHtml(path, extension)
+      return (await import('./formats/html.ts')).readHtml(content, extension)
     case 'markdown':
-      return (await import('./formats/markdown.ts')).readMarkdown(path)
+      return (await import('./formats/markdown.ts')).readMarkdown(content)
     case 'delimited':
-      return (await import('./formats/delimited.ts')).readDelimited(path, extension)
+      return (await import('./formats/delimited.ts')).readDelimited(content, extension)
     case 'json':
-      return (await import('./formats/json.ts')).readJson(path, extension)
+      return (await import('./formats/json.ts')).readJson(content, extension)
+    case 'notebook':
+      return (await import('./formats/notebook.ts')).readNotebook(content)
+    case 'mail':
+      return (await import('./formats/mail.ts')).readMail(content, extension, inner)
+    case 'archive':
+      return (await import('./formats/zip.ts')).readZip(content, inner)
     case 'code':
+      return (await import('./formats/code.ts')).readCode(content, extension)
     case 'text':
-      return (await import('./formats/plain.ts')).readPlain(path, format)
+      return (await import('./formats/plain.ts')).readPlain(content, format)
     case 'binary':
-      return (await import('./formats/binary.ts')).readBinary(path)
+      return (await import('./formats/binary.ts')).readBinary(content)
     case 'picture':
       if (scans === undefined) throw withoutText(contentType)
-      return (await import('./formats/picture.ts')).readPicture(path, extension, scans)
+      return (await import('./formats/picture.ts')).readPicture(content, extension, scans)
     case 'media':
       throw withoutText(contentType)
     case 'encrypted':

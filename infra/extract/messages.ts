@@ -2,6 +2,8 @@ import { addAll } from '../../domain/add-all.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
+import { maxLabelCharacters, maxSheetCharacters } from '../../domain/chunking/block.ts'
+import type { PassageRows } from '../../domain/chunking/passage-rows.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import type { Scan } from '../../domain/knowledge/scan.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
@@ -45,12 +47,12 @@ export const maxLinkCharacters = 2048
 const maxHeadingCharacters = 4096
 /** Each takes a token. */
 const maxChunkSentences = maxChunkTokens
-/** Of pages, each takes an object and a list, and each sentence a member. */
+/** Of pages, each takes an object and a list, and each sentence a member; of sheets, an object and two lists. */
 const lineLimits = {
   bytes: Infinity,
   depth: 5,
-  containers: 10 + 2 * maxChunkSentences,
-  members: 100 + 4 * maxChunkSentences,
+  containers: 10 + 5 * maxChunkSentences,
+  members: 100 + 9 * maxChunkSentences,
 }
 
 /** Undefined for an invalid answer. A reader may have been taken over by its file. */
@@ -110,6 +112,7 @@ function isChunk(value: unknown): value is Chunk {
     (textIn(value, 'text')?.length ?? Infinity) <= maxChunkCharacters &&
     ['tokens', 'newCharacters'].every((name) => isCount(Reflect.get(value, name))) &&
     (!('pages' in value) || arePages(value.pages, textIn(value, 'text')?.length ?? 0)) &&
+    (!('sheets' in value) || areSheets(value.sheets, textIn(value, 'text')?.length ?? 0)) &&
     (!('heading' in value) || (typeof value.heading === 'string' && value.heading.length <= maxHeadingCharacters))
   )
 }
@@ -122,12 +125,34 @@ function arePages(value: unknown, characters: number): value is PassagePage[] {
   for (const one of pages) {
     if (!isObject(one) || !('page' in one) || !isCount(one.page) || !('sentences' in one)) return false
     if (!Array.isArray(one.sentences) || one.sentences.length === 0) return false
+    if ('label' in one && (textIn(one, 'label')?.length ?? Infinity) > maxLabelCharacters) return false
     if (places.length + one.sentences.length > maxChunkSentences) return false
     addAll(places, one.sentences as unknown[])
   }
-  return places.every((place, index) => {
-    const before = index === 0 ? -1 : Number(places[index - 1])
-    return isCount(place) && Number(place) > before && Number(place) < characters
+  return areAscending(places, characters)
+}
+
+/** Numbers of rows, with places that ascend within a text of this length. */
+function areSheets(value: unknown, characters: number): value is PassageRows[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxChunkSentences) return false
+  const sheets: unknown[] = value
+  const places: unknown[] = []
+  for (const one of sheets) {
+    if (!isObject(one) || !('rows' in one) || !('starts' in one)) return false
+    const { rows, starts } = one
+    if (!Array.isArray(rows) || !Array.isArray(starts) || rows.length !== starts.length) return false
+    if (rows.length === 0 || places.length + rows.length > maxChunkSentences || !areAscending(rows, Infinity))
+      return false
+    if ('sheet' in one && (textIn(one, 'sheet')?.length ?? Infinity) > maxSheetCharacters) return false
+    addAll(places, starts as unknown[])
+  }
+  return areAscending(places, characters)
+}
+
+function areAscending(numbers: unknown[], end: number): boolean {
+  return numbers.every((number, index) => {
+    const before = index === 0 ? -1 : Number(numbers[index - 1])
+    return isCount(number) && Number(number) > before && Number(number) < end
   })
 }
 

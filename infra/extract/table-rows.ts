@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/chunking/block.ts'
+import { type Block, maxSheetCharacters } from '../../domain/chunking/block.ts'
 import { areYears, isName, isOfOneKind } from './table-header.ts'
 
 /** A cell with the rows and columns that it covers. */
@@ -12,10 +12,13 @@ interface Row {
   cells: Map<number, string>
   /** Columns that only repeat the value of a cell to the left. */
   repeated: Set<number>
+  place: ReturnType<typeof placeOf> & { row?: number }
 }
 
 interface Options {
   page?: number
+  label?: string
+  sheet?: string
   /** The first row with more than one value is the header, whatever it looks like. */
   hasHeader?: boolean
 }
@@ -33,20 +36,24 @@ const nameCharacters = 120
  * value in each row and column that it covers.
  */
 export function createTableWriter(options: Options = {}) {
-  const place = options.page === undefined ? {} : { page: options.page }
+  let place = placeOf(options)
   const covered = createCovered()
   let held: Row[] | undefined = []
   let header: Map<number, string> | undefined
 
   /** A row by the positions of its cells, for sheets whose cells may be a million columns apart. */
-  function sparseRow(given: Iterable<[column: number, text: string]>, repeated = new Set<number>()): Block[] {
+  function sparseRow(
+    given: Iterable<[column: number, text: string]>,
+    repeated = new Set<number>(),
+    number?: number,
+  ): Block[] {
     const cells = new Map<number, string>()
     for (const [column, cell] of given) {
       const value = cell.replace(/\s+/g, ' ').trim()
       if (value !== '') cells.set(column, value)
     }
     if (cells.size === 0) return []
-    const row = { cells, repeated }
+    const row = { cells, repeated, place: number === undefined ? place : { ...place, row: number } }
     if (held === undefined) return [written(row)]
     held.push(row)
     return held.length < heldRows ? [] : release(false)
@@ -66,7 +73,7 @@ export function createTableWriter(options: Options = {}) {
     return rows.map((row, index) => (index < at ? plain(row) : written(row)))
   }
 
-  const plain = (row: Row): Block => ({ kind: 'row', text: ownValues(row).join('; '), ...place })
+  const plain = (row: Row): Block => ({ kind: 'row', text: ownValues(row).join('; '), ...row.place })
 
   function written(row: Row): Block {
     // A line across the table, such as the name of a group of rows.
@@ -76,12 +83,12 @@ export function createTableWriter(options: Options = {}) {
       const name = header.get(column)
       parts.push(name === undefined ? value : `${name}: ${value}`)
     }
-    return { kind: 'row', text: parts.join('; '), ...place }
+    return { kind: 'row', text: parts.join('; '), ...row.place }
   }
 
   return {
     sparseRow,
-    row: (cells: string[]): Block[] => sparseRow(cells.entries()),
+    row: (cells: string[], number?: number): Block[] => sparseRow(cells.entries(), undefined, number),
 
     /** A row of cells that may cover others, also of the rows below. */
     spanningRow(cells: SpanningCell[]): Block[] {
@@ -89,7 +96,20 @@ export function createTableWriter(options: Options = {}) {
       return sparseRow(row, repeated)
     },
 
+    /** The table goes on on the next page. */
+    turnTo(next: Pick<Options, 'page' | 'label'>): void {
+      place = placeOf({ ...options, ...next })
+    },
+
     end: (): Block[] => (held === undefined ? [] : release(true)),
+  }
+}
+
+function placeOf({ page, label, sheet }: Options) {
+  return {
+    ...(page === undefined ? {} : { page }),
+    ...(label === undefined ? {} : { label }),
+    ...(sheet === undefined ? {} : { sheet: sheet.slice(0, maxSheetCharacters).toWellFormed() }),
   }
 }
 
@@ -161,9 +181,11 @@ function looksLikeHeader(row: Row, below: Row[]): boolean {
   )
 }
 
-/** Years beside a name, above columns that hold something else. */
+/** Years beside a name or an empty corner, above columns that hold something else. */
 function namesYears(numbers: [column: number, text: string][], row: Row, below: Row[]): boolean {
-  if (numbers.length === row.cells.size || !areYears([...new Set(numbers.map(([, text]) => text))])) return false
+  const hasCorner = !row.cells.has(0) && below.some(({ cells }) => isName(cells.get(0) ?? '0'))
+  if (numbers.length === row.cells.size && !hasCorner) return false
+  if (!areYears([...new Set(numbers.map(([, text]) => text))])) return false
   return below.some(({ cells }) => numbers.some(([column]) => !areYears([cells.get(column) ?? ''])))
 }
 

@@ -1,3 +1,4 @@
+import type { PassageRows } from '../../domain/chunking/passage-rows.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -22,6 +23,8 @@ export interface Passage {
   heading?: string
   text: string
   pages?: NamedPage[]
+  /** Of a table with numbered rows. */
+  sheets?: PassageRows[]
   /** From 0 to 1, best first. */
   score: number
 }
@@ -84,6 +87,7 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
       text: chunk.text,
       ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
+      ...(chunk.sheets === undefined ? {} : { sheets: chunk.sheets }),
       score: Math.round(score * 1000) / 1000,
     })
   }
@@ -108,10 +112,10 @@ const namingCharacters = 48
 
 function namedPages(text: string, pages: PassagePage[]): NamedPage[] {
   if (pages.length === 1) return pages
-  return pages.map(({ page, sentences }, index) => {
+  return pages.map(({ sentences, ...page }, index) => {
     const [begin = 0] = sentences
     const end = Math.min(begin + namingCharacters, pages[index + 1]?.sentences[0] ?? text.length)
-    return { page, starts_with: text.slice(begin, end).trim().toWellFormed(), sentences }
+    return { ...page, starts_with: text.slice(begin, end).trim().toWellFormed(), sentences }
   })
 }
 

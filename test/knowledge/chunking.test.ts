@@ -32,6 +32,18 @@ describe('chunking', () => {
     expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(sentences(40).length + 2)
   })
 
+  it('names the rows of a sheet and the labels of pages, and where each begins', () => {
+    const rows: Block[] = [14, 15, 17].map((row) => ({ kind: 'row', text: `Item ${row}`, sheet: 'Budget', row }))
+    const [first] = chunk([...rows, { kind: 'row', text: 'Other 2', sheet: 'Plan', row: 2 }])
+    expect(first?.text).toBe('Item 14\nItem 15\nItem 17\nOther 2')
+    expect(first?.sheets).toEqual([
+      { sheet: 'Budget', rows: [14, 15, 17], starts: [0, 8, 16] },
+      { sheet: 'Plan', rows: [2], starts: [24] },
+    ])
+    const [page] = chunk([{ kind: 'text', text: 'Preface.', page: 2, label: 'ii' }])
+    expect(page?.pages).toEqual([{ page: 2, label: 'ii', sentences: [0] }])
+  })
+
   it('begins a new chunk with a new section, and names the headings above it', () => {
     const chunks = chunk([
       { kind: 'heading', level: 1, text: 'Harbour' },

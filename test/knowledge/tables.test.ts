@@ -19,6 +19,15 @@ async function read(name: string, data: string | Buffer): Promise<string[]> {
   for await (const { text } of extractBlocks(file, name)) texts.push(text.trim())
   return texts
 }
+/** The sheet and row of each row of a file. */
+async function numbers(name: string, data: string | Buffer): Promise<string[]> {
+  const file = path.join(folder, 'given')
+  await writeFile(file, data)
+  const places: string[] = []
+  for await (const { kind, sheet: title = '', row } of extractBlocks(file, name))
+    if (kind === 'row') places.push(`${title} ${row}`)
+  return places
+}
 const sheet = async (rows: Sheet['rows'], more: Partial<Sheet> = {}) =>
   (await read('book.xlsx', xlsx([{ name: 'Sheet', rows, ...more }]))).slice(1)
 const csv = (text: string) => read('rows.csv', text)
@@ -50,6 +59,17 @@ describe('the header of a table', () => {
       'nut; bo@example.com',
       'nail; cy@example.com',
     ])
+  })
+
+  it('can be years beside an empty corner', async () => {
+    const below = ['Sales; 2023: 118; 2024: 131', 'Costs; 2023: 64; 2024: 59']
+    expect(await csv(',2023,2024\nSales,118,131\nCosts,64,59\n')).toEqual(below)
+  })
+
+  it('leaves each row its number', async () => {
+    const rows = [['Name', 'Office'], ['Ada', '2.14'], [], ['Bo', '2.15']]
+    expect(await numbers('book.xlsx', xlsx([{ name: 'Staff', rows }]))).toEqual(['Staff 2', 'Staff 4'])
+    expect(await numbers('rows.csv', 'Name,Office\nAda,2.14\n\nBo,2.15\n')).toEqual([' 2', ' 4'])
   })
 
   it('is found below the lines that an export begins with, which stay', async () => {

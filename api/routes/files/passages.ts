@@ -20,6 +20,9 @@ const place = {
     Type.Array(
       Type.Object({
         page: Type.Integer(),
+        label: Type.Optional(
+          Type.String({ description: 'What the document calls the page, where that differs: `xii`.' }),
+        ),
         starts_with: Type.Optional(
           Type.String({ description: 'The first words on this page, in a passage on several pages.' }),
         ),
@@ -28,6 +31,16 @@ const place = {
         ),
       }),
       { description: 'The pages of the text in order, with the sentences on each.' },
+    ),
+  ),
+  sheets: Type.Optional(
+    Type.Array(
+      Type.Object({
+        sheet: Type.Optional(Type.String({ description: 'The name of the sheet of a workbook.' })),
+        rows: Type.Array(Type.Integer({ description: 'Numbers of rows, from 1.' })),
+        starts: Type.Array(Type.Integer({ description: 'Where each row begins in `text`, in UTF-16 code units.' })),
+      }),
+      { description: 'The rows of a workbook or CSV file in the text, in order.' },
     ),
   ),
   heading: Type.Optional(Type.String()),

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { noText } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Content, streamOf } from '../content.ts'
 
 const minRun = 8
 const minWords = 8
@@ -10,12 +10,11 @@ const blockCharacters = 8 * 1024
  * The readable text in a file of unknown format: runs of letters in one-byte and two-byte encodings that look like
  * words. Fails if there is almost none.
  */
-export async function* readBinary(path: string): AsyncGenerator<Block> {
+export async function* readBinary(content: Content): AsyncGenerator<Block> {
   let group: string[] = []
   let characters = 0
   let words = 0
-  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    if (!Buffer.isBuffer(bytes)) continue
+  for await (const bytes of streamOf(content)) {
     for (const run of readableRuns(bytes)) {
       words += run.split(' ').length
       group.push(run)

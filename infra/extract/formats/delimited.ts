@@ -4,60 +4,62 @@ import { largestOf } from '../../../domain/extremes.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines, readText } from '../read-text.ts'
 import { createTableWriter } from '../table-rows.ts'
+import type { Content } from '../content.ts'
 
 const maxRecordBytes = 1024 * 1024
 /** Lines from which the separator is told. */
 const sampledLines = 500
 
 /** CSV and similar formats, row by row. If the quoting is invalid, the rest is read as plain lines. */
-export async function* readDelimited(path: string, extension: string): AsyncGenerator<Block> {
-  const named = await separatorLine(path)
-  const delimiter = named ?? (extension === 'tsv' ? '\t' : await detectDelimiter(path))
+export async function* readDelimited(content: Content, extension: string): AsyncGenerator<Block> {
+  const named = await separatorLine(content)
+  const delimiter = named ?? (extension === 'tsv' ? '\t' : await detectDelimiter(content))
   const parser = parse({
     delimiter,
     relax_quotes: true,
     relax_column_count: true,
-    skip_empty_lines: true,
     max_record_size: maxRecordBytes,
     from_line: named === undefined ? 1 : 2,
   })
-  const source = Readable.from(readText(path))
+  const source = Readable.from(readText(content))
   source.once('error', (error) => parser.destroy(error))
   source.pipe(parser)
   const table = createTableWriter()
   let lines = 0
+  let row = named === undefined ? 0 : 1
   try {
     for await (const record of parser) {
       lines = parser.info.lines
-      if (Array.isArray(record)) yield* table.row(record.map(String))
+      row += 1
+      if (Array.isArray(record)) yield* table.row(record.map(String), row)
     }
   } catch (error) {
     source.destroy()
     if (!(error instanceof CsvError)) throw error
     yield* table.end()
-    yield* linesFrom(path, lines)
+    yield* linesFrom(content, lines)
     return
   }
   yield* table.end()
 }
 
-async function* linesFrom(path: string, first: number): AsyncGenerator<Block> {
+async function* linesFrom(content: Content, first: number): AsyncGenerator<Block> {
   let number = 0
-  for await (const line of readLines(path)) {
+  for await (const line of readLines(content)) {
     if (number++ >= first) yield { kind: 'row', text: line }
   }
 }
 
 /** What the first line names for spreadsheet programs: `sep=;`. */
-async function separatorLine(path: string): Promise<string | undefined> {
-  for await (const line of readLines(path)) return /^"?sep=(.)"?$/i.exec(line.trimEnd())?.[1]
+async function separatorLine(content: Content): Promise<string | undefined> {
+  for await (const line of readLines(content)) return /^"?sep=(.)"?$/i.exec(line.trimEnd())?.[1]
   return undefined
 }
 
 /** The separator by which most lines have the same number of columns. */
-async function detectDelimiter(path: string): Promise<string> {
+async function detectDelimiter(content: Content): Promise<string> {
   const lines: string[] = []
-  for await (const line of readLines(path)) {
+  for await (const line of readLines(content)) {
     if (line.trim() !== '') lines.push(line.slice(0, 10_000).replace(/"[^"]*"/g, ''))
     if (lines.length >= sampledLines) break
   }

@@ -1,10 +1,10 @@
-import { open } from 'node:fs/promises'
 import { Parser } from 'htmlparser2'
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { readText } from '../read-text.ts'
 import { type SpanningCell, type TableWriter, createTableWriter } from '../table-rows.ts'
+import { type Content, headOf } from '../content.ts'
 
 const skipped = new Set(
   'script style noscript template svg math iframe object canvas nav button select textarea'.split(' '),
@@ -19,9 +19,9 @@ const blockTags = new Set(
 const maxDepth = 2000
 
 /** The content of a page without markup, scripts and navigation. Also reads XML: the text of its elements. */
-export async function* readHtml(path: string, extension: string): AsyncGenerator<Block> {
+export async function* readHtml(content: Content, extension: string): AsyncGenerator<Block> {
   const writer = createHtmlWriter(extension === 'xml')
-  for await (const piece of readText(path, await declaredCharset(path))) yield* writer.write(piece)
+  for await (const piece of readText(content, await declaredCharset(content))) yield* writer.write(piece)
   yield* writer.end()
 }
 
@@ -195,19 +195,23 @@ function spanOf(attribute: string | undefined): number | undefined {
   return attribute !== undefined && /^\d{1,5}$/.test(attribute) ? Math.min(Number(attribute), 1000) : undefined
 }
 
-export async function declaredCharset(path: string): Promise<string | undefined> {
-  const handle = await open(path)
+/** As long as the beginning of a page with styles can be. */
+const headBytes = 64 * 1024
+
+export async function declaredCharset(content: Content): Promise<string | undefined> {
+  const head = (await headOf(content, headBytes)).toString('latin1')
+  const label =
+    /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1] ??
+    /<\?xml[^>]+encoding\s*=\s*["']([\w-]+)/i.exec(head)?.[1]
+  return knownCharset(label)
+}
+
+/** A label of the web as an encoding; undefined if it is unknown, or says Unicode, which the bytes themselves show. */
+export function knownCharset(label: string | undefined): string | undefined {
+  if (label === undefined || /^utf-?(8|16)/i.test(label)) return undefined
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2048), 0, 2048, 0)
-    const head = buffer.toString('latin1', 0, bytesRead)
-    const label =
-      /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1] ??
-      /<\?xml[^>]+encoding\s*=\s*["']([\w-]+)/i.exec(head)?.[1]
-    if (label === undefined || /^utf-?(8|16)/i.test(label)) return undefined
     return new TextDecoder(label).encoding
   } catch {
     return undefined
-  } finally {
-    await handle.close()
   }
 }

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { parseForeignJson } from '../../../domain/foreign-json.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines, readText } from '../read-text.ts'
 import { readPlain } from './plain.ts'
+import { type Content, sizeOf } from '../content.ts'
 
 const wholeDocumentBytes = 64 * 1024 * 1024
 /**
@@ -16,23 +16,23 @@ const pathDepth = 6
 const nameCharacters = 200
 
 /** JSON as lines `path: value`; larger documents, and text that is not JSON, are read as plain text. */
-export async function* readJson(path: string, extension: string): AsyncGenerator<Block> {
+export async function* readJson(content: Content, extension: string): AsyncGenerator<Block> {
   if (extension === 'jsonl') {
-    for await (const line of readLines(path)) {
+    for await (const line of readLines(content)) {
       const value = parseOrUndefined(line)
       yield { kind: 'row', text: value === undefined ? line : [...leaves(value)].join('; ') }
     }
     return
   }
-  const { size } = await stat(path)
-  const value = size <= wholeDocumentBytes ? parseOrUndefined(await wholeText(path)) : undefined
-  if (value === undefined) yield* readPlain(path, 'code')
+  const size = await sizeOf(content)
+  const value = size <= wholeDocumentBytes ? parseOrUndefined(await wholeText(content)) : undefined
+  if (value === undefined) yield* readPlain(content, 'code')
   else yield* grouped(leaves(value))
 }
 
-async function wholeText(path: string): Promise<string> {
+async function wholeText(content: Content): Promise<string> {
   let text = ''
-  for await (const piece of readText(path)) text += piece
+  for await (const piece of readText(content)) text += piece
   return text
 }
 

@@ -1,11 +1,12 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines } from '../read-text.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
+import type { Content } from '../content.ts'
 
 const maxParagraphCharacters = 32 * 1024
 
 /** Markdown with its headings, tables and code; other marks stay in the text, where they are readable. */
-export async function* readMarkdown(path: string): AsyncGenerator<Block> {
+export async function* readMarkdown(content: Content): AsyncGenerator<Block> {
   let paragraph: string[] = []
   let characters = 0
   let fence: string | undefined
@@ -18,7 +19,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
     if (text.trim() !== '') yield { kind: fence === undefined ? 'text' : 'code', text }
   }
 
-  for await (const line of readLines(path)) {
+  for await (const line of readLines(content)) {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (fence !== undefined) {
       paragraph.push(line)

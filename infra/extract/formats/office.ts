@@ -1,22 +1,22 @@
-import { readFile } from 'node:fs/promises'
 import { type OfficeContentNode, parseOffice } from 'officeparser'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type SpanningCell, createTableWriter } from '../table-rows.ts'
+import { type Content, bytesOf } from '../content.ts'
 
-const kinds = ['docx', 'pptx', 'odt', 'odp', 'epub', 'rtf'] as const
+const kinds = ['pptx', 'odt', 'odp', 'epub', 'rtf'] as const
 type Kind = (typeof kinds)[number]
 
-/** Word, PowerPoint, OpenDocument text and slides, EPUB and RTF: headings, paragraphs, tables, notes. */
-export async function* readOffice(path: string, extension: string): AsyncGenerator<Block> {
-  const fileType = kinds.find((kind) => kind === extension) ?? 'docx'
-  const document = await parse(path, fileType)
+/** PowerPoint, OpenDocument text and slides, EPUB and RTF: headings, paragraphs, tables, notes. */
+export async function* readOffice(content: Content, extension: string): AsyncGenerator<Block> {
+  const fileType = kinds.find((kind) => kind === extension) ?? 'pptx'
+  const document = await parse(content, fileType)
   for (const node of document.content) yield* walk(node, undefined)
 }
 
-async function parse(path: string, fileType: Kind) {
+async function parse(content: Content, fileType: Kind) {
   try {
-    return await parseOffice(await readFile(path), {
+    return await parseOffice(await bytesOf(content), {
       fileType,
       ignoreSlideMasters: true,
       ignoreHeadersAndFooters: true,

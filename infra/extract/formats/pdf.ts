@@ -1,125 +1,117 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { PDFiumLibrary } from '@hyzyla/pdfium'
-import type { Block } from '../../../domain/chunking/block.ts'
+import { type Block, maxLabelCharacters } from '../../../domain/chunking/block.ts'
 import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-file.ts'
 import type { Picture, ScanReader } from '../ocr/scan.ts'
+import { createPageWriter } from '../pdf/page-writer.ts'
+import { type PageContent, readPage } from '../pdf/page-content.ts'
+import {
+  type PdfDocument,
+  type Pdfium,
+  drawPage,
+  labelOf,
+  loadPdfium,
+  openDocument,
+  outlineOf,
+  withPage,
+} from '../pdf/pdfium.ts'
+import { needsRecognizer } from '../pdf/recognizable.ts'
+import { type Content, bytesOf } from '../content.ts'
 
-/** The library keeps every opened page until the document is closed: 60 KB each. */
+/** What PDFium keeps of pages that are closed goes with the document. */
 const pagesPerOpening = 500
-
-const wasm = createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm')
-
-/** Compiled once per process: that takes as long as thirty pages. */
-let loading: Promise<PDFiumLibrary> | undefined
-
-async function load(): Promise<PDFiumLibrary> {
-  return PDFiumLibrary.init({ wasmBinary: new Uint8Array(await readFile(wasm)).buffer })
-}
+/** So many pages are known before one is written: running heads are told by their repetition. */
+const pagesAhead = 12
 
 /**
- * The text of each page in the order in which the page draws it. Pages without text are drawn and read by `scans`, also
- * those that hold only a few letters beside pictures: programs that scan put their name there.
+ * The text of each page in reading order: headings, paragraphs, tables, filled forms. Pages that are pictures are drawn
+ * and read by `scans`, and those whose fonts do not say which letters they draw.
  */
-export async function* readPdf(path: string, scans?: ScanReader): AsyncGenerator<Block> {
-  const library = await (loading ??= load())
-  const bytes = await readFile(path)
-  let document = await open(library, bytes)
-  const pages = document.getPageCount()
+export async function* readPdf(content: Content, scans?: ScanReader): AsyncGenerator<Block> {
+  const pdfium = await loadPdfium()
+  const bytes = await bytesOf(content)
+  let document = open(pdfium, bytes)
+  const { pages } = document
+  const writer = createPageWriter(pages, outlineOf(pdfium, document))
+  let isIllegible = false
   let found = false
-  for (let index = 0; index < pages; index++) {
-    if (index > 0 && index % pagesPerOpening === 0) {
-      document.destroy()
-      document = await open(library, bytes)
-    }
-    const drawn = pageText(document, index)
-    const text = (scans && (await scannedText(document, index, drawn, scans))) ?? drawn
-    if (text === '') continue
-    found = true
-    yield { kind: 'text', text, page: index + 1 }
-  }
-  document.destroy()
-  if (!found && pages > 0) {
-    throw new UnreadableFile(
-      'no_text',
-      scans
-        ? `This PDF has pages but no text, and ${scans.whyGivenUp() ?? 'no legible words were found in its pictures'}.`
-        : 'This PDF has pages but no text: it seems to consist of pictures, which are not read.',
-    )
-  }
-  if (!found) throw noText()
-}
-
-type PdfDocument = Awaited<ReturnType<PDFiumLibrary['loadDocument']>>
-
-async function open(library: PDFiumLibrary, bytes: Uint8Array): Promise<PdfDocument> {
   try {
-    return await library.loadDocument(bytes)
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    if (/password|security/i.test(message)) {
-      throw new UnreadableFile('encrypted', 'This PDF is protected with a password and cannot be read.', {
-        cause: error,
-      })
+    for (let index = 0; index < pages + pagesAhead; index++) {
+      if (index > 0 && index < pages && index % pagesPerOpening === 0) {
+        document.close()
+        document = open(pdfium, bytes)
+      }
+      if (index < pages) {
+        const content = await pageOf(pdfium, document, index, scans)
+        isIllegible ||= content.isIllegible
+        writer.add(content)
+      }
+      if (index >= pagesAhead || index >= pages) {
+        for (const block of writer.next()) {
+          found = true
+          yield block
+        }
+      }
     }
-    throw new UnreadableFile('damaged', 'This PDF is damaged and cannot be opened.', { cause: error })
+    yield* writer.end()
+  } finally {
+    document.close()
   }
+  if (found) return
+  if (pages === 0) throw noText()
+  throw new UnreadableFile('no_text', whyNoText(scans, isIllegible))
 }
 
-/** A page that cannot be read is skipped, so that the other pages are kept. */
-function pageText(document: PdfDocument, index: number): string {
-  try {
-    return tidy(document.getPage(index).getText())
-  } catch {
-    return ''
+function whyNoText(scans: ScanReader | undefined, isIllegible: boolean): string {
+  if (scans) {
+    const why = scans.whyGivenUp() ?? 'no legible words were found in its pictures'
+    return `This PDF has pages but no text, and ${why}.`
   }
+  return isIllegible
+    ? 'The fonts of this PDF do not say which letters they draw, and pictures of its pages are not read.'
+    : 'This PDF has pages but no text: it seems to consist of pictures, which are not read.'
 }
 
-/** As few letters as a stamp has that a scanner puts on each page. */
-const fewLetters = 40
+function open(pdfium: Pdfium, bytes: Uint8Array): PdfDocument {
+  const document = openDocument(pdfium, bytes)
+  if (document === 'protected')
+    throw new UnreadableFile('encrypted', 'This PDF is protected with a password and cannot be read.')
+  if (document === 'damaged') throw new UnreadableFile('damaged', 'This PDF is damaged and cannot be opened.')
+  return document
+}
+
+/** A page that cannot be read is empty, so that the other pages are kept. */
+async function pageOf(
+  pdfium: Pdfium,
+  document: PdfDocument,
+  index: number,
+  scans: ScanReader | undefined,
+): Promise<PageContent> {
+  const page = { page: index + 1, label: labelOf(pdfium, document, index)?.slice(0, maxLabelCharacters).toWellFormed() }
+  const content = { ...page, ...withPage(pdfium, document, index, (id) => readPage(pdfium, document, id)) }
+  const whole: PageContent = { ...emptyPage, ...content }
+  const reason = needsRecognizer(whole)
+  if (reason === undefined) return whole
+  const legible: PageContent = reason === 'illegible' ? { ...emptyPage, ...page, isIllegible: true } : whole
+  const recognized = scans && (await scans.read(index + 1, () => Promise.resolve(pictureOf(pdfium, document, index))))
+  return recognized === undefined ? legible : { ...legible, recognized }
+}
+
+const emptyPage = { words: [], letters: 0, unknownLetters: 0, rules: undefined, isIllegible: false }
+
 /** What a page of ordinary size has at 300 dots per inch. More takes more time and finds no more. */
 const maxPixels = 9_000_000
 const pointsPerInch = 72
 const mostDpi = 300
 
-/** Undefined if the page is not a picture, or if less can be read of its picture than of its text. */
-async function scannedText(
-  document: PdfDocument,
-  index: number,
-  drawn: string,
-  scans: ScanReader,
-): Promise<string | undefined> {
-  const letters = lettersOf(drawn)
-  if (letters > fewLetters || (letters > 0 && !hasPicture(document, index))) return undefined
-  const text = await scans.read(index + 1, () => pagePicture(document, index))
-  return text !== undefined && lettersOf(text) > letters ? text : undefined
-}
-
-const lettersOf = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
-
-/** Of a page with more objects, only the first are looked at. */
-const maxObjects = 200
-
-function hasPicture(document: PdfDocument, index: number): boolean {
-  const page = document.getPage(index)
-  const count = Math.min(maxObjects, page.getObjectCount())
-  for (let place = 0; place < count; place++) if (page.getObject(place).type === 'image') return true
-  return false
-}
-
 /** The page as a grey picture (PGM: netpbm's `P5`). Undefined if it is blank or cannot be drawn. */
-async function pagePicture(document: PdfDocument, index: number): Promise<Picture | undefined> {
-  try {
-    const page = document.getPage(index)
-    const { originalWidth, originalHeight } = page.getOriginalSize()
-    const scale = Math.min(mostDpi / pointsPerInch, Math.sqrt(maxPixels / (originalWidth * originalHeight)))
-    const { data, width, height } = await page.render({ scale, render: 'bitmap', colorSpace: 'Gray' })
-    if (isBlank(data)) return undefined
-    const header = Buffer.from(`P5\n${width} ${height}\n255\n`)
-    return { bytes: Buffer.concat([header, data]), dpi: scale * pointsPerInch }
-  } catch {
-    return undefined
-  }
+function pictureOf(pdfium: Pdfium, document: PdfDocument, index: number): Picture | undefined {
+  return withPage(pdfium, document, index, (page) => {
+    const area = pdfium.native('FPDF_GetPageWidth')(page) * pdfium.native('FPDF_GetPageHeight')(page)
+    const scale = Math.min(mostDpi / pointsPerInch, Math.sqrt(maxPixels / area))
+    const picture = drawPage(pdfium, page, scale)
+    if (picture === undefined || isBlank(picture.grey)) return undefined
+    const header = Buffer.from(`P5\n${picture.width} ${picture.height}\n255\n`)
+    return { bytes: Buffer.concat([header, picture.grey]), dpi: scale * pointsPerInch }
+  })
 }
 
 /** All of one grey, except for specks of dust. */
@@ -128,15 +120,4 @@ function isBlank(grey: Uint8Array): boolean {
   let marks = 0
   for (const shade of grey) if (Math.abs(shade - paper) > 64) marks += 1
   return marks < grey.length / 20_000
-}
-
-function tidy(text: string): string {
-  return text
-    .replace(/\r\n?/g, '\n')
-    .replace(/[\u0002\u00ad\ufffe]\n?/g, '')
-    .replace(/(\p{Ll})-\n(\p{Ll})/gu, '$1$2')
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .trim()
 }

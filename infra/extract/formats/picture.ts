@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import type { ScanReader } from '../ocr/scan.ts'
+import { type Content, bytesOf } from '../content.ts'
 
 /** The text of a picture that is a file, and of each page of a TIFF. */
-export async function* readPicture(path: string, extension: string, scans: ScanReader): AsyncGenerator<Block> {
-  const bytes = await readFile(path)
+export async function* readPicture(content: Content, extension: string, scans: ScanReader): AsyncGenerator<Block> {
+  const bytes = await bytesOf(content)
   const isTiff = extension === 'tif'
   const places = isTiff ? tiffDirectories(bytes) : []
   const pages = Math.max(1, places.length)

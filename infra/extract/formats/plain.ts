@@ -1,12 +1,13 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readText } from '../read-text.ts'
+import type { Content } from '../content.ts'
 
 const pieceCharacters = 32 * 1024
 
 /** Text of any length in pieces that end with a paragraph, else with a line. */
-export async function* readPlain(path: string, kind: 'text' | 'code'): AsyncGenerator<Block> {
+export async function* readPlain(content: Content, kind: 'text' | 'code'): AsyncGenerator<Block> {
   let open = ''
-  for await (const piece of readText(path)) {
+  for await (const piece of readText(content)) {
     open += piece.includes('\r') ? piece.replace(/\r\n?/g, '\n') : piece
     while (open.length > pieceCharacters * 2) {
       const end = pieceEnd(open)

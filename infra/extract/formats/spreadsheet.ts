@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises'
 import { type CellObject, type Range, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
 import { textOfCell } from './cell-text.ts'
+import { type Content, bytesOf } from '../content.ts'
 
 /** Every sheet as a section, every row with its column names and its values. What is hidden says so. */
-export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
-  const workbook = parse(await readFile(path))
+export async function* readSpreadsheet(content: Content): AsyncGenerator<Block> {
+  const workbook = parse(await bytesOf(content))
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   for (const [index, name] of workbook.SheetNames.entries()) {
     const sheet = workbook.Sheets[name]
@@ -15,13 +15,17 @@ export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
     if (!sheet || rows.length === 0) continue
     const isHidden = (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0
     yield { kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }
-    yield* rowsOf(sheet, rows, date1904)
+    yield* rowsOf(sheet, rows, { name, date1904 })
   }
 }
 
-function* rowsOf(sheet: WorkSheet, rows: CellObject[][], date1904: boolean): Generator<Block> {
+function* rowsOf(
+  sheet: WorkSheet,
+  rows: CellObject[][],
+  { name, date1904 }: { name: string; date1904: boolean },
+): Generator<Block> {
   const merges = createMerges(sheet['!merges'] ?? [])
-  const table = createTableWriter()
+  const table = createTableWriter({ sheet: name })
   // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
   for (const place of Object.keys(rows)) {
     const number = Number(place)
@@ -37,6 +41,7 @@ function* rowsOf(sheet: WorkSheet, rows: CellObject[][], date1904: boolean): Gen
     yield* table.sparseRow(
       [...cells].toSorted(([a], [b]) => a - b),
       repeated,
+      number + 1,
     )
   }
   yield* table.end()

@@ -1,0 +1,155 @@
+import type { Block } from '../../../domain/chunking/block.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Archive, openArchive } from '../archive.ts'
+import { type WordContext, createWordBody } from '../word/body.ts'
+import { createCounters, readNumbering } from '../word/numbering.ts'
+import { readStyles } from '../word/styles.ts'
+import { attribute, createXmlReader } from '../word/xml.ts'
+import type { Content } from '../content.ts'
+
+/** Of the parts that are read whole: styles, numbers, notes. The body is read in pieces. */
+const maxPartBytes = 32 * 1024 * 1024
+const maxNotes = 20_000
+const maxNoteCharacters = 20_000
+const maxHeaders = 100
+
+/** A Word document: headings and clauses with their numbers, paragraphs, lists, tables, notes at their places. */
+export async function* readWord(content: Content): AsyncGenerator<Block> {
+  const archive = await openArchive(content)
+  try {
+    yield* readParts(archive)
+  } finally {
+    archive.close()
+  }
+}
+
+async function* readParts(archive: Archive): AsyncGenerator<Block> {
+  const main = await mainPart(archive)
+  const folder = main.slice(0, main.lastIndexOf('/') + 1)
+  const part = (name: string) => archive.text(`${folder}${name}`, maxPartBytes)
+  const numbering = readNumbering((await part('numbering.xml')) ?? '')
+  const styles = readStyles((await part('styles.xml')) ?? '')
+  const plain: WordContext = { style: styles, notes: new Map() }
+  const notes = new Map<string, string>()
+  for (const kind of ['footnote', 'endnote', 'comment'])
+    readNotes((await part(`${kind}s.xml`)) ?? '', kind, plain, notes)
+  const relations = (await archive.text(`${folder}_rels/${main.slice(folder.length)}.rels`, maxPartBytes)) ?? ''
+  const edges = edgesOf(relations)
+  yield* readEdges(
+    archive,
+    edges.headers.map((name) => `${folder}${name}`),
+    plain,
+  )
+  const context = { style: styles, counters: createCounters(numbering), notes }
+  const body = createWordBody(context)
+  const reader = createXmlReader(body)
+  const decoder = new TextDecoder('utf-8')
+  const source = await archive.stream(main)
+  if (source === undefined) throw noDocument()
+  for await (const bytes of source) {
+    reader.write(decoder.decode(bytes, { stream: true }))
+    yield* body.take()
+  }
+  reader.end()
+  yield* body.take()
+  yield* readEdges(
+    archive,
+    edges.footers.map((name) => `${folder}${name}`),
+    plain,
+  )
+}
+
+const noDocument = () => new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
+
+/** The part that the package names as its document. */
+async function mainPart(archive: Archive): Promise<string> {
+  if (archive.size('word/document.xml') !== undefined) return 'word/document.xml'
+  const relations = (await archive.text('_rels/.rels', maxPartBytes)) ?? ''
+  const found = relationsOf(relations).find(({ kind }) => kind === 'officeDocument')?.target
+  if (found === undefined || archive.size(found) === undefined) throw noDocument()
+  return found
+}
+
+function relationsOf(xml: string): { kind: string; target: string }[] {
+  const found: { kind: string; target: string }[] = []
+  const reader = createXmlReader({
+    open(name, attributes) {
+      if (name !== 'Relationship' || found.length >= 10_000) return
+      const kind = (attributes['Type'] ?? '').split('/').at(-1) ?? ''
+      found.push({ kind, target: (attributes['Target'] ?? '').replace(/^\//, '') })
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  reader.write(xml)
+  reader.end()
+  return found
+}
+
+function edgesOf(xml: string): { headers: string[]; footers: string[] } {
+  const relations = relationsOf(xml)
+  const of = (wanted: string) => [
+    ...new Set(relations.filter(({ kind }) => kind === wanted).map(({ target }) => target.replace(/^word\//, ''))),
+  ]
+  return { headers: of('header').slice(0, maxHeaders), footers: of('footer').slice(0, maxHeaders) }
+}
+
+/** What stands above or below each page: once for a document. */
+async function* readEdges(archive: Archive, names: string[], context: WordContext): AsyncGenerator<Block> {
+  const seen = new Set<string>()
+  for (const name of names) {
+    for (const block of blocksOf((await archive.text(name, maxPartBytes)) ?? '', context)) {
+      if (seen.has(block.text) || !/\p{L}/u.test(block.text)) continue
+      seen.add(block.text)
+      yield { kind: 'text', text: block.text }
+    }
+  }
+}
+
+function blocksOf(xml: string, context: WordContext): Block[] {
+  const body = createWordBody(context)
+  const reader = createXmlReader(body)
+  reader.write(xml)
+  reader.end()
+  return body.take()
+}
+
+function readNotes(xml: string, kind: string, context: WordContext, notes: Map<string, string>): void {
+  let body = createWordBody(context)
+  let note: { id: string; author: string; isNote: boolean } | undefined
+  const reader = createXmlReader({
+    open(name, attributes) {
+      if (name === `w:${kind}`) {
+        const type = attribute(attributes, 'type')
+        note = {
+          id: attribute(attributes, 'id') ?? '',
+          author: attribute(attributes, 'author') ?? '',
+          isNote: type === undefined || type === 'normal',
+        }
+        body = createWordBody(context)
+      } else if (note) body.open(name, attributes)
+    },
+    close(name) {
+      if (note === undefined) return
+      if (name !== `w:${kind}`) {
+        body.close(name)
+        return
+      }
+      const text = body
+        .take()
+        .map((block) => block.text)
+        .join('\n')
+        .slice(0, maxNoteCharacters)
+        .trim()
+      const by = note.author === '' ? '' : ` by ${note.author}`
+      if (note.isNote && text !== '' && notes.size < maxNotes)
+        notes.set(`${kind} ${note.id}`, kind === 'comment' ? `(comment${by}: ${text})` : text)
+      note = undefined
+    },
+    text(text) {
+      if (note) body.text(text)
+    },
+  })
+  reader.write(xml)
+  reader.end()
+}

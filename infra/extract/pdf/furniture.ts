@@ -1,0 +1,123 @@
+import { rowsOf } from './columns.ts'
+import type { Segment } from './segments.ts'
+
+/** What a document repeats at the edges of its pages: running heads and numbers of pages. */
+export interface Furniture {
+  note(page: number, segments: Segment[]): void
+  /** Without what other pages have at this place. The first page that has a running head keeps it. */
+  without(page: number, segments: Segment[], label: string | undefined): Segment[]
+}
+
+interface Seen {
+  page: number
+  base: number
+  value?: number | undefined
+}
+
+/** Rows at the upper and lower edge of a page. */
+const edgeRows = 3
+/** Pages before and after, with which one is compared. */
+const nearPages = 12
+const mostDistance = 6
+/** Of head and foot, in up to two parts each. */
+const mostDropped = 4
+const maxKeys = 20_000
+
+export function createFurniture(pages: number): Furniture {
+  const heads = new Map<string, { first: number; seen: Seen[] }>()
+  const numbers: Seen[] = []
+
+  function isRunning(key: string, page: number, base: number): boolean {
+    const head = heads.get(key)
+    if (head === undefined || head.first === page) return false
+    const others = new Set(
+      head.seen.filter((one) => isNear(one, page) && Math.abs(one.base - base) <= mostDistance).map((one) => one.page),
+    )
+    return others.size >= (pages <= 4 ? 2 : 3)
+  }
+
+  function isNumber(text: string, page: number, base: number, label: string | undefined): boolean {
+    const value = numberIn(text)
+    if (value === undefined) return false
+    if (text === label) return true
+    return numbers.some(
+      (one) =>
+        one.page !== page &&
+        isNear(one, page) &&
+        one.value !== undefined &&
+        one.value - one.page === value - page &&
+        Math.abs(one.base - base) <= mostDistance,
+    )
+  }
+
+  return {
+    note(page, segments) {
+      for (const { text, base } of edgesOf(segments)) {
+        const value = numberIn(text)
+        if (value !== undefined) numbers.push({ page, base, value })
+        const key = keyOf(text)
+        if (key === undefined || heads.size > maxKeys) continue
+        const head = heads.get(key)
+        if (head === undefined) heads.set(key, { first: page, seen: [{ page, base }] })
+        else {
+          head.seen.push({ page, base })
+          forgetOld(head.seen, page)
+        }
+      }
+      forgetOld(numbers, page)
+    },
+    without(page, segments, label) {
+      const dropped = new Set<Segment>()
+      for (const segment of edgesOf(segments)) {
+        const key = keyOf(segment.text)
+        const isHead = key !== undefined && isRunning(key, page, segment.base)
+        if (isHead || isNumber(segment.text, page, segment.base, label)) dropped.add(segment)
+      }
+      const rest = dropped.size === 0 ? segments : segments.filter((segment) => !dropped.has(segment))
+      // Pages that are alike, such as forms, consist of what they repeat.
+      return dropped.size > mostDropped && lettersIn(rest) * 2 < lettersIn(segments) ? segments : rest
+    },
+  }
+}
+
+/** Earlier ones are not compared any more. */
+function forgetOld(seen: Seen[], page: number): void {
+  while ((seen[0]?.page ?? Infinity) < page - 3 * nearPages) seen.shift()
+}
+
+const lettersIn = (segments: Segment[]): number => segments.reduce((sum, { text }) => sum + text.length, 0)
+
+const isNear = (one: Seen, page: number): boolean => Math.abs(one.page - page) <= nearPages
+
+function edgesOf(segments: Segment[]): Segment[] {
+  const rows = rowsOf(segments.filter(({ table }) => !table))
+  if (rows.length <= 2 * edgeRows) return [...rows.slice(0, 1), ...rows.slice(1).slice(-1)].flat()
+  return [...rows.slice(0, edgeRows), ...rows.slice(-edgeRows)].flat()
+}
+
+/** Without the number of the page at one end. Undefined for what has too few letters to be a head. */
+function keyOf(text: string): string | undefined {
+  if (text.length > 200) return undefined
+  const key = text
+    .replace(/\b(page|seite|p\.|s\.)\s*\d{1,4}(\s*(of|von|\/)\s*\d{1,4})?/i, '#')
+    .replace(/^\d{1,4}\s*[|·–-]?\s+|\s+[|·–-]?\s*\d{1,4}$/g, '')
+    .trim()
+  return (key.match(/\p{L}/gu)?.length ?? 0) >= 3 || /^\W*#\W*$/.test(key) ? key : undefined
+}
+
+/** The value of `17`, `- 17 -`, `Page 17 of 90`, `xvii`. */
+function numberIn(text: string): number | undefined {
+  const found =
+    /^[-–—|[\s]*(?:page|seite|p\.|s\.)?\s*(\d{1,4}|[ivxlc]{1,8})(?:\s*(?:of|von|\/)\s*\d{1,4})?[-–—|\]\s]*$/i.exec(
+      text.slice(0, 60),
+    )?.[1]
+  if (found === undefined) return undefined
+  return /^\d/.test(found) ? Number(found) : romanValue(found.toLowerCase())
+}
+
+const romanDigits = new Map([...'ivxlc'].map((digit, index) => [digit, [1, 5, 10, 50, 100][index] ?? 0]))
+
+function romanValue(digits: string): number {
+  const values = [...digits].map((digit) => romanDigits.get(digit) ?? 0)
+  return values.reduce((sum, value, index) => sum + (value < (values[index + 1] ?? 0) ? -value : value), 0)
+}

@@ -1,0 +1,93 @@
+/** What the document writes within its lines, by which a word that a line breaks is judged. */
+export interface KnownWords {
+  add(text: string): void
+  has(word: string): boolean
+}
+
+/** Of the last pages: a search reads all of it. */
+const keptCharacters = 100_000
+
+export function createKnownWords(): KnownWords {
+  let texts: string[] = []
+  let characters = 0
+  let whole: string | undefined
+  return {
+    add(text) {
+      texts.push(text)
+      characters += text.length + 1
+      whole = undefined
+      if (characters < 2 * keptCharacters) return
+      const kept = texts.join('\n').slice(-keptCharacters)
+      texts = [kept]
+      characters = kept.length
+    },
+    has(word) {
+      whole ??= texts
+        .join('\n')
+        .toLowerCase()
+        .replace(/[\u2010\u2011]/g, '-')
+      const wanted = word.toLowerCase()
+      for (let at = whole.indexOf(wanted); at >= 0; at = whole.indexOf(wanted, at + 1))
+        if (!isLetter(whole[at - 1]) && !isLetter(whole[at + wanted.length])) return true
+      return false
+    },
+  }
+}
+
+const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{M}-]/u.test(character)
+
+/** Two lines of a paragraph as one text. */
+export function joinLines(above: string, below: string, known: KnownWords): string {
+  if (above.endsWith('\u00ad')) return above.slice(0, -1) + below
+  const broken = /[-\u2010]$/.test(above) ? /([\p{L}\p{M}\p{N}]+)[-\u2010]$/u.exec(above.slice(-80)) : null
+  if (broken === null) {
+    // Scripts without spaces between words.
+    if (above.charCodeAt(above.length - 1) < firstDense) return `${above} ${below}`
+    const isDense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}、。]$/u.test(above)
+    return isDense && /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(below)
+      ? above + below
+      : `${above} ${below}`
+  }
+  const next = /^[\p{L}\p{M}]+/u.exec(below)?.[0]
+  // `Ein- und Ausgang`, and a dash before a figure: `pre-2020`.
+  if (next !== undefined && conjunctions.has(next)) return `${above} ${below}`
+  if (next === undefined || !/^\p{Ll}/u.test(next)) return above + below
+  const before = broken[1] ?? ''
+  return keepsHyphen(before, next, above, known) ? above + below : above.slice(0, -1) + below
+}
+
+/** Of the characters of East Asian scripts. */
+const firstDense = 0x2e80
+
+const conjunctions = new Set([
+  'und',
+  'oder',
+  'bis',
+  'bzw',
+  'sowie',
+  'and',
+  'or',
+  'to',
+  'et',
+  'ou',
+  'y',
+  'o',
+  'e',
+  'en',
+  'of',
+])
+
+function keepsHyphen(before: string, next: string, above: string, known: KnownWords): boolean {
+  if (known.has(`${before}-${next}`)) return true
+  if (known.has(before + next)) return false
+  // One word with several hyphens: `state-of-the-art`.
+  if (/[-\u2010][\p{L}\p{M}]+[-\u2010]$/u.test(above)) return true
+  return firstParts.has(before.toLowerCase()) || (/\p{N}$/u.test(before) && next.length > 2)
+}
+
+/** Words that English joins to others by a hyphen, and that no syllable of a longer word is written like. */
+const firstParts = new Set(
+  'well self half high low long short full hard soft free open close large small left right cross ex non fast slow deep wide third first second two three four five six seven eight nine ten year day month week state user built time part all ever best ill much so-called'.split(
+    ' ',
+  ),
+)

@@ -1,0 +1,244 @@
+import { addAll } from '../../../domain/add-all.ts'
+import { largestOf, smallestOf } from '../../../domain/extremes.ts'
+import type { SpanningCell } from '../table-rows.ts'
+import { type Gap, areColumns, gapsOf, middle, rowsOf, tableGaps } from './columns.ts'
+import { isFigure, type Segment } from './segments.ts'
+import { isRightToLeft } from './words.ts'
+
+/** A line of text, as wide as its column. */
+export interface Line extends Pick<Segment, 'text' | 'left' | 'right' | 'top' | 'bottom' | 'base' | 'size' | 'isBold'> {
+  /** Begins with the first line of another column or region. */
+  isFirst?: boolean
+  /** Holds what was filled into a form. */
+  hasField?: boolean
+  /** What stands apart on it, from left to right. */
+  segments: Segment[]
+}
+
+export interface TablePart {
+  rows: SpanningCell[][]
+  left: number
+  right: number
+  /** Between its columns, where they are told by them. */
+  gaps?: Gap[]
+}
+
+export type Part = { lines: Line[] } | { table: TablePart }
+
+const deepest = 8
+
+/**
+ * The lines and tables of a page in reading order, however they were drawn: regions from top to bottom, in each of them
+ * its columns from the side where its script begins.
+ */
+export function layOut(segments: Segment[]): Part[] {
+  const text = segments.reduce((sum, segment) => sum + (isRightToLeft(segment.text) ? 1 : -1), 0)
+  return partsOf(segments, { isFromRight: text > 0, depth: 0 })
+}
+
+interface Place {
+  isFromRight: boolean
+  depth: number
+}
+
+function partsOf(segments: Segment[], place: Place): Part[] {
+  if (place.depth > deepest) return [{ lines: linesOf(segments, place) }]
+  const parts: Part[] = []
+  for (const region of regionsOf(bandsOf(segments))) addAll(parts, partsOfRegion(region, place))
+  return parts
+}
+
+/** Segments that overlap in height, from top to bottom. */
+function bandsOf(segments: Segment[]): Segment[][] {
+  const bands: Segment[][] = []
+  let bottom = -Infinity
+  for (const segment of segments.toSorted((a, b) => a.top - b.top)) {
+    const band = bands.at(-1)
+    if (band === undefined || segment.top >= bottom - 0.15 * segment.size) bands.push([segment])
+    else band.push(segment)
+    bottom = Math.max(bottom, segment.bottom)
+  }
+  return bands
+}
+
+interface Region {
+  segments: Segment[]
+  hasGaps: boolean
+  isTable: boolean
+}
+
+/** Neighbouring bands that leave a common stripe free. */
+function regionsOf(bands: Segment[][]): Region[] {
+  const regions: Region[] = []
+  for (const band of bands) {
+    const open = regions.at(-1)
+    const isTable = band.some(({ table }) => table)
+    const hasGaps = !isTable && gapsOf(band).length > 0
+    if (open === undefined || isTable || open.isTable) {
+      regions.push({ segments: [...band], hasGaps, isTable })
+      continue
+    }
+    const isFar = open.hasGaps && isFarBelow(band, open.segments)
+    const both = open.hasGaps && !isFar ? mergedOutline(open.segments, band) : []
+    if ((open.hasGaps && gapsOf(both).length > 0 && !isFar) || (!open.hasGaps && !hasGaps)) addAll(open.segments, band)
+    else regions.push({ segments: [...band], hasGaps, isTable })
+  }
+  return regions
+}
+
+/** What segments cover, as few wide ones: regions are compared with each of their bands. */
+function mergedOutline(region: Segment[], band: Segment[]): Segment[] {
+  const merged: Segment[] = []
+  for (const segment of [...region.slice(-maxCompared), ...band].toSorted((a, b) => a.left - b.left)) {
+    const last = merged.at(-1)
+    if (last !== undefined && segment.left <= last.right) {
+      if (segment.right > last.right) merged[merged.length - 1] = { ...last, right: segment.right }
+    } else merged.push(segment)
+  }
+  return merged
+}
+
+const maxCompared = 300
+
+function isFarBelow(band: Segment[], region: Segment[]): boolean {
+  const last = region.at(-1)
+  const [first] = band
+  return last !== undefined && first !== undefined && first.top - last.bottom > 3.5 * Math.max(last.size, first.size)
+}
+
+function partsOfRegion({ segments, hasGaps }: Region, place: Place): Part[] {
+  const first = segments.find(({ table }) => table)
+  if (first?.table) {
+    const beside = segments.filter((segment) => segment !== first)
+    const own: Part = { table: first.table }
+    return beside.length === 0 ? [own] : [own, ...partsOf(beside, { ...place, depth: place.depth + 1 })]
+  }
+  if (!hasGaps || place.depth >= deepest) return [{ lines: linesOf(segments, place) }]
+  const halves = columnsOf(segments)
+  if (halves !== undefined) {
+    const ordered = place.isFromRight ? halves.toReversed() : halves
+    return ordered.flatMap((half) => partsOf(half, { ...place, depth: place.depth + 1 }))
+  }
+  return tableParts(segments, place)
+}
+
+/** The two sides of the widest gap, if they are columns of text. */
+function columnsOf(segments: Segment[]): [Segment[], Segment[]] | undefined {
+  const gaps = gapsOf(segments).toSorted((a, b) => b.right - b.left - (a.right - a.left))
+  for (const gap of gaps.slice(0, 3)) {
+    const left = segments.filter((segment) => segment.right <= gap.left + 1)
+    const right = segments.filter((segment) => segment.right > gap.left + 1)
+    if (areColumns(left, right)) return [left, right]
+  }
+  return undefined
+}
+
+/** Lines above and below with one value belong to the text around. */
+function tableParts(segments: Segment[], place: Place): Part[] {
+  const rows = rowsOf(segments)
+  let [from, to] = [0, rows.length]
+  while (from < to && rows[from]?.length === 1) from++
+  while (to > from && rows[to - 1]?.length === 1) to--
+  const inside = rows.slice(from, to)
+  const lines = (of: Segment[][]): Part[] => (of.length === 0 ? [] : [{ lines: linesOf(of.flat(), place) }])
+  const table = tableOf(inside, place)
+  if (table === undefined) return lines(rows)
+  return [...lines(rows.slice(0, from)), { table }, ...lines(rows.slice(to))]
+}
+
+function tableOf(rows: Segment[][], { isFromRight }: Place): TablePart | undefined {
+  const segments = rows.flat()
+  const withSeveral = rows.filter((row) => row.length > 1).length
+  if (rows.length < 2 || withSeveral < Math.max(2, rows.length * 0.4)) return undefined
+  const gaps = tableGaps(segments, rows.length)
+  if (gaps.length === 0 || (rows.length < 3 && gaps.length < 2)) return undefined
+  if (segments.some(({ field }) => field) || areMarkers(segments, gaps[0]?.left ?? 0)) return undefined
+  if (gaps.length === 1 && areLabels(rows)) return undefined
+  const lines = joinWrapped(rows.map((row) => tableLine(row, gaps)))
+  return {
+    rows: lines.map((line) => cellsOf(line, gaps.length + 1, isFromRight)),
+    left: smallestOf(segments.map(({ left }) => left)),
+    right: largestOf(segments.map(({ right }) => right)),
+    ...(isFromRight ? {} : { gaps }),
+  }
+}
+
+/** A line as a row of a table with these gaps between its columns; undefined if it is none. */
+export function continuedRow({ segments }: Line, { gaps = [] }: TablePart): SpanningCell[] | undefined {
+  const isAcross = segments.some(({ left, right }) => gaps.some((gap) => left < gap.left && right > gap.right))
+  if (gaps.length === 0 || segments.length < 2 || isAcross) return undefined
+  return cellsOf(tableLine(segments, gaps), gaps.length + 1, false)
+}
+
+function tableLine(row: Segment[], gaps: Gap[]): TableLine {
+  const columnOf = (x: number) => gaps.filter(({ left, right }) => (left + right) / 2 < x).length
+  const line: TableLine = new Map()
+  for (const { left, right, text } of row) {
+    const column = columnOf(left + 1)
+    const known = line.get(column)
+    if (known) known.text += ` ${text}`
+    else line.set(column, { text, columns: 1 + Math.max(0, columnOf(right - 1) - column) })
+  }
+  return line
+}
+
+type TableLine = Map<number, { text: string; columns: number }>
+
+function cellsOf(line: TableLine, width: number, isFromRight: boolean): SpanningCell[] {
+  const cells: SpanningCell[] = []
+  for (let column = 0; column < width;) {
+    const cell = line.get(column) ?? { text: '', columns: 1 }
+    cells.push(cell)
+    column += cell.columns
+  }
+  return isFromRight ? cells.toReversed() : cells
+}
+
+/** A name of a row that goes on in the next line, which has the values. */
+function joinWrapped(lines: TableLine[]): TableLine[] {
+  const joined: TableLine[] = []
+  for (const line of lines) {
+    const before = joined.at(-1)
+    const [above, name] = [before?.get(0), line.get(0)]
+    if (before?.size === 1 && above && name && /^\p{Ll}/u.test(name.text) && joined.length > 1) {
+      joined.pop()
+      line.set(0, { ...name, text: `${above.text} ${name.text}` })
+    }
+    joined.push(line)
+  }
+  return joined
+}
+
+/** Marks and numbers of a list, with its text behind them. */
+function areMarkers(segments: Segment[], gap: number): boolean {
+  const first = segments.filter(({ left }) => left < gap)
+  return first.every(
+    ({ text }) => text.length <= 2 || /^[([]?[\divxlc]{1,4}([.)\]]|\.\d)+$|^[([]?\p{L}[.)\]]$/iu.test(text),
+  )
+}
+
+/** `Name: …`, line by line. */
+function areLabels(rows: Segment[][]): boolean {
+  const labels = rows.filter((row) => row.length > 1 && row[0]?.text.endsWith(':')).length
+  return labels >= rows.length * 0.5
+}
+
+function linesOf(segments: Segment[], { isFromRight }: Place): Line[] {
+  return rowsOf(segments).map((row, index) => {
+    const ordered = isFromRight ? row.toReversed() : row
+    const [largest] = row.toSorted((a, b) => b.text.length - a.text.length)
+    return {
+      text: ordered.map(({ text }) => text).join(' '),
+      left: smallestOf(row.map(({ left }) => left)),
+      right: largestOf(row.map(({ right }) => right)),
+      top: smallestOf(row.map(({ top }) => top)),
+      bottom: largestOf(row.map(({ bottom }) => bottom)),
+      base: middle(row.map(({ base }) => base)),
+      size: largest?.size ?? 1,
+      isBold: row.every(({ isBold, text }) => isBold || isFigure(text)) && row.some(({ isBold }) => isBold),
+      isFirst: index === 0,
+      hasField: row.some(({ field }) => field),
+      segments: row,
+    }
+  })
+}

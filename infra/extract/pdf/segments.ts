@@ -1,0 +1,121 @@
+import { isRightToLeft, type Word } from './words.ts'
+import type { GridTable } from './grid.ts'
+
+/** Words that stand side by side, or a ruled table, as a box on the page. */
+export interface Segment {
+  text: string
+  words: number
+  left: number
+  right: number
+  top: number
+  bottom: number
+  base: number
+  size: number
+  isBold: boolean
+  field?: 'value' | 'mark'
+  table?: GridTable
+}
+
+/** In sizes of letters: a wider gap between words may lie between two columns. */
+const widestSpace = 1
+/** Numbers of two columns can stand close together. */
+const widestSpaceOfNumbers = 0.6
+/** Marks of footnotes stand above their line. */
+const baseTolerance = 0.4
+
+/** The words of each line, together as far as only spaces lie between them. */
+export function segmentsOf(words: Word[]): Segment[] {
+  const segments: Word[][] = []
+  for (const line of linesOf(words)) {
+    let open: Word[] = []
+    for (const word of line) {
+      const before = open.at(-1)
+      if (before !== undefined && !isNear(before, word)) {
+        segments.push(open)
+        open = []
+      }
+      open.push(word)
+    }
+    if (open.length > 0) segments.push(open)
+  }
+  return segments.map(toSegment)
+}
+
+function isNear(before: Word, word: Word): boolean {
+  const size = Math.max(before.size, word.size)
+  const isOneLine = Math.abs(before.base - word.base) <= baseTolerance * size
+  const widest = isFigure(before.text) && isFigure(word.text) ? widestSpaceOfNumbers : widestSpace
+  return isOneLine && word.left - before.right <= widest * size && before.field === undefined && !word.field
+}
+
+export const isFigure = (text: string): boolean => /^[-–+(]?[\p{Sc}]?[\d.,'’%\u2009]+[)%]?$|^[-–—]$/u.test(text)
+
+/** Words on one base line, from left to right. */
+function linesOf(words: Word[]): Word[][] {
+  const lines: Word[][] = []
+  let line: Word[] = []
+  let base = 0
+  for (const word of words.toSorted((a, b) => a.base - b.base)) {
+    if (line.length > 0 && word.base - base > baseTolerance * 0.6 * Math.max(word.size, line[0]?.size ?? 0)) {
+      lines.push(line)
+      line = []
+    }
+    if (line.length === 0 || word.size > (line[0]?.size ?? 0) * 0.8) base = word.base
+    line.push(word)
+  }
+  if (line.length > 0) lines.push(line)
+  return lines.map((one) => one.toSorted((a, b) => a.left - b.left))
+}
+
+function toSegment(words: Word[]): Segment {
+  let [left, right, letters, bold] = [Infinity, -Infinity, 0, 0]
+  let largest = words[0]
+  for (const word of words) {
+    left = Math.min(left, word.left)
+    right = Math.max(right, word.right)
+    letters += word.text.length
+    if (word.isBold) bold += word.text.length
+    if (largest === undefined || word.size > largest.size * 1.05) largest = word
+  }
+  const { base = 0, size = 1, field } = largest ?? {}
+  return {
+    text: textOf(words),
+    words: words.length,
+    left,
+    right,
+    base,
+    top: base - 0.75 * size,
+    bottom: base + 0.2 * size,
+    size,
+    isBold: bold > letters / 2,
+    ...(field === undefined ? {} : { field }),
+  }
+}
+
+/** The words of one line in reading order: those of right-to-left scripts from the right, with what they enclose. */
+function textOf(words: Word[]): string {
+  const rights = words.filter(({ text }) => isRightToLeft(text)).length
+  if (rights === 0) return joined(words)
+  const isLineFromRight = rights * 2 >= words.filter(({ text }) => /\p{L}/u.test(text)).length
+  const runs: { isFromRight: boolean; words: Word[] }[] = []
+  for (const word of words) {
+    const isFromRight = isRightToLeft(word.text) || (isLineFromRight && !/\p{L}/u.test(word.text))
+    const run = runs.at(-1)
+    if (run?.isFromRight === isFromRight) run.words.push(word)
+    else runs.push({ isFromRight, words: [word] })
+  }
+  const ordered = isLineFromRight ? runs.toReversed() : runs
+  return ordered.map((run) => joined(run.isFromRight ? run.words.toReversed() : run.words)).join(' ')
+}
+
+/** A part of a word in another font stands close to the rest of it. */
+function joined(words: Word[]): string {
+  let text = ''
+  let before: Word | undefined
+  for (const word of words) {
+    const gap = before === undefined ? 0 : Math.max(word.left - before.right, before.left - word.right)
+    text += before === undefined || gap < 0.08 * word.size ? word.text : ` ${word.text}`
+    before = word
+  }
+  return text
+}

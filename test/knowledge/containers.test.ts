@@ -1,0 +1,194 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { docx, paragraph } from '../support/office-files.ts'
+import { zip } from '../support/zip.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'containers-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Headings with their level before them. */
+async function read(name: string, data: Buffer | string): Promise<string[]> {
+  const file = path.join(folder, 'given')
+  await writeFile(file, data)
+  const texts: string[] = []
+  for await (const block of extractBlocks(file, name))
+    texts.push(block.kind === 'heading' ? `${block.level} ${block.text}` : block.text.trim())
+  return texts
+}
+
+const lease = docx(paragraph('The lease ends in May.'))
+const lines = (...all: string[]) => all.join('\r\n')
+
+describe('a mail', () => {
+  const attached = lines(
+    '--zz',
+    'Content-Type: application/octet-stream; name="lease.docx"',
+    'Content-Disposition: attachment; filename="lease.docx"',
+    'Content-Transfer-Encoding: base64',
+    '',
+    lease.toString('base64').replace(/.{76}/g, '$&\r\n'),
+    '--zz',
+    'Content-Type: image/png; name="photo.png"',
+    'Content-Disposition: attachment; filename="photo.png"',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64'),
+    '--zz--',
+  )
+  const head = lines(
+    'From: Ina Example <ina@example.com>',
+    'To: team@example.com',
+    'Subject: =?utf-8?B?TGllZmVydW5nIGRlciBTdMO8aGxl?=',
+    'Date: Mon, 07 Sep 2026 09:12:00 +0200',
+    'MIME-Version: 1.0',
+  )
+
+  it('is read with its decoded parts, and its attachments as files of their own', async () => {
+    const text = lines(
+      '--zz',
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      'Die K=C3=BCche ist f=',
+      '=C3=A4llig.',
+    )
+    const mail = lines(head, 'Content-Type: multipart/mixed; boundary="zz"', '', text, attached)
+    expect(await read('offer.eml', mail)).toEqual([
+      '1 Lieferung der Stühle',
+      'From: Ina Example <ina@example.com>\nTo: team@example.com\nDate: Mon, 07 Sep 2026 09:12:00 +0200',
+      'Die Küche ist fällig.',
+      '2 lease.docx',
+      'The lease ends in May.',
+      '2 photo.png',
+      '(not read: photo.png. This file is image/png, which holds no text that can be read.)',
+    ])
+  })
+
+  it('begins with the newest text, and keeps answers between quoted lines', async () => {
+    const body = (...all: string[]) => read('a.eml', lines(head, '', ...all))
+    expect((await body('Bo wrote:', '> What does it cost?', '', 'It costs 4,711 EUR.')).at(-1)).toMatch(
+      /^It costs 4,711 EUR\.\s+Bo wrote:\s+> What/,
+    )
+    expect((await body('> How long?', 'Two days.', '> How much?', 'Nothing.')).at(-1)).toMatch(
+      /^> How long\?\s+Two days/,
+    )
+  })
+
+  it('of Outlook is read like others', async () => {
+    const data = await readFile(path.join(import.meta.dirname, 'fixtures', 'offer.msg'))
+    expect(await read('offer.msg', data)).toEqual([
+      '1 Offer for the crané',
+      'From: Ina Example <ina@example.com>\nTo: Bo <bo@example.com>\nDate: Mon, 07 Sep 2026 07:12:00 GMT',
+      'The crane costs 4,711 EUR.',
+      '2 ships.csv',
+      'Ship: Amalia; Tons: 1180; Captain: Brandt',
+      'Ship: Nordstern; Tons: 960; Captain: Øver;gård',
+    ])
+  })
+
+  it('of HTML alone is read as a page', async () => {
+    const mail = lines(head, 'Content-Type: text/html; charset=utf-8', '', '<h1>News</h1><p>The gate code is 5120.</p>')
+    expect((await read('a.eml', mail)).slice(-2)).toEqual(['1 News', 'The gate code is 5120.'])
+  })
+
+  it('of a mailbox is a section of it', async () => {
+    const one = (number: number) =>
+      `From a@example.com Mon Sep  7 09:12:00 2026\nSubject: Mail ${number}\nFrom: a@example.com\n\nText ${number}\n>From here on.\n\n`
+    expect((await read('box.mbox', one(1) + one(2))).filter((text) => !text.startsWith('From: '))).toEqual([
+      '1 Mail 1',
+      'Text 1\nFrom here on.',
+      '1 Mail 2',
+      'Text 2\nFrom here on.',
+    ])
+  })
+})
+
+describe('an archive', () => {
+  const entry = (name: string, text: Buffer | string) => ({ name, data: Buffer.from(text) })
+
+  it('is read file by file, each below its path', async () => {
+    const inner = zip([entry('deep.md', '# Deep\n\nText.')])
+    const files = [
+      entry('b/lease.docx', lease),
+      entry('a/notes.txt', 'The code is 7340.'),
+      entry('__MACOSX/._x', 'junk'),
+      entry('c/inner.zip', inner),
+    ]
+    expect(await read('files.zip', zip([...files, entry('broken.pdf', '%PDF-1.7 nothing')]))).toEqual([
+      '1 a/notes.txt',
+      'The code is 7340.',
+      '1 b/lease.docx',
+      'The lease ends in May.',
+      '1 broken.pdf',
+      '(not read: broken.pdf. This PDF is damaged and cannot be opened.)',
+      '1 c/inner.zip',
+      '2 deep.md',
+      '3 Deep',
+      'Text.',
+    ])
+  })
+
+  const reasonOf = async (data: Buffer) => {
+    try {
+      await read('bad.zip', data)
+      return 'read'
+    } catch (error) {
+      return error instanceof UnreadableFile ? error.reason : error
+    }
+  }
+
+  it('is refused when it unpacks to too much, or holds too many files', async () => {
+    const zeros = Buffer.alloc(40 * 1024 * 1024, ' ')
+    expect(await reasonOf(zip([entry('a.txt', zeros), entry('b.txt', zeros)]))).toBe('too_large')
+    expect(await reasonOf(zip(Array.from({ length: 2100 }, (_, index) => entry(`${index}.txt`, 'x'))))).toBe(
+      'too_large',
+    )
+    expect(await reasonOf(Buffer.from('504b0304140000000800', 'hex'))).toBe('damaged')
+  })
+
+  it('is not read deeper than archives in archives in archives', async () => {
+    let data = zip([entry('core.txt', 'The core.')])
+    for (let depth = 0; depth < 6; depth++) data = zip([entry(`level-${depth}.zip`, data)])
+    await expect(read('deep.zip', data)).rejects.toThrow('This archive is packed too deeply in others.')
+  })
+})
+
+describe('texts of programmers', () => {
+  it('are notebooks: texts, code and results', async () => {
+    const cells = [
+      { cell_type: 'markdown', source: ['# Tides\n', 'The tide is high.'] },
+      { cell_type: 'code', source: 'height = 4', outputs: [{ output_type: 'stream', text: ['42\n'] }] },
+    ]
+    expect(await read('tides.ipynb', JSON.stringify({ cells, nbformat: 4 }))).toEqual([
+      '1 Tides',
+      'The tide is high.',
+      'height = 4',
+      '42',
+    ])
+    await expect(read('tides.ipynb', '{"cells": 3}')).rejects.toThrow('damaged')
+  })
+
+  it('are code, a block for each definition with its comment', async () => {
+    const code =
+      'import os\n\n# The height.\ndef height(x):\n    return x\n\n@cached\nclass Tide:\n    def high(self):\n        return 1\n'
+    expect(await read('tide.py', code)).toEqual([
+      'import os',
+      '# The height.\ndef height(x):\n    return x',
+      '@cached\nclass Tide:\n    def high(self):\n        return 1',
+    ])
+    const script =
+      "import a from 'a'\n\n/** Adds. */\nexport function add(a, b) {\n  return a + b\n}\n\nexport const half = (a) => a / 2\n"
+    expect(await read('add.ts', script)).toEqual([
+      "import a from 'a'",
+      '/** Adds. */\nexport function add(a, b) {\n  return a + b\n}',
+      'export const half = (a) => a / 2',
+    ])
+  })
+})
