@@ -20,6 +20,7 @@ import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { type HttpMetrics, installMetrics } from './plugins/metrics.ts'
 import { installPathIds } from './plugins/path-ids.ts'
+import { installPluginNames } from './plugins/plugin-names.ts'
 import { type RateLimitSettings, installRateLimits } from './plugins/rate-limits.ts'
 import { type NoteProblem, installResponses } from './plugins/responses.ts'
 import { installRouteTable, routerOptions } from './plugins/route-table.ts'
@@ -134,6 +135,7 @@ export async function buildApp(deps: AppDeps) {
     frameworkErrors: answerBadUrl,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  installPluginNames(app)
   installLogging(app)
   installMetrics(app, deps.metrics)
   installBodyTimeouts(app, settings)
