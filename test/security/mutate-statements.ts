@@ -44,11 +44,15 @@ export function mutateStatements(collections: Collections) {
       const replaced = function (this: unknown, ...given: unknown[]) {
         // Some of these methods call others of them.
         if (isNested) return original.apply(model, given)
+        const statement = `${name}.${method}`
+        const isMeant = active?.name.includes(` ${statement} `) ?? false
+        // To ask for the place takes longer than the statement.
+        if (seen === undefined && !isMeant) return call(given)
         const site = siteOfCaller()
         const filter = isObject(given[0]) ? given[0] : {}
         const hasOwner = model.schema.path('user_id') !== undefined
-        for (const mutant of mutantsOf(site, `${name}.${method}`, filter, hasOwner)) seen?.set(mutant.name, mutant)
-        if (active?.site !== site || !active.name.includes(` ${name}.${method} `)) return call(given)
+        for (const mutant of mutantsOf(site, statement, filter, hasOwner)) seen?.set(mutant.name, mutant)
+        if (active?.site !== site || !isMeant) return call(given)
         const { member, of, caller } = active
         if (of === 'filter') {
           const kept = Object.fromEntries(Object.entries(filter).filter(([key]) => key !== member))

@@ -1,7 +1,7 @@
 // Before a change: docs/traps.md, What else changes with a change.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { fingerprint } from '../support/estate.ts'
+import { watchEstate } from '../support/estate.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import {
   billingKeys,
@@ -121,10 +121,10 @@ describe('a statement without its owner filter', () => {
 
   it('is detected by the requests with the ids of another user', { timeout: 300_000 }, async () => {
     let sides = await newSides(service)
-    const requests = () => requestsOf(operations, sides.own, sides.other)
+    let requests = requestsOf(operations, sides.own, sides.other)
     const answers = new Map<string, string>()
     const requestsOfMutant = new Map<string, { mutant: Mutant; labels: Set<string> }>()
-    for (const request of requests()) {
+    for (const request of requests) {
       const { answer, mutants } = await mutation.record(() => judge(service, request, sides.own, sides.other))
       expect(answer.wrong).toEqual([])
       answers.set(request.label, plain(answer.text, sides.own))
@@ -137,20 +137,23 @@ describe('a statement without its owner filter', () => {
     expect(requestsOfMutant.size).toBeGreaterThan(20)
 
     const unnoticed: string[] = []
-    let before = await fingerprint(service, sides.other.estate)
+    let watched = await watchEstate(service, sides.other.estate)
     for (const { mutant, labels } of requestsOfMutant.values()) {
       const noticed = await mutation.with({ ...mutant, caller: sides.own.estate.userId }, () =>
         firstAsync(
-          requests().filter(({ label }) => labels.has(label)),
+          requests.filter(({ label }) => labels.has(label)),
           (request) => isNoticed(request),
         ),
       )
-      const changed = (await fingerprint(service, sides.other.estate)) !== before
+      const changed = await watched.hasChanged()
       if (!noticed && !changed) unnoticed.push(mutant.name)
       if (!changed) continue
+      watched.end()
       sides = await newSides(service)
-      before = await fingerprint(service, sides.other.estate)
+      requests = requestsOf(operations, sides.own, sides.other)
+      watched = await watchEstate(service, sides.other.estate)
     }
+    watched.end()
     const withoutLines = unnoticed.map((name) => name.replace(/:\d+ /, ' '))
     expect(withoutLines.toSorted(), unnoticed.join('\n')).toEqual(secondChecks.map(([name]) => name).toSorted())
 

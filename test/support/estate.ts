@@ -177,24 +177,68 @@ function memoryOwners(id: string): string[] {
 }
 
 /** A digest of all that a user has, to show that it did not change. */
-export async function fingerprint(
-  service: RunningService,
-  { ids, assistants, runs }: Pick<Estate, 'ids' | 'assistants' | 'runs'>,
-): Promise<string> {
-  const { connection } = service.api.infra.database
+export async function fingerprint(service: RunningService, estate: WithIds): Promise<string> {
   const hash = createHash('sha256')
-  for (const { name } of (await connection.db?.listCollections().toArray())?.toSorted((a, b) =>
-    a.name < b.name ? -1 : 1,
-  ) ?? []) {
-    const documents = await connection.collection(name).find({}).toArray()
-    const own = documents
-      .map((document) => JSON.stringify({ ...document, last_active_at: 0 }))
-      .filter((text) => ids.some((id) => text.includes(id)))
-    hash.update(name).update(own.toSorted((a, b) => (a < b ? -1 : 1)).join())
+  for (const name of (await collectionsOf(service)).toSorted())
+    hash.update(name).update(await recordsOf(service, name, estate))
+  return hash.update(await beside(service, estate)).digest('hex')
+}
+
+/**
+ * Of all that a user has, whether it changed since the last question. Only collections that somebody wrote to are read
+ * again, so it can be asked hundreds of times.
+ */
+export async function watchEstate(service: RunningService, estate: WithIds) {
+  const written = new Set<string>()
+  const hear = ({ commandName, command }: { commandName: string; command: Record<string, unknown> }) => {
+    if (writing.has(commandName)) written.add(String(command[commandName]))
   }
-  for (const id of assistants) hash.update(String(await service.api.infra.knowledge.vectors.count(id)))
-  hash.update(String(await service.api.platform.core.stream.count(runs)))
-  return hash.digest('hex')
+  for (const database of service.databases) database.getClient().on('commandStarted', hear)
+  const known = new Map<string, string>()
+
+  async function hasChanged(names: string[]): Promise<boolean> {
+    written.clear()
+    const found = new Map<string, string>()
+    for (const name of names) found.set(name, await recordsOf(service, name, estate))
+    found.set('beside', await beside(service, estate))
+    const changed = [...found].some(([name, text]) => known.get(name) !== text)
+    for (const [name, text] of found) known.set(name, text)
+    return changed
+  }
+
+  await hasChanged(await collectionsOf(service))
+  return {
+    hasChanged: () => hasChanged([...written]),
+    end: () => {
+      for (const database of service.databases) database.getClient().off('commandStarted', hear)
+    },
+  }
+}
+
+type WithIds = Pick<Estate, 'ids' | 'assistants' | 'runs'>
+
+const writing = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite'])
+
+async function collectionsOf(service: RunningService): Promise<string[]> {
+  const collections = (await service.api.infra.database.connection.db?.listCollections().toArray()) ?? []
+  return collections.map(({ name }) => name)
+}
+
+/** The records of a collection that name something of the user. */
+async function recordsOf(service: RunningService, name: string, { ids }: WithIds): Promise<string> {
+  const documents = await service.api.infra.database.connection.collection(name).find({}).toArray()
+  return documents
+    .map((document) => JSON.stringify({ ...document, last_active_at: 0 }))
+    .filter((text) => ids.some((id) => text.includes(id)))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .join()
+}
+
+/** What the user has beside the database. */
+async function beside(service: RunningService, { assistants, runs }: WithIds): Promise<string> {
+  const { vectors } = service.api.infra.knowledge
+  const counts = await Promise.all(assistants.map((id) => vectors.count(id)))
+  return [...counts, await service.api.platform.core.stream.count(runs)].join()
 }
 
 async function pinnedTo(service: RunningService, user: TestUser, projectId: string) {
