@@ -10,13 +10,18 @@ import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
 import { startOwnWorker } from '../worker/own-worker.ts'
+import type { WorkerClassOf } from '../worker/serve-queues.ts'
 import { buildApp } from './app.ts'
 import type { NoteProblem } from './plugins/responses.ts'
 
 const version = '1.0.0'
 
 /** Settings → platform → app → listen. Used by the process entry and by tests. */
-export async function startApi(settings: Settings & { noteProblem?: NoteProblem }, logger: Logger) {
+export async function startApi(
+  settings: Settings & { noteProblem?: NoteProblem },
+  logger: Logger,
+  { workerClass }: { workerClass?: WorkerClassOf } = {},
+) {
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
   const platform = await connectPlatform(settings, logger, { metrics })
   const { infra, services } = platform
@@ -51,7 +56,7 @@ export async function startApi(settings: Settings & { noteProblem?: NoteProblem 
   })
   app.addHook('onClose', () => metricsServer.close())
   const address = await app.listen({ port: settings.port, host: settings.host })
-  if (settings.runsInApi) ownWorker = startOwnWorker(platform, settings, logger, metrics)
+  if (settings.runsInApi) ownWorker = startOwnWorker(platform, settings, logger, metrics, workerClass)
   return {
     app,
     address,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { NativeConnection, TransportError } from '@temporalio/worker'
+import { NativeConnection, TransportError, type Worker } from '@temporalio/worker'
 import type { Platform } from '../composition/platform.ts'
 import { type Queue, queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
@@ -58,16 +58,32 @@ export interface ServedQueues {
   prepared: Awaited<ReturnType<typeof prepareWorkers>>
   /** The activities of each queue that is served. */
   activities: Partial<Record<Queue, object>>
+  /** Tests have one for many services of a process. */
+  workerClass?: WorkerClassOf | undefined
 }
+
+/** The class of the workers that execute this workflow code, with local activities of these names. */
+export type WorkerClassOf = (activityNames: string[], code: string) => typeof Worker
 
 /**
  * One worker for each queue, and the other tasks of a process that serves runs. `stop` waits for what is under way,
  * within the limit of the settings.
  */
-export async function serveQueues({ settings, logger, metrics, platform, prepared, activities }: ServedQueues) {
+export async function serveQueues({
+  settings,
+  logger,
+  metrics,
+  platform,
+  prepared,
+  activities,
+  workerClass = workersWithSharedThread,
+}: ServedQueues) {
   const { connection, bundle, buffer } = prepared
   const served = queues.filter((queue) => activities[queue] !== undefined)
-  const WorkerClass = workersWithSharedThread(Object.values<object>(activities).flatMap((of) => Object.keys(of)))
+  const WorkerClass = workerClass(
+    Object.values<object>(activities).flatMap((of) => Object.keys(of)),
+    bundle.code,
+  )
   const workers = await Promise.all(
     served.map((queue) =>
       createWorker({

@@ -3,7 +3,7 @@ import type { Platform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import type { Metrics } from '../infra/metrics/create-metrics.ts'
-import { prepareWorkers, serveQueues } from './serve-queues.ts'
+import { type WorkerClassOf, prepareWorkers, serveQueues } from './serve-queues.ts'
 
 /**
  * The worker of the queue `runs` in an API process, which waits for a server that is away until it is `stopped`. From
@@ -16,10 +16,11 @@ export async function startRunsWorker(
   logger: Logger,
   metrics: Metrics | undefined,
   stopped: AbortSignal,
+  workerClass?: WorkerClassOf,
 ) {
   const prepared = await prepareWorkers(settings, logger, metrics, stopped)
   const activities = { runs: createRunActivities(platform.runs.steps) }
-  const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities })
+  const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities, workerClass })
   platform.infra.temporal.startEagerlyOver(prepared.connection)
   return served
 }

@@ -8,16 +8,16 @@ import { createMetrics } from '../infra/metrics/create-metrics.ts'
 import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
 import { observeIngestion } from '../infra/metrics/observe-ingestion.ts'
 import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
-import { prepareWorkers, serveQueues } from './serve-queues.ts'
+import { type WorkerClassOf, prepareWorkers, serveQueues } from './serve-queues.ts'
 
 /**
  * Connects, then serves the configured task queues until `close`. `finished` settles when all workers have ended.
- * Tests may wrap activities.
+ * Tests may choose the class of the workers.
  */
 export async function startWorker(
   settings: Settings,
   logger: Logger,
-  { wrapActivities = (activities: object): object => activities } = {},
+  { workerClass }: { workerClass?: WorkerClassOf } = {},
 ) {
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
   const [prepared, platform] = await Promise.all([
@@ -49,7 +49,8 @@ export async function startWorker(
       metrics,
       platform,
       prepared,
-      activities: Object.fromEntries(names.map((queue) => [queue, wrapActivities(measured[queue])])),
+      workerClass,
+      activities: Object.fromEntries(names.map((queue) => [queue, measured[queue]])),
     }),
     ensureOrphanSchedule(infra.temporal.client, settings),
   ])

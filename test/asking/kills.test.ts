@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { eventually } from '../support/eventually.ts'
-import { startProcess, startWorkerProcess } from '../support/processes.ts'
+import { startDyingWorker, startWorkerProcess } from '../support/processes.ts'
 import { asking, asks, systemOf, team } from './support.ts'
 
 describe('kill -9 of workers', () => {
@@ -52,11 +52,7 @@ describe('kill -9 of workers', () => {
     const isOver = async () => (await talk.client.get(`/runs/${next.run_id}`)).finished_at !== null
     let deaths = 0
     while (!(await isOver())) {
-      const worker = await startProcess(
-        'test/deletion/dying-worker.ts',
-        { ...service.env, DIE_AT: '2' },
-        'worker ready',
-      )
+      const worker = await startDyingWorker(service.env, 2)
       await Promise.race([worker.exited, eventually('the end', isOver, 60_000)])
       deaths += 1
       await worker.kill()

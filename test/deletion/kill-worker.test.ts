@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { startProcess } from '../support/processes.ts'
+import { startDyingWorker } from '../support/processes.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
@@ -28,11 +28,7 @@ describe('kill -9 of the worker at every activity boundary of an account deletio
     let deaths = 0
     while (!over) {
       // The first life ends with its first step; each later one repeats the step that was lost and ends with the next.
-      const worker = await startProcess(
-        'test/deletion/dying-worker.ts',
-        { ...service.env, DIE_AT: deaths === 0 ? '1' : '2' },
-        'worker ready',
-      )
+      const worker = await startDyingWorker(service.env, deaths === 0 ? 1 : 2)
       await Promise.race([worker.exited, result])
       if (!over) deaths += 1
       await worker.kill()

@@ -3,7 +3,7 @@ import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { useModelService } from '../support/model-service.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startApiProcess, startProcess, startWorkerProcess } from '../support/processes.ts'
+import { startApiProcess, startDyingWorker, startWorkerProcess } from '../support/processes.ts'
 import { inSeconds, planner } from './support.ts'
 
 describe('kill -9 in the minute of a run', () => {
@@ -32,11 +32,7 @@ describe('kill -9 in the minute of a run', () => {
     })()
     while (!isOver) {
       // The first life ends with its first step; each later one repeats the step that was lost and ends with the next.
-      const worker = await startProcess(
-        'test/deletion/dying-worker.ts',
-        { ...service.env, DIE_AT: deaths === 0 ? '1' : '2' },
-        'worker ready',
-      )
+      const worker = await startDyingWorker(service.env, deaths === 0 ? 1 : 2)
       await Promise.race([worker.exited, over])
       if (!isOver) deaths += 1
       await worker.kill()

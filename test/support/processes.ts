@@ -34,6 +34,12 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<S
   return startProcess(scriptOf('worker'), env, 'worker ready')
 }
 
+/** Starts the worker so that it dies when its activity number `dieAt` is done, before Temporal hears of it. */
+export function startDyingWorker(env: Record<string, string>, dieAt: number): Promise<ServiceProcess> {
+  const preload = fileURLToPath(new URL('dying-worker.ts', import.meta.url))
+  return startProcess(scriptOf('worker'), { ...env, DIE_AT: String(dieAt) }, 'worker ready', { preload })
+}
+
 /** Starts the API in the same way; its address is `url`. */
 export async function startApiProcess(env: Record<string, string>): Promise<ServiceProcess & { url: string }> {
   await migrateOnce(env)
@@ -55,10 +61,10 @@ export async function startProcess(
   script: string,
   env: Record<string, string>,
   readyMessage: string,
-  /** Where and as whom it runs, when not here and as the tests do. */
-  { cwd = root, ...as }: { cwd?: string; uid?: number; gid?: number } = {},
+  /** Where and as whom it runs, when not here and as the tests do; `preload`: a module that is loaded before it. */
+  { cwd = root, preload, ...as }: { cwd?: string; preload?: string; uid?: number; gid?: number } = {},
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), script], {
     cwd,
     ...as,
     env: { ...plainEnv(), ...env, LOG_LEVEL: 'info' },

@@ -9,6 +9,7 @@ import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
 import { watchShardKeys } from './shard-keys.ts'
+import { keptWorkers } from './kept-workers.ts'
 
 export interface ServiceOptions {
   /** Variables beside those that every test service gets. */
@@ -52,6 +53,9 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
   }
 }
 
+/** The services of a process share workflow threads, which end with it. */
+const { classFor: workerClass } = keptWorkers()
+
 /** API and worker in this process, on real servers. Answers are checked against their declared statuses and schemas. */
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
@@ -60,11 +64,11 @@ export async function startService({ env, settings: changed, worker = true, onLo
   await migrate(settings, logger)
   const problems = new Set<string>()
   const noteProblem = (problem: string) => problems.add(problem)
-  const api = await startApi({ ...settings, noteProblem }, logger)
+  const api = await startApi({ ...settings, noteProblem }, logger, { workerClass })
   await api.servesRuns
   const [redis] = api.infra.redis.primaries()
   if (redis === undefined) throw new Error('the service has no Redis server')
-  const running = worker ? await startWorker(settings, logger) : undefined
+  const running = worker ? await startWorker(settings, logger, { workerClass }) : undefined
   const databases = [api, running].flatMap((part) => (part ? [part.platform.infra.database.connection] : []))
   const shardKeys = watchShardKeys(databases)
   return {

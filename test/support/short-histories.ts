@@ -8,7 +8,7 @@ import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
-import { workersOfAFile } from './workers-of-a-file.ts'
+import { keptWorkers } from './kept-workers.ts'
 
 /** A real Temporal server of its own that suggests to continue as new after `events` events. */
 export async function startShortHistories(events: number) {
@@ -25,14 +25,14 @@ export async function startShortHistories(events: number) {
     NativeConnection.connect({ address: server.address }),
   ])
   const client = new Client({ connection })
-  const workers = workersOfAFile()
+  const workers = keptWorkers()
   return {
     client,
     /** Does `work` with a worker that has these activities, on a task queue of its own. */
     async withWorker<T>(activities: object, work: (taskQueue: string) => Promise<T>): Promise<T> {
       const taskQueue = randomUUID()
       const bundle = await workflowBundle()
-      const worker = await workers.classFor(bundle.code, activities).create({
+      const worker = await workers.classFor(Object.keys(activities), bundle.code).create({
         connection: native,
         taskQueue,
         activities,

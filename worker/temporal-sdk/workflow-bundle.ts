@@ -65,7 +65,15 @@ export async function bundleSources(): Promise<string[]> {
   return (await Array.fromAsync(glob(sources, { cwd: root }))).toSorted()
 }
 
-async function sourcesHash(): Promise<string> {
+/** Hashing takes a tenth of a second, and a process executes one state of the sources. */
+let hashed: Promise<string> | undefined
+
+function sourcesHash(): Promise<string> {
+  hashed ??= hashSources()
+  return hashed
+}
+
+async function hashSources(): Promise<string> {
   const hash = createHash('sha256')
   for (const file of await bundleSources()) {
     hash.update(file).update(await readFile(join(root, file)))

@@ -4,9 +4,10 @@ import { workersWithSharedThread } from '../../worker/temporal-sdk/shared-thread
 
 /**
  * Classes of workers whose workflow thread stays until `close`, for tests that start one worker after the other: a new
- * thread takes half a second of processor time. Workers of the same code with activities of the same names share one.
+ * thread takes a third of a second of processor time. Workers of the same code with activities of the same names share
+ * one.
  */
-export function workersOfAFile() {
+export function keptWorkers() {
   const classes = new Map<string, typeof Worker>()
   const kept: Promise<WorkflowCreator>[] = []
 
@@ -28,9 +29,9 @@ export function workersOfAFile() {
   }
 
   return {
-    classFor(code: string, activities: object): typeof Worker {
-      const names = Object.keys(activities).toSorted()
-      const key = JSON.stringify([names, code])
+    classFor(activityNames: string[], code: string): typeof Worker {
+      const names = activityNames.toSorted()
+      const key = [...names, code].join()
       const found = classes.get(key) ?? keeping(names)
       classes.set(key, found)
       return found
