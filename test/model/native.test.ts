@@ -200,6 +200,19 @@ describe.each(kinds)('%s', (kind) => {
     })
   })
 
+  test('a schema for the answer is sent', async () => {
+    const provider = providerOf(kind)
+    const schema = {
+      type: 'object',
+      properties: { sum: { type: 'integer' } },
+      required: ['sum'],
+      additionalProperties: false,
+    }
+    const responseFormat = { type: 'json_schema' as const, json_schema: { name: 'sum', strict: true, schema } }
+    await provider.ask({ responseFormat, tools: [] })
+    expect(provider.sent[0]?.text.replaceAll('\\', '')).toContain('"sum":{"type":"integer"}')
+  })
+
   test('a member that the caller set and the provider does not take is named', async () => {
     const asked = providerOf(kind).ask({ logitBias: { 5: 10 }, setByCaller: ['logit_bias'] })
     await expect(asked).rejects.toMatchObject({ statusCode: 400, message: 'The model does not take `logit_bias`.' })
