@@ -35,5 +35,6 @@ export function publicUser(user: UserRecord): PublicUser {
     thread_counter: user.thread_counter,
     thread_max: user.thread_max,
     created_at: user.created_at.toISOString(),
+    ...(user.password_changed_at && { password_changed_at: user.password_changed_at.toISOString() }),
   }
 }

@@ -51,7 +51,10 @@ export function createPasswordResetActivities({
         const user = await users
           .findOneAndUpdate(
             { _id: userId, deleting: { $ne: true } },
-            { $set: { password_hash: pending.password_hash, verified: true }, $unset: { verification: '' } },
+            {
+              $set: { password_hash: pending.password_hash, password_changed_at: new Date(), verified: true },
+              $unset: { verification: '' },
+            },
           )
           .lean<UserRecord>()
         if (user?.email !== undefined) await loginFailures.deleteOne({ _id: loginFailureKey(user.email) })

@@ -3669,6 +3669,8 @@ export interface components {
             thread_max: number;
             /** Format: date-time */
             created_at: string;
+            /** Format: date-time */
+            password_changed_at?: string;
             message: string;
         };
         /**
@@ -3900,6 +3902,8 @@ export interface components {
             thread_max: number;
             /** Format: date-time */
             created_at: string;
+            /** Format: date-time */
+            password_changed_at?: string;
         };
         /**
          * UserUpdateRequest

@@ -20,6 +20,8 @@ export interface UserRecord {
   /** Of mails. Absent: English. */
   language?: Language
   password_hash?: string
+  /** Absent before the first change. */
+  password_changed_at?: Date
   verified: boolean
   thread_counter: number
   thread_max: number

@@ -58,7 +58,9 @@ export function createProfile({ collections: { users, passwordResets }, password
       await guard.recordSuccess(user.email)
       const password_hash = await passwords.hash(input.new_password)
       const unchanged = { _id: user._id, password_hash: user.password_hash, deleting: { $ne: true } }
-      const { matchedCount } = await users.updateOne(unchanged, { $set: { password_hash } })
+      const { matchedCount } = await users.updateOne(unchanged, {
+        $set: { password_hash, password_changed_at: new Date() },
+      })
       if (matchedCount === 0) throw new AppError('conflict', 'The password was changed at the same time.')
       // A pending reset link was requested to replace the old password, so it must not replace this one.
       await passwordResets.deleteMany({ user_id: user._id })

@@ -36,7 +36,11 @@ describe('the account of the current user', () => {
       call('POST', '/user/change-password', { current_password, new_password })
     expect((await change('not the password', 'another password')).status).toBe(400)
     expect((await change(goodPassword, 'short')).status).toBe(400)
+    expect((await call('GET', '/auth/user-info')).body).not.toHaveProperty('password_changed_at')
+    const before = Date.now()
     expect((await change(goodPassword, 'another password')).status).toBe(200)
+    const { password_changed_at } = (await call('GET', '/auth/user-info')).body
+    expect(Date.parse(password_changed_at)).toBeGreaterThanOrEqual(before)
     expect((await login(email, goodPassword)).status).toBe(401)
     expect((await login(email, 'another password')).status).toBe(200)
     expect((await apiClient(service.url).call('POST', '/user/change-password', {})).status).toBe(401)

@@ -3,7 +3,7 @@ import { codeTo, mailTo } from '../support/mailbox.ts'
 import { createAudit } from '../../services/audit/index.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { apiClient } from '../support/api-client.ts'
-import { goodPassword, insertUser, newEmail } from '../support/users.ts'
+import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
 import { enAudit } from '../../web/src/texts/en-audit.ts'
 import { type Console, startConsole } from './support.ts'
 
@@ -100,6 +100,24 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await page.getByRole('cell', { name: 'projects' }).waitFor()
   await page.goto(`${site.url}/console/chat`)
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
+})
+
+test('a new password ends the sessions of the console that did not set it', async () => {
+  const user = await signUpUser(site.service)
+  const page = await site.newPage(user.token)
+  await page.goto(`${site.url}/console/account`)
+  await page.getByLabel('Current password').fill(goodPassword)
+  await page.getByLabel('New password').fill('another good password')
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page.getByText('Your password is changed.').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
+  const change = { current_password: 'another good password', new_password: 'a third good password' }
+  expect((await user.call('POST', '/user/change-password', change)).status).toBe(200)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  // The contract knows no revocation of tokens.
+  expect((await user.call('GET', '/user/')).status).toBe(200)
 })
 
 test('after an expired login the user returns to the same page', async () => {

@@ -26,6 +26,7 @@ const publicUserMembers = {
   thread_counter: Type.Integer(),
   thread_max: Type.Integer(),
   created_at: Timestamp,
+  password_changed_at: Type.Optional(Timestamp),
 }
 
 export const User = Type.Object(publicUserMembers, { title: 'User' })

@@ -26,6 +26,7 @@ const user = new Schema<UserRecord>(
     last_name: String,
     language: String,
     password_hash: String,
+    password_changed_at: Date,
     verified: { type: Boolean, required: true },
     thread_counter: { type: Number, required: true },
     thread_max: { type: Number, required: true },

@@ -104,7 +104,10 @@ export const keys = {
   scheduleTimes: (cron: string, timezone: string) => ['schedule-times', cron, timezone],
 } as const
 
-export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })
+const meOnce = { queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) }
+export const useMe = () => useQuery(meOnce)
+/** For what must notice within a minute that the user's password was changed elsewhere. */
+export const useMeEachMinute = () => useQuery({ ...meOnce, refetchInterval: 60_000 })
 
 export const useUsage = () => useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
 

@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
 const storageKey = 'assistant-platform.session'
+/** When the person logged in, in ms; a token of another project is made anew, and says nothing about that. */
+const sinceKey = 'assistant-platform.session-since'
 
 /** The user who is logged in on this browser. The token is pinned to one project. */
 export interface Session {
@@ -32,7 +34,28 @@ export const hasExpired = () => isExpired
 export function logIn(token: string): void {
   isExpired = false
   localStorage.setItem(storageKey, token)
+  localStorage.setItem(sinceKey, String(sinceOf(token)))
   update(read())
+}
+
+/** A token names the second in which it was made. */
+const sinceOf = (token = '') => (claimsOf(token)?.iat ?? 0) * 1000 + 999
+
+/** Goes on with a token of another project. */
+export function switchTo(token: string): void {
+  localStorage.setItem(storageKey, token)
+  update(read())
+}
+
+/** Ends the session if the password was changed after the login, as `password_changed_at` of the user says. */
+export function endIfOlderThan(passwordChangedAt: string | undefined): void {
+  const since = Number(localStorage.getItem(sinceKey)) || sinceOf(current?.token)
+  if (current !== undefined && passwordChangedAt !== undefined && Date.parse(passwordChangedAt) > since) expire()
+}
+
+/** For the session that has changed the password itself. */
+export function knowsPasswordOf(passwordChangedAt: string | undefined): void {
+  if (passwordChangedAt !== undefined) localStorage.setItem(sinceKey, String(Date.parse(passwordChangedAt)))
 }
 
 /** The service does not take the token any more. */
@@ -44,6 +67,7 @@ export function expire(): void {
 export function logOut(): void {
   isExpired = false
   localStorage.removeItem(storageKey)
+  localStorage.removeItem(sinceKey)
   sessionStorage.clear()
   update(undefined)
 }
@@ -51,10 +75,12 @@ export function logOut(): void {
 function read(): Session | undefined {
   const token = localStorage.getItem(storageKey)
   const claims = token === null ? undefined : claimsOf(token)
-  return token === null || claims === undefined ? undefined : { token, ...claims }
+  return token === null || claims === undefined
+    ? undefined
+    : { token, projectId: claims.projectId, userId: claims.userId }
 }
 
-function claimsOf(token: string): { projectId: string; userId: string } | undefined {
+function claimsOf(token: string): { projectId: string; userId: string; iat: number } | undefined {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
     const bytes = Uint8Array.from(atob(part), (character) => character.charCodeAt(0))
@@ -65,7 +91,11 @@ function claimsOf(token: string): { projectId: string; userId: string } | undefi
       isExpired = true
       return undefined
     }
-    return { projectId: String(Reflect.get(claims, 'project_id')), userId: String(Reflect.get(claims, 'user_id')) }
+    return {
+      projectId: String(Reflect.get(claims, 'project_id')),
+      userId: String(Reflect.get(claims, 'user_id')),
+      iat: Number(Reflect.get(claims, 'iat')),
+    }
   } catch {
     return undefined
   }

@@ -15,11 +15,19 @@ import {
   UserRound,
 } from 'lucide-react'
 import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
-import { api, forgetAnswers, queryClient, unwrap, useConsoleSettings, useMe, useProjects } from '../lib/api.ts'
+import {
+  api,
+  forgetAnswers,
+  queryClient,
+  unwrap,
+  useConsoleSettings,
+  useMeEachMinute,
+  useProjects,
+} from '../lib/api.ts'
 import { changeLanguage, setLanguage } from '../lib/change-language.ts'
 import { chosenLanguage, language, languageNames } from '../lib/language.ts'
 import { productName } from '../lib/product.ts'
-import { getSession, hasExpired, logIn, logOut, useSession } from '../lib/session.ts'
+import { endIfOlderThan, getSession, hasExpired, logOut, switchTo, useSession } from '../lib/session.ts'
 import { setTheme, useTheme } from '../lib/theme.ts'
 import { useFirstModel } from '../lib/use-first-model.ts'
 import { say } from '../lib/toasts.ts'
@@ -169,19 +177,21 @@ export async function openProject(projectId: string, name: string): Promise<void
   const { jwt_token: token } = await unwrap(
     api.GET('/projects/{project_id}', { params: { path: { project_id: projectId } } }),
   )
-  logIn(token)
+  switchTo(token)
   void forgetAnswers()
   say(texts.projects.switched(name))
 }
 
 function UserMenu() {
-  const me = useMe()
+  const me = useMeEachMinute()
   const sells = useConsoleSettings()?.billing === true
   const theme = useTheme()
   const ofAccount = me.data?.language
   useEffect(() => {
     if (ofAccount && chosenLanguage() === undefined) setLanguage(ofAccount)
   }, [ofAccount])
+  const passwordChangedAt = me.data?.password_changed_at
+  useEffect(() => endIfOlderThan(passwordChangedAt), [passwordChangedAt])
   const navigate = useNavigate()
   const name = [me.data?.first_name, me.data?.last_name].filter(Boolean).join(' ')
   const email = me.data?.email ?? ''

@@ -128,6 +128,8 @@ export const de: typeof en = {
     changePassword: 'Passwort',
     currentPassword: 'Aktuelles Passwort',
     passwordChanged: 'Dein Passwort ist geändert.',
+    passwordEnds:
+      'Ein neues Passwort meldet dich überall sonst innerhalb einer Minute ab. Programme behalten ihre Token, bis sie ablaufen; Anmeldungen der Befehlszeile beendest du weiter unten.',
     deleteTitle: 'Konto löschen',
     deleteText:
       'Das entfernt deine Projekte, Assistenten, Chats, Dateien und alles, was daraus entstanden ist. Es lässt sich nicht rückgängig machen.',

@@ -119,6 +119,8 @@ export const en = {
     changePassword: 'Password',
     currentPassword: 'Current password',
     passwordChanged: 'Your password is changed.',
+    passwordEnds:
+      'A new password logs you out everywhere else within a minute. Programs keep their tokens until these expire; end the logins of the command line below.',
     deleteTitle: 'Delete the account',
     deleteText:
       'This removes your projects, assistants, chats, files and everything made from them. It cannot be undone.',

@@ -3,7 +3,7 @@ import { Suspense, lazy, useState } from 'react'
 import { api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
 import { changeLanguage } from '../../lib/change-language.ts'
 import { type Language, language, languageNames } from '../../lib/language.ts'
-import { logOut, tokenForReceipt } from '../../lib/session.ts'
+import { knowsPasswordOf, logOut, tokenForReceipt } from '../../lib/session.ts'
 import { type Theme, setTheme, useTheme } from '../../lib/theme.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -138,6 +138,7 @@ function ChangePassword({ email }: { email: string }) {
   const [next, setNext] = useState('')
   const form = useSubmit(async () => {
     await unwrap(api.POST('/user/change-password', { body: { current_password: current, new_password: next } }))
+    knowsPasswordOf((await unwrap(api.GET('/user/'))).password_changed_at)
     setCurrent('')
     setNext('')
     say(t.passwordChanged)
@@ -145,6 +146,7 @@ function ChangePassword({ email }: { email: string }) {
   return (
     <form className="card form" onSubmit={form.onSubmit}>
       <h2>{t.changePassword}</h2>
+      <p className="muted">{t.passwordEnds}</p>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <input type="text" hidden readOnly autoComplete="username" value={email} />
       <PasswordField label={t.currentPassword} autoComplete="current-password" value={current} onValue={setCurrent} />
