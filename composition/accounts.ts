@@ -25,7 +25,6 @@ export function composeAccounts(core: Core) {
     exports: createExports({
       collections,
       assistantConfigs: core.assistantConfigs,
-      archivedThreads: core.archivedThreads,
       blobs: core.infra.knowledge.blobs,
       secrets: core.derivedSecrets,
       settings,

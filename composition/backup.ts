@@ -3,7 +3,6 @@ import { countIncompleteBlobs } from '../infra/backup/incomplete-blobs.ts'
 import { restoreBackup } from '../infra/backup/read-backup.ts'
 import { writeBackup } from '../infra/backup/write-backup.ts'
 import type { Settings } from '../infra/config.ts'
-import { createBlobStore } from '../infra/mongo/blob-store.ts'
 import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
 import { createObjectStore } from '../infra/objects/index.ts'
 import { createObjectPlace } from '../infra/objects/object-place.ts'
@@ -21,7 +20,6 @@ export async function connectBackup(settings: Settings, log: (message: string) =
   const vectorStore = createVectorStore(settings)
   const store = createObjectStore(settings, fetch)
   const objects = store && createObjectPlace(store)
-  const blobs = createBlobStore(connection, { objects })
   const uri = settings.lancedbUri ?? path.join(settings.dataDir, 'lancedb')
   // Vectors in an object store or at a provider are backed up there.
   const vectors = settings.vectorStore === 'lancedb' && !uri.includes('://') ? uri : undefined
@@ -32,7 +30,6 @@ export async function connectBackup(settings: Settings, log: (message: string) =
       checkStores({
         collections,
         vectors: vectorStore,
-        blobs,
         incompleteBlobs: () => countIncompleteBlobs(connection, objects),
       }),
 

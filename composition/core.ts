@@ -23,7 +23,6 @@ import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createEraseWhatWasSaid } from '../services/threads/erase-what-was-said.ts'
 import { createThreadLog } from '../services/threads/log.ts'
-import { createArchivedThreads } from '../services/threads/archived/open.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
 import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
@@ -49,14 +48,10 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     onError: (error) => logger.warn({ err: error }, 'the settings of models could not be read'),
   })
   const contextWindowOf = windowOf(models, settings)
-  const stored = { collections, transaction, blobs: infra.knowledge.blobs, secretBox, settings }
-  const onError = (error: unknown) =>
-    logger.warn({ err: error }, 'an archived thread was not read or not brought back, or its object stays')
-  const archivedThreads = createArchivedThreads({ ...stored, onMeasured: infra.onMeasured, onError })
   const log = createThreadLog({ collections, transaction })
   const stream = createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 })
   const pendingInput = createPendingInput(collections)
-  const reading = { collections, pendingInput, archivedThreads, onError }
+  const reading = { collections, pendingInput }
   const scanLog = createLogScan(reading)
   const states = createThreadStates({ ...reading, scan: scanLog })
   const createThread = createThreadCreation({ collections, transaction })
@@ -106,12 +101,11 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       models,
       contextWindowOf,
     }),
-    archivedThreads,
     log,
     scanLog,
-    conversations: createConversations({ collections, archivedThreads }),
+    conversations: createConversations({ collections }),
     pendingInput,
-    erase: createEraseWhatWasSaid({ collections, log, pendingInput, stream, archivedThreads, workflows }),
+    erase: createEraseWhatWasSaid({ collections, log, pendingInput, stream, workflows }),
     states,
     createThread,
     threads,

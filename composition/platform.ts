@@ -15,7 +15,6 @@ import { createAssistantFiles } from '../services/assistants/assistant-files.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createImports } from '../services/import/index.ts'
 import { createMcpHosts } from '../services/mcp/hosts.ts'
-import { createArchiveSweep } from '../services/threads/archived/sweep.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
@@ -84,7 +83,6 @@ export async function connectPlatform(
       ...core,
       runs: runs.runs,
       blobs: infra.knowledge.blobs,
-      archiveSweep: createArchiveSweep({ ...core, blobs: infra.knowledge.blobs, onMeasured: infra.onMeasured }),
     }),
     services: {
       assistants,
@@ -124,7 +122,6 @@ export async function connectPlatform(
     },
     close: async () => {
       runs.runs.close()
-      await core.archivedThreads.close()
       core.models.close()
       core.mailer.close()
       await runs.schemaChecker.close()

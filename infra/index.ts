@@ -3,7 +3,6 @@ import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
 import type { Metrics } from './metrics/create-metrics.ts'
-import { observeArchive } from './metrics/observe-archive.ts'
 import { observeRuns } from './metrics/observe-runs.ts'
 import { observeMongo, observeRedis, observeVectors } from './metrics/observe-stores.ts'
 import { connectDatabase } from './mongo/connect.ts'
@@ -72,7 +71,6 @@ export async function connectInfra(
     tracing,
     knowledge,
     tokenCounter,
-    onMeasured: metrics && observeArchive(metrics),
     close: async () => {
       stopObservingRedis()
       await Promise.allSettled([

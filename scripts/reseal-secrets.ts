@@ -1,4 +1,3 @@
-import { composeArchiveMaintenance } from '../composition/archived-threads.ts'
 import { connectDatabase } from '../infra/mongo/connect.ts'
 import { createOutbound } from '../infra/outbound/create-outbound.ts'
 import { runProgram } from '../infra/program.ts'
@@ -11,14 +10,13 @@ import { createModelSettings } from '../services/models/model-settings.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 
 /**
- * The last step of changing `SECRETS_KEY`: encrypts every stored key, configuration and archived thread again under the
+ * The last step of changing `SECRETS_KEY`: encrypts every stored key and configuration again under the
  * new one, so that `SECRETS_KEY_PREVIOUS` can be emptied. Run it with both set, beside the running service.
  */
 await runProgram(async (settings) => {
   const database = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
   const { collections, transaction } = database
   const outbound = createOutbound(settings)
-  const archives = composeArchiveMaintenance(settings, database)
   try {
     const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
     const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
@@ -34,9 +32,7 @@ await runProgram(async (settings) => {
     console.log(
       `${await resealConfigs({ collections, configs })} configurations were encrypted again under the current SECRETS_KEY`,
     )
-    console.log(`${await archives.reseal()} archived threads were encrypted again under the current SECRETS_KEY`)
   } finally {
-    await archives.close()
     await outbound.close()
     await database.close()
   }

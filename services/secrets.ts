@@ -17,10 +17,6 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
       return `v1.${current.id}.${encrypt(current.bytes, Buffer.from(text), context).toString('base64url')}`
     },
 
-    /** As `seal`; what stands for base64url there are bytes here. */
-    sealBytes: (bytes: Uint8Array, context: string): Buffer =>
-      Buffer.concat([Buffer.from(`v1.${current.id}.`), encrypt(current.bytes, bytes, context)]),
-
     /** Throws if the text was changed, belongs elsewhere, or its key is not among ours. */
     open(sealed: string, context: string): string {
       const [version, keyId, body] = sealed.split('.')
@@ -29,23 +25,10 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
       return decrypt(key, Buffer.from(body, 'base64url'), context).toString('utf8')
     },
 
-    /** As `open`. */
-    openBytes(sealed: Buffer, context: string): Buffer {
-      const [version, keyId] = sealed.toString('latin1', 0, headerBytes).split('.')
-      const key = keys.get(keyId ?? '')
-      if (version !== 'v1' || key === undefined) throw new Error('sealed under an unknown key')
-      return decrypt(key, sealed.subarray(headerBytes), context)
-    },
-
     /** Whether a text is sealed under the current key; otherwise it should be sealed again. */
     isCurrent: (sealed: string): boolean => sealed.startsWith(`v1.${current.id}.`),
-
-    isCurrentBytes: (sealed: Buffer): boolean => sealed.toString('latin1', 0, headerBytes) === `v1.${current.id}.`,
   }
 }
-
-/** `v1.`, eight characters of the key's id, a full stop. */
-const headerBytes = 12
 
 function encrypt(key: Buffer, bytes: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(12)

@@ -1,5 +1,5 @@
 import type { BenchContext } from '../environment.ts'
-import { benchArchives } from './archives.ts'
+import { benchCompression } from './compression.ts'
 import { benchDeletion } from './deletion.ts'
 import { benchKills } from './kills.ts'
 import { benchLists } from './lists.ts'
@@ -7,7 +7,7 @@ import { benchRecords } from './records.ts'
 
 /** The load that the database of `npm start` can take: large deletions, kills, many records. */
 export const databaseParts: Record<string, (context: BenchContext) => Promise<void>> = {
-  archives: benchArchives,
+  compression: benchCompression,
   deletion: benchDeletion,
   kills: benchKills,
   lists: benchLists,

@@ -180,7 +180,7 @@ export interface RunRecord {
   /** Stored when the run starts, and inherited by whatever it starts. Read it by `actingOf`. */
   acting: Acting
   status: RunStatus
-  /** `Message[]` as JSON text. Empty while an object holds it: `archive` of the thread. */
+  /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
   /** Of a run that answers a request for chat completions on `/v1`. */

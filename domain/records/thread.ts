@@ -60,16 +60,6 @@ export interface ThreadRecord {
   /** When the retention deletes the thread: one of a completion that is not to be stored, or a temporary one. */
   expires_at?: Date
   deleting?: boolean
-  /**
-   * The ids of the objects with the texts of the log, its runs and their calls, while they are not in the records:
-   * `services/threads/archived`. Without `at`, others of its texts are in the records.
-   */
-  archive?: { blob_id: string[]; at?: Date }
-  /**
-   * When somebody last opened the thread, to within half a day, or when the archiving last passed over it; absent until
-   * the archiving has first seen the thread. Newer changes are in `updated_at`.
-   */
-  opened_at?: Date
   /** Vector stores that the runs of the thread search beside those of their assistant. */
   vector_stores?: string[]
 }
@@ -83,7 +73,7 @@ export interface CheckpointRecord {
   thread_id: string
   /** Position in the thread, from 1, without gaps. */
   seq: number
-  /** `Message[]` as JSON text: tool arguments may hold any key. Empty while an object holds it: `archive` of the thread. */
+  /** `Message[]` as JSON text: tool arguments may hold any key. */
   messages_json: string
   source: 'input' | 'step' | 'tools' | 'update'
   run_id?: string

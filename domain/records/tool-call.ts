@@ -13,7 +13,6 @@ export interface ToolCallRecord {
   /** The id that the model gave the call. */
   call_id: string
   name: string
-  /** Empty while an object holds it, and the result: `archive` of the thread. */
   args_json: string
   status: 'waiting' | 'claimed' | 'done'
   /** The client executes it, and sends the result. */

@@ -73,13 +73,6 @@ export function createMetrics() {
       ['stage', 'outcome'],
       stageBuckets,
     ),
-    threadArchiveSeconds: histogram(
-      'thread_archive_seconds',
-      'Time in which a thread was archived or brought back.',
-      ['work', 'outcome'],
-      requestBuckets,
-    ),
-    threadArchiveBytes: counter('thread_archive_bytes_total', 'Bytes of objects of archived threads.', ['work']),
     vectorSeconds: histogram('vector_call_seconds', 'Calls to the vector store.', ['call', 'outcome'], storeBuckets),
     mongoSeconds: histogram('mongodb_command_seconds', 'Commands to MongoDB.', ['command', 'outcome'], storeBuckets),
     mongoConnections: gauge('mongodb_connections_in_use', 'Connections to MongoDB that are in use.'),

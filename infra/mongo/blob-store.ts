@@ -110,8 +110,6 @@ export function createBlobStore(
       }
     },
 
-    ownersAmong: (ownerIds) => blobs.distinct('metadata.assistant_id', { 'metadata.assistant_id': { $in: ownerIds } }),
-
     async countOf(assistantId) {
       let count = await blobs.countDocuments({ 'metadata.assistant_id': assistantId })
       for await (const unnamed of withoutDocument(all, objects?.ofOwner(assistantId))) count += unnamed.length

@@ -72,12 +72,6 @@ export const retentionSettings = {
       defaultText: 'kept',
     }),
   }),
-  archiveAfterDays: integer(
-    'ARCHIVE_AFTER_DAYS',
-    [1, 36_500],
-    'Messages of threads that nobody opened: move to where files are.',
-    { defaultText: 'never' },
-  ),
   runStreamHours: integer('RUN_STREAM_HOURS', [1, 720], 'Streams in Redis, after their last entry.', { default: 24 }),
   auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'Audit entries.', {
     default: 365,

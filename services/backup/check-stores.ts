@@ -3,13 +3,11 @@ import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { Collections } from '../collections.ts'
 import { countChunks } from '../knowledge/stored-chunks.ts'
-import type { BlobStore } from '../knowledge/blob-store.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 
 interface CheckDeps {
   collections: Collections
   vectors: Pick<VectorStore, 'count'>
-  blobs: Pick<BlobStore, 'exists'>
   /** Blobs whose pieces do not add up to their length. */
   incompleteBlobs(): Promise<number>
 }
@@ -18,7 +16,6 @@ interface CheckDeps {
 export type StoreDisagreements = Record<
   | 'assistants_without_project'
   | 'threads_without_user'
-  | 'threads_without_messages'
   | 'runs_without_thread'
   | 'checkpoints_without_thread'
   | 'files_without_assistant'
@@ -34,17 +31,11 @@ const idsAtOnce = 500
  * Counts inconsistencies between the stores that a backup can cause. Reads every owner once, in pages. Orphans
  * among vectors and blobs are not counted: the orphan sweep removes them.
  */
-export async function checkStores({
-  collections,
-  vectors,
-  blobs,
-  incompleteBlobs,
-}: CheckDeps): Promise<StoreDisagreements> {
+export async function checkStores({ collections, vectors, incompleteBlobs }: CheckDeps): Promise<StoreDisagreements> {
   const { users, projects, assistants, threads, runs, checkpoints, files } = collections
   const found: StoreDisagreements = {
     assistants_without_project: 0,
     threads_without_user: 0,
-    threads_without_messages: 0,
     runs_without_thread: 0,
     checkpoints_without_thread: 0,
     files_without_assistant: 0,
@@ -63,12 +54,8 @@ export async function checkStores({
   }
   for await (const page of pages(assistants, { project_id: 1 }))
     found.assistants_without_project += await missingOwners(page, 'project_id', projects)
-  for await (const page of pages(threads, { user_id: 1, archive: 1 })) {
+  for await (const page of pages(threads, { user_id: 1 }))
     found.threads_without_user += await missingOwners(page, 'user_id', users)
-    for (const { archive } of page)
-      for (const blobId of archive?.blob_id ?? [])
-        if (!(await blobs.exists(blobId))) found.threads_without_messages += 1
-  }
   for await (const page of pages(runs, { thread_id: 1 }))
     found.runs_without_thread += await missingOwners(page, 'thread_id', threads)
   for await (const page of pages(checkpoints, { thread_id: 1 }))

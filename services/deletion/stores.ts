@@ -16,7 +16,6 @@ import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
 import { sourceStores } from '../sources/delete-source.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
-import { archiveOwnerOf, deleteArchivesOf } from '../threads/archived/open.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
@@ -45,7 +44,6 @@ export function createStores(deps: StoresDeps): Store[] {
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
-    threadArchives(knowledge),
     ofThreads(transaction, 'shares', collections.shares),
     ofThreads(transaction, 'feedback', collections.feedback),
     ofThreads(transaction, 'attachments', collections.attachments),
@@ -213,22 +211,6 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
       return total
     },
   }))
-}
-
-/** The objects with the texts of archived threads, complete or not. */
-function threadArchives({ blobs }: Pick<KnowledgeStores, 'blobs'>): Store {
-  return {
-    name: 'thread_archives',
-    phase: 'contents',
-    collections: [],
-    deleteFor: ({ threadIds }) => inBatches(threadIds, (ids) => deleteArchivesOf(blobs, ids)),
-    countFor: ({ threadIds }) =>
-      sumOver(threadIds, async (ids) => {
-        let total = 0
-        for (const owner of await blobs.ownersAmong(ids.map(archiveOwnerOf))) total += await blobs.countOf(owner)
-        return total
-      }),
-  }
 }
 
 /** Found by the hash of the address; kept for minutes. */

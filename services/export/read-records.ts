@@ -31,7 +31,6 @@ export async function* records<T extends { _id: string }>(
 export async function* entriesOf(
   checkpoints: Collections['checkpoints'],
   threadId: string,
-  withText: (entry: CheckpointRecord) => Promise<CheckpointRecord>,
 ): AsyncGenerator<CheckpointRecord, undefined> {
   for (let last = 0; ;) {
     const page = await checkpoints
@@ -39,7 +38,7 @@ export async function* entriesOf(
       .sort({ seq: 1 })
       .limit(largeRecordsAtOnce)
       .lean<CheckpointRecord[]>()
-    for (const entry of page) yield await withText(entry)
+    yield* page
     if (page.length < largeRecordsAtOnce) return
     last = page.at(-1)?.seq ?? last
   }

@@ -5,7 +5,6 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { bytesOf } from '../attachments/prompt-parts.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
@@ -17,7 +16,6 @@ export interface ArchiveDeps {
   collections: Collections
   assistantConfigs: Pick<AssistantConfigs, 'textOf'>
   blobs: Pick<BlobStore, 'read' | 'exists'>
-  archivedThreads: Pick<ArchivedThreads, 'readerByKind'>
 }
 
 /**
@@ -92,7 +90,7 @@ const until = (now: Date) => ({ created_at: { $lte: now } })
 
 /** The threads, and what belongs to each of them. */
 async function* threadMembers(
-  { collections, archivedThreads }: ArchiveDeps,
+  { collections }: ArchiveDeps,
   own: object,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
@@ -103,24 +101,15 @@ async function* threadMembers(
   async function* ofThreads<T>(read: (threadId: string) => AsyncIterable<T>): AsyncGenerator<T> {
     for await (const { _id } of records(threads, ownThreads)) yield* read(_id)
   }
-  const withText = archivedThreads.readerByKind()
-  const entries = ofThreads((id) => entriesOf(checkpoints, id, withText.read))
+  const entries = ofThreads((id) => entriesOf(checkpoints, id))
   const ownRuns = ofThreads((id) => records(runs, { thread_id: id, ...until(now) }, largeRecordsAtOnce))
   const calls = ofThreads((id) => records(toolCalls, { thread_id: id, ...until(now) }, largeRecordsAtOnce))
   const opinions = ofThreads((id) => records(feedback, { thread_id: id, ...until(now) }))
 
   yield* jsonLines('threads', mapped(records(threads, ownThreads), archived.thread), now)
   yield* jsonLines('messages', mapped(entries, archived.entry), now)
-  yield* jsonLines(
-    'runs',
-    mapped(ownRuns, async (run) => archived.run(await withText.read(run))),
-    now,
-  )
-  yield* jsonLines(
-    'tool-calls',
-    mapped(calls, async (call) => archived.toolCall(await withText.read(call))),
-    now,
-  )
+  yield* jsonLines('runs', mapped(ownRuns, archived.run), now)
+  yield* jsonLines('tool-calls', mapped(calls, archived.toolCall), now)
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
   const attached = () =>
     ofThreads((id) => records(attachments, { thread_id: id, ...until(now) }, largeRecordsAtOnce, { bytes: 0 }))

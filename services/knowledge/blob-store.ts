@@ -30,8 +30,6 @@ export interface BlobStore {
   delete(blobIds: string[]): Promise<void>
   /** Removes all blobs of an assistant, complete or not. */
   deleteOf(assistantId: string): Promise<void>
-  /** Those of the owners that have blobs, complete or not, without a question to an object store. */
-  ownersAmong(ownerIds: string[]): Promise<string[]>
   /** Number of blobs of an assistant, complete or not. */
   countOf(assistantId: string): Promise<number>
   /** Whether anything is left of a blob, complete or not. */

@@ -6,7 +6,7 @@ import type { VectorStore } from './vector-store.ts'
 
 export interface KnowledgeStores {
   collections: KnowledgeCollections
-  blobs: Pick<BlobStore, 'deleteOf' | 'countOf' | 'ownersAmong'>
+  blobs: Pick<BlobStore, 'deleteOf' | 'countOf'>
   vectors: Pick<VectorStore, 'spacesOf' | 'count' | 'deleteSpace'>
 }
 

@@ -67,9 +67,7 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
     if (!(await isFile(owner.fileId))) orphans.chunks.push(owner)
   }
   for await (const blobId of blobs.listBefore(before)) {
-    if ((await files.exists({ blob_id: blobId })) !== null) continue
-    const archived = await collections.threads.exists({ 'archive.blob_id': blobId })
-    if (archived === null) orphans.blobs.push(blobId)
+    if ((await files.exists({ blob_id: blobId })) === null) orphans.blobs.push(blobId)
   }
   for (const space of await vectors.listSpaces()) {
     const { assistantId, generation } = spaceOwner(space)

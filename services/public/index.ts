@@ -21,7 +21,6 @@ import {
   inputMessages,
 } from '../runs/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -39,7 +38,6 @@ interface PublicFamilyDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel'>
   workflows: Pick<WorkflowClient, 'start'>

@@ -2,7 +2,6 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -21,12 +20,11 @@ interface ThreadMessagesDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
 }
 
 /** The messages of threads in the assistants API. */
 export function createThreadMessages(deps: ThreadMessagesDeps) {
-  const { collections, log, scanLog, pendingInput, archivedThreads } = deps
+  const { collections, log, scanLog, pendingInput } = deps
   const find = (owner: ThreadOwner, threadId: string) => findThread(collections, owner, threadId)
 
   return {
@@ -51,21 +49,16 @@ export function createThreadMessages(deps: ThreadMessagesDeps) {
     /** The message that `addMessage` added under this id; null if it did not. */
     async addedMessage(owner: ThreadOwner, threadId: string, entryId: string): Promise<LoggedMessage | null> {
       await find(owner, threadId)
-      const [entry] = await archivedThreads.whole(async () => {
-        const found = await log.find(threadId, entryId)
-        return found === null ? [] : [found]
-      })
-      const [message] = entry === undefined ? [] : messagesFromJson(entry.messages_json)
+      const entry = await log.find(threadId, entryId)
+      const [message] = entry === null ? [] : messagesFromJson(entry.messages_json)
       const isDeleted = message !== undefined && 'deleted' in message.data && message.data.deleted
-      if (entry === undefined || message === undefined || isDeleted) return null
+      if (entry === null || message === undefined || isDeleted) return null
       return { message, createdAt: entry.created_at, runId: undefined }
     },
 
     /** The messages of people and the assistant, oldest first. */
     async messages(owner: ThreadOwner, threadId: string): Promise<LoggedMessage[]> {
-      const thread = await find(owner, threadId)
-      await archivedThreads.noteOpened(thread)
-      return loggedMessages(scanLog, thread)
+      return loggedMessages(scanLog, await find(owner, threadId))
     },
 
     /** The messages of one run of the thread. */

@@ -5,7 +5,6 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -20,7 +19,6 @@ interface PublicThreadsDeps {
   storeKilobytes: StoreKilobytes
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 

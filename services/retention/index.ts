@@ -7,7 +7,6 @@ import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
-import type { ArchiveSweep } from '../threads/archived/sweep.ts'
 import { each } from './each.ts'
 import { createExpiry } from './expired-knowledge.ts'
 
@@ -16,7 +15,6 @@ export interface RetentionSettings {
   retainPublicThreadsDays: number
   retainPendingAccountsDays: number | undefined
   retainWaitingRunsDays: number | undefined
-  archiveAfterDays: number | undefined
 }
 
 interface RetentionDeps {
@@ -25,7 +23,6 @@ interface RetentionDeps {
   runs: { cancel(run: RunRecord): Promise<unknown> }
   blobs: Pick<BlobStore, 'delete'>
   settings: RetentionSettings
-  archiveSweep: Pick<ArchiveSweep, 'round'>
 }
 
 const dayMs = 86_400_000
@@ -35,17 +32,10 @@ const perRound = 200
 type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
 
 /**
- * Deletes data whose retention time has passed, and archives old threads. Each removal is one that an owner can request, with its receipt.
+ * Deletes data whose retention time has passed. Each removal is one that an owner can request, with its receipt.
  * Several processes may execute rounds at the same time: they join each other's deletions.
  */
-export function createRetention({
-  collections,
-  workflows,
-  runs: { cancel },
-  blobs,
-  settings,
-  archiveSweep,
-}: RetentionDeps) {
+export function createRetention({ collections, workflows, runs: { cancel }, blobs, settings }: RetentionDeps) {
   const { users, threads, runs } = collections
   const expiry = createExpiry({ collections, workflows, blobs })
 
@@ -53,7 +43,7 @@ export function createRetention({
   return async (clock: () => number = Date.now): Promise<void> => {
     const now = clock()
     const before = (days: number) => new Date(now - days * dayMs)
-    const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays, archiveAfterDays } = settings
+    const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays } = settings
     const parts: Promise<unknown>[] = [
       deleteUnstoredThreads(now),
       deletePublicThreads(before(retainPublicThreadsDays)),
@@ -63,7 +53,6 @@ export function createRetention({
     if (retainPendingAccountsDays !== undefined)
       parts.push(deletePendingAccounts(before(retainPendingAccountsDays), now))
     if (retainWaitingRunsDays !== undefined) parts.push(cancelWaitingRuns(before(retainWaitingRunsDays)))
-    if (archiveAfterDays !== undefined) parts.push(archiveSweep.round(before(archiveAfterDays)))
     throwFailures(await Promise.allSettled(parts))
   }
 

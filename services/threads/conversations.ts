@@ -9,7 +9,6 @@ import {
 } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import type { Appended } from './log.ts'
 
 /** The end of a thread's conversation, oldest message first. */
@@ -47,7 +46,6 @@ type Known = Pick<ThreadRecord, '_id' | 'last_seq' | 'last_entry_id'>
 
 interface ConversationsDeps {
   collections: Pick<Collections, 'checkpoints' | 'threads'>
-  archivedThreads: Pick<ArchivedThreads, 'reader' | 'whole'>
 }
 
 const entriesAtOnce = 64
@@ -137,8 +135,7 @@ async function readEnd(
   maxBytes: number,
   { last, needsQuestion = false }: Pick<ReadOptions, 'last' | 'needsQuestion'> = {},
 ): Promise<Conversation> {
-  const { collections, archivedThreads } = deps
-  const archived = archivedThreads.reader()
+  const { checkpoints } = deps.collections
   const newestFirst: { seq: number; messages: Message[] }[] = []
   let newestSeq: number | undefined
   let before: number | undefined
@@ -147,13 +144,11 @@ async function readEnd(
   let hasQuestion = !needsQuestion
   const isEnough = () => bytes >= maxBytes && hasQuestion
   while (!isEnough()) {
-    const batch = await archived.whole(() =>
-      collections.checkpoints
-        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
-        .sort({ seq: -1 })
-        .limit(entriesAtOnce)
-        .lean<CheckpointRecord[]>(),
-    )
+    const batch = await checkpoints
+      .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
+      .sort({ seq: -1 })
+      .limit(entriesAtOnce)
+      .lean<CheckpointRecord[]>()
     for (const { seq, source, messages_json: json } of batch) {
       newestSeq ??= seq
       before = seq
@@ -172,7 +167,7 @@ async function readEnd(
     if (batch.length < entriesAtOnce) break
   }
   const oldest = newestFirst.at(-1)?.seq ?? 1
-  const older = oldest > 1 ? await systemMessagesBefore(collections, threadId, oldest) : []
+  const older = oldest > 1 ? await systemMessagesBefore(deps.collections, threadId, oldest) : []
   const messages = newestFirst.toReversed().flatMap((entry) => entry.messages)
   return {
     messages: foldMessages([], [...older, ...messages], last),
@@ -186,18 +181,16 @@ async function readEnd(
  * continue an earlier version.
  */
 async function withEntriesOfOthers(
-  { collections: { checkpoints }, archivedThreads }: ConversationsDeps,
+  { collections: { checkpoints } }: ConversationsDeps,
   threadId: string,
   { messages, lastSeq, reach }: Conversation,
   runId: string,
 ): Promise<Conversation | undefined> {
-  const added = await archivedThreads.whole(() =>
-    checkpoints
-      .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
-      .sort({ seq: 1 })
-      .limit(entriesAtOnce)
-      .lean<CheckpointRecord[]>(),
-  )
+  const added = await checkpoints
+    .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
+    .sort({ seq: 1 })
+    .limit(entriesAtOnce)
+    .lean<CheckpointRecord[]>()
   if (added.length === entriesAtOnce) return undefined
   const news = added.flatMap((entry) => storedMessagesFromJson(entry.messages_json))
   if (earlierVersion(messages, news) !== undefined) return undefined

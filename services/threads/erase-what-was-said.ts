@@ -9,7 +9,6 @@ import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import { changedMessages } from './changed-messages.ts'
 import { type Erasure, eraser } from './erasure.ts'
 import type { ThreadLog } from './log.ts'
@@ -20,7 +19,6 @@ export interface EraseWhatWasSaidDeps {
   log: Pick<ThreadLog, 'append'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   stream: Pick<RunStream, 'erase'>
-  archivedThreads: Pick<ArchivedThreads, 'keepOpen'>
   workflows: Pick<WorkflowClient, 'start'>
 }
 
@@ -36,7 +34,7 @@ export type EraseWhatWasSaid = ReturnType<typeof createEraseWhatWasSaid>
  * Throws `conflict` while a run is under way that the messages belong to.
  */
 export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
-  const { archivedThreads, log, pendingInput, stream, workflows } = deps
+  const { log, pendingInput, stream, workflows } = deps
   const { attachments, checkpoints, idempotencyKeys, runs, toolCalls } = deps.collections
 
   /** What else has to go, as the log tells it. */
@@ -94,7 +92,6 @@ export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
   return async (thread: Owner, erasure: Erasure): Promise<void> => {
     const threadId = thread._id
     const { messageIds, left, tombstones = [] } = erasure
-    await archivedThreads.keepOpen(threadId)
     await refuseOpenRuns(deps.collections, threadId, erasure)
     const note = async (messages: Message[]) =>
       log.append(threadId, {

@@ -1,11 +1,9 @@
-import { AppError } from '../../domain/errors.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { type FoundText, findWords, storedWords, wantedWords } from '../../domain/search/message-words.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { createTurns } from '../turns.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import { listed } from './read-threads.ts'
 
 export interface FoundMessage extends FoundText {
@@ -39,15 +37,12 @@ const maxLookedAt = 2000
 const lookedAtAtOnce = 200
 /** Messages are up to two megabytes each. */
 const readAtOnce = 8
-/** Of texts, and of objects with archived ones. */
 const maxReadBytes = 16 * 1024 * 1024
 /** Characters in which words are looked for. */
 const maxCharacters = 2_000_000
 
 interface FindMessagesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
-  archivedThreads: Pick<ArchivedThreads, 'reader'>
-  onError: (error: unknown) => void
 }
 
 /**
@@ -67,9 +62,7 @@ export function createFindMessages(deps: FindMessagesDeps) {
     let bytes = 0
     let characters = 0
     const turns = createTurns()
-    const archived = deps.archivedThreads.reader()
-    const isFull = () =>
-      found.size >= limit || characters >= maxCharacters || bytes + archived.bytesRead() >= maxReadBytes
+    const isFull = () => found.size >= limit || characters >= maxCharacters || bytes >= maxReadBytes
 
     /** False when the answer is full. */
     async function take(candidates: Candidate[]): Promise<boolean> {
@@ -84,11 +77,9 @@ export function createFindMessages(deps: FindMessagesDeps) {
       for (const { _id, thread_id: threadId, search } of candidates) {
         if (isFull()) return false
         place = search.at
-        const stored = texts.find((text) => text._id === _id)
+        const entry = texts.find((text) => text._id === _id)
         const thread = owners.find((owner) => owner._id === threadId)
-        if (stored === undefined || thread === undefined || found.has(threadId)) continue
-        const entry = await archived.read(stored).catch(unlessDamaged)
-        if (entry === undefined) continue
+        if (entry === undefined || thread === undefined || found.has(threadId)) continue
         bytes += entry.messages_json.length
         const read = findWords(messagesFromJson(entry.messages_json), wanted)
         characters += read.charactersRead
@@ -96,12 +87,6 @@ export function createFindMessages(deps: FindMessagesDeps) {
         await turns.next()
       }
       return !isFull()
-    }
-
-    /** What cannot be read of one thread does not hide the others. */
-    function unlessDamaged(error: unknown): undefined {
-      if (!(error instanceof AppError && error.code === 'internal')) throw error
-      deps.onError(error)
     }
 
     for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += lookedAtAtOnce) {

@@ -1,7 +1,6 @@
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import type { CreateThread } from './create-thread.ts'
 import { createFindMessages } from './find-messages.ts'
 import type { ThreadLog } from './log.ts'
@@ -22,8 +21,6 @@ interface ThreadsDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  archivedThreads: Pick<ArchivedThreads, 'reader'>
-  onError: (error: unknown) => void
 }
 
 /** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */

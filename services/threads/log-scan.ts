@@ -3,7 +3,6 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { createSemaphore } from '../semaphore.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import type { InputEntry, PendingInput } from './pending-input.ts'
 
 /** An entry of the log without its text. */
@@ -35,13 +34,10 @@ const longAtOnce = 2
 /** A busy machine lets them wait: each holds little until its turn. */
 const longWaitingOfOne = 200
 const batchSize = 100
-/** Another process may bring a thread back at the same time. */
-const attempts = 3
 
 interface LogScanDeps {
   collections: Pick<Collections, 'checkpoints'>
   pendingInput: PendingInput
-  archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'bringBackBehind' | 'reader' | 'withoutText'>
 }
 
 /**
@@ -49,7 +45,7 @@ interface LogScanDeps {
  * pauses for other requests, and a process reads only two long logs at once. The input of the step under way is
  * passed at the end if the log does not contain it yet.
  */
-export function createLogScan({ collections: { checkpoints }, pendingInput, archivedThreads }: LogScanDeps) {
+export function createLogScan({ collections: { checkpoints }, pendingInput }: LogScanDeps) {
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
 
   async function pendingOf({ filter, hasEnded }: LogPart): Promise<InputEntry | undefined> {
@@ -69,33 +65,15 @@ export function createLogScan({ collections: { checkpoints }, pendingInput, arch
     let lastSeq = 0
     // Steps are numbered within their run as entries are within their thread; each order has an index.
     const position = 'run_id' in filter ? 'step' : 'seq'
-    const open = () =>
-      checkpoints
-        .find(lastSeq === 0 ? filter : { ...filter, seq: { ...('seq' in filter && filter.seq), $gt: lastSeq } })
-        .sort([[position, 1]])
-        .lean<CheckpointRecord>()
-        .cursor({ batchSize })
-    let cursor = open()
-    const archived = archivedThreads.reader()
-    let isArchived = false
-    /** The next entry. If it was brought back since it was read, the log is read again from there. */
-    async function next(): Promise<CheckpointRecord | null> {
-      for (let attempt = 1; ; attempt++) {
-        const record = await cursor.next()
-        if (record === null) return null
-        if (!archivedThreads.isArchived(record)) return record
-        isArchived = true
-        const found = await archived.find(record)
-        if (found !== undefined) return found
-        if (attempt === attempts) throw await archivedThreads.withoutText([record.thread_id])
-        await cursor.close()
-        cursor = open()
-      }
-    }
+    const cursor = checkpoints
+      .find(filter)
+      .sort([[position, 1]])
+      .lean<CheckpointRecord>()
+      .cursor({ batchSize })
     /** Visits entries until about `maxBytes` are read; false at the end of the log. */
     const visitSome = async (maxBytes: number): Promise<boolean> => {
       for (let read = 0; read < maxBytes;) {
-        const record = await next()
+        const record = await cursor.next()
         if (record === null) return false
         const { messages_json: text, ...entry } = record
         if (entry.run_id === pending?.run_id && entry.step === pending?.step) pending = undefined
@@ -107,14 +85,12 @@ export function createLogScan({ collections: { checkpoints }, pendingInput, arch
     }
     try {
       if (await visitSome(longBytes)) {
-        archived.release()
         await withSlot(async () => {
           while (await visitSome(sliceBytes)) await nextTurn()
         }, userId)
       }
     } finally {
       await cursor.close()
-      if (isArchived) archivedThreads.bringBackBehind(filter.thread_id)
     }
     const seq = lastSeq + 1
     const until = 'run_id' in filter ? undefined : filter.seq?.$lt

@@ -3,7 +3,6 @@ import { createMessageWindow } from '../../domain/message-window.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { ArchivedThreads } from './archived/open.ts'
 import type { PendingInput } from './pending-input.ts'
 import type { LogPosition, ScanLog } from './log-scan.ts'
 
@@ -35,7 +34,7 @@ export interface StatePart {
   until?: number | undefined
 }
 
-type Thread = Pick<ThreadRecord, '_id' | 'user_id' | 'last_seq' | 'updated_at' | 'opened_at'>
+type Thread = Pick<ThreadRecord, '_id' | 'user_id' | 'last_seq'>
 
 export type ThreadStates = ReturnType<typeof createThreadStates>
 
@@ -43,19 +42,13 @@ interface ThreadStatesDeps {
   collections: Pick<Collections, 'checkpoints'>
   scan: ScanLog
   pendingInput: Pick<PendingInput, 'ofThread'>
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened'>
 }
 
 /** Size of a state besides its messages. */
 const stateBytes = 512
 
 /** The current and past states of a thread, in answers of bounded size. */
-export function createThreadStates({
-  collections: { checkpoints },
-  scan,
-  pendingInput,
-  archivedThreads: { noteOpened },
-}: ThreadStatesDeps) {
+export function createThreadStates({ collections: { checkpoints }, scan, pendingInput }: ThreadStatesDeps) {
   const partOf = (thread: Thread, until?: number) => ({
     filter: { thread_id: thread._id, ...(until === undefined ? {} : { seq: { $lt: until } }) },
     userId: thread.user_id,
@@ -97,7 +90,6 @@ export function createThreadStates({
   return {
     /** The current state, or null while the log is empty. */
     async state(thread: Thread, part: StatePart = {}): Promise<ThreadState | null> {
-      await noteOpened(thread)
       const window = createMessageWindow(answerBytes, part)
       let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
       await scan(partOf(thread, part.until), (checkpoint, added) => {
@@ -113,7 +105,6 @@ export function createThreadStates({
      */
     async history(thread: Thread, { limit, before }: { limit: number; before?: string }): Promise<HistoryPage> {
       const nothing = { states: [], hasMore: false }
-      await noteOpened(thread)
       const end = before === undefined ? undefined : await seqOf(thread, before)
       if (end === null) return nothing
       const page = await findPage(thread, end, limit)

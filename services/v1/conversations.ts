@@ -10,7 +10,6 @@ import { withAttachments } from '../attachments/store-attachments.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
@@ -20,7 +19,6 @@ import { type FindItemsDeps, type InputEntry, createFindItems } from './response
 
 interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']
-  archivedThreads: Pick<ArchivedThreads, 'keepOpen' | 'noteOpened' | 'whole'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>

@@ -9,13 +9,11 @@ import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
 import type { Page } from '../page.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 
 interface ReadItemsDeps {
   collections: Pick<Collections, 'checkpoints'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
 }
 
 interface Included {
@@ -35,10 +33,9 @@ const entriesAtOnce = 50
  * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
  * its result, and with the files that its run has found, so runs are read whole.
  */
-export function createReadItems({ collections: { checkpoints }, pendingInput, archivedThreads }: ReadItemsDeps) {
+export function createReadItems({ collections: { checkpoints }, pendingInput }: ReadItemsDeps) {
   async function page(thread: ThreadRecord, query: PageQuery, included: Included): Promise<Page<ResponseItem>> {
     const { order, after, before } = query
-    await archivedThreads.noteOpened(thread)
     const isDown = (order === 'desc') !== isBackwards(query)
     const pending = await pendingInput.missingFromLog(thread._id)
     const tail: Entry[] = pending === undefined ? [] : [pending]
@@ -79,13 +76,12 @@ export function createReadItems({ collections: { checkpoints }, pendingInput, ar
   /** Entries of the log up or down from one, and the rest of the last one's run. Fewer than `entriesAtOnce`: the end. */
   async function someFrom({ _id }: ThreadRecord, from: number | undefined, isDown: boolean) {
     const read = (range: object, limit: number) =>
-      archivedThreads.whole(() =>
-        checkpoints
-          .find({ thread_id: _id, ...range })
-          .sort({ seq: isDown ? -1 : 1 })
-          .limit(limit)
-          .lean<CheckpointRecord[]>(),
-      )
+      checkpoints
+        .find({ thread_id: _id, ...range })
+        .sort({ seq: isDown ? -1 : 1 })
+        .limit(limit)
+        .lean<CheckpointRecord[]>()
+        .exec()
     const bound = isDown ? ('$lte' as const) : ('$gte' as const)
     const some = await read(from === undefined ? {} : { seq: { [bound]: from } }, entriesAtOnce)
     const last = some.at(-1)
@@ -104,12 +100,10 @@ export function createReadItems({ collections: { checkpoints }, pendingInput, ar
 
     /** The items of a run, or of an entry that a caller has added. */
     async of({ _id }: ThreadRecord, entryId: string, included: Included): Promise<ResponseItem[]> {
-      const logged = await archivedThreads.whole(() =>
-        checkpoints
-          .find({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] })
-          .sort({ seq: 1 })
-          .lean<CheckpointRecord[]>(),
-      )
+      const logged = await checkpoints
+        .find({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] })
+        .sort({ seq: 1 })
+        .lean<CheckpointRecord[]>()
       const pending = await pendingInput.missingFromLog(_id)
       return itemsIn(pending?.run_id === entryId ? [...logged, pending] : logged, included)
     },

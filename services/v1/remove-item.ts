@@ -4,12 +4,10 @@ import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ItemPlace } from '../../domain/responses/ids.ts'
 import type { Collections } from '../collections.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 
 export interface RemoveItemDeps {
   collections: Pick<Collections, 'checkpoints' | 'runs'>
-  archivedThreads: Pick<ArchivedThreads, 'whole'>
   erase: EraseWhatWasSaid
 }
 
@@ -17,17 +15,15 @@ export interface RemoveItemDeps {
  * Removes an item of a thread from every place: a message, one of its calls with the result of a tool that the service
  * has executed, or a result of the client. False if there is no such item; throws `conflict` while its run is under way.
  */
-export function createRemoveItem({ collections: { checkpoints, runs }, archivedThreads, erase }: RemoveItemDeps) {
+export function createRemoveItem({ collections: { checkpoints, runs }, erase }: RemoveItemDeps) {
   return async (thread: ThreadRecord, place: ItemPlace): Promise<boolean> => {
     const { _id: threadId, user_id: userId } = thread
     const run = await runs.findOne({ _id: place.entryId, thread_id: threadId, user_id: userId }).lean<RunRecord>()
     if (run !== null && isOpenRun(run))
       throw new AppError('conflict', 'The response of this item is not completed yet.')
-    const entries = await archivedThreads.whole(() =>
-      checkpoints
-        .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
-        .lean<CheckpointRecord[]>(),
-    )
+    const entries = await checkpoints
+      .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
+      .lean<CheckpointRecord[]>()
     const versions = entries
       .flatMap((entry) => messagesFromJson(entry.messages_json))
       .filter(({ data }) => data.id === place.messageId)

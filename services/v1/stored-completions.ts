@@ -9,12 +9,10 @@ import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
 import type { Runs } from '../runs/index.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 
 interface StoredCompletionsDeps {
   collections: Pick<Collections, 'runs'>
   runs: Pick<Runs, 'output'>
-  archivedThreads: Pick<ArchivedThreads, 'whole'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
 
@@ -46,7 +44,7 @@ function spellingsOf([key, value]: [string, unknown]): string[] {
 
 /** The completions that callers of a project have stored. Those whose run has not ended with an answer are not shown. */
 export function createStoredCompletions(deps: StoredCompletionsDeps) {
-  const { archivedThreads, deletions } = deps
+  const { deletions } = deps
   const { runs } = deps.collections
   const { output } = deps.runs
   const own = ({ projectId }: Caller) =>
@@ -118,8 +116,7 @@ export function createStoredCompletions(deps: StoredCompletionsDeps) {
 
     /** The messages of the request. */
     async input(caller: Caller, runId: string): Promise<Message[]> {
-      const found = await archivedThreads.whole(async () => [await find(caller, runId)])
-      return found.flatMap((run) => messagesFromJson(run.input_json))
+      return messagesFromJson((await find(caller, runId)).input_json)
     },
   }
 }

@@ -10,7 +10,6 @@ import { findThread } from '../public/find-thread.ts'
 import { createThreadMessages } from '../public/thread-messages.ts'
 import { createSetMetadata } from '../public/threads.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
-import type { ArchivedThreads } from '../threads/archived/open.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
@@ -25,7 +24,6 @@ interface V1ThreadsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
-  archivedThreads: Pick<ArchivedThreads, 'noteOpened' | 'whole'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
   erase: EraseWhatWasSaid

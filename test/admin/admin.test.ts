@@ -4,7 +4,6 @@ import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { ensureOrphanSchedule, orphanScheduleId } from '../../infra/temporal/orphan-schedule.ts'
-import { archiveOwnerOf } from '../../services/threads/archived/open.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
@@ -173,8 +172,6 @@ describe('administration', () => {
       { $set: { updated_at: new Date(Date.now() - day) } },
     )
     await threads.deleteOne({ _id: ownerless.threads[0] })
-    // Its object stays for an hour, as one that is being made.
-    await service.api.infra.knowledge.blobs.deleteOf(archiveOwnerOf(ownerless.threads[0] ?? ''))
     await assistants.deleteOne({ _id: ownerless.assistants[0] })
     await users.updateOne({ _id: stuck.userId }, { $set: { deleting: true } })
     const [before, others] = [await fingerprint(service, ownerless), await fingerprint(service, kept)]

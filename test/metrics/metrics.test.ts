@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ModelService, startModelService } from '../support/model-service.ts'
-import { placesOf, settled, threadOf, valuesOf } from '../support/archived-threads.ts'
 import { eventually } from '../support/eventually.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
@@ -18,7 +17,7 @@ describe('metrics', () => {
   let service: ModelService
   beforeAll(async () => {
     service = await startModelService({
-      env: { METRICS_PORT: '0', METRICS_TOKEN: token, EMBEDDING_DIMENSIONS: '256', ARCHIVE_AFTER_DAYS: '30' },
+      env: { METRICS_PORT: '0', METRICS_TOKEN: token, EMBEDDING_DIMENSIONS: '256' },
     })
   })
   afterAll(() => service.close())
@@ -81,32 +80,6 @@ describe('metrics', () => {
       'temporal_worker_task_slots_available',
     ])
       expect(worker).toMatch(new RegExp(`^${name}\\{.*task_queue="[^"]*runs".*\\} [0-9]`, 'm'))
-  })
-
-  it('count threads that are archived, brought back, or cannot be', async () => {
-    const user = await insertUser(service)
-    const id = await threadOf(user)
-    const long = new Date(Date.now() - 40 * 86_400_000)
-    await service.collections.threads.updateOne({ _id: id }, { $set: { updated_at: long, opened_at: long } })
-    await service.worker?.platform.retention()
-    await eventually('the thread is archived', async () => (await placesOf(service, id)).isNamed)
-    // That of the API, too.
-    const inBoth = async (series: string) =>
-      (value(await ofApi(), series) ?? 0) + (value(await ofWorker(), series) ?? 0)
-    expect(await inBoth('assistant_thread_archive_seconds_count{work="archive",outcome="ok"}')).toBe(1)
-    const pieces = service.api.infra.database.connection.collection('blobs.chunks')
-    const piece = await pieces.findOneAndDelete({})
-    expect((await user.call('GET', `/threads/${id}/state`)).status).toBe(500)
-    await settled(service)
-    if (piece !== null) await pieces.insertOne(piece)
-    await valuesOf(user, id)
-    await settled(service)
-    const opened = await ofApi()
-    const count = (outcome: string) => `assistant_thread_archive_seconds_count{work="restore",outcome="${outcome}"}`
-    expect([value(opened, count('failed')), value(opened, count('ok'))]).toEqual([1, 1])
-    const bytes = (work: string) => `assistant_thread_archive_bytes_total{work="${work}"}`
-    expect(value(opened, bytes('restore'))).toBe(await inBoth(bytes('archive')))
-    expect(value(opened, bytes('restore'))).toBeGreaterThan(100)
   })
 
   describe('with a Prometheus that scrapes them', () => {

@@ -9,11 +9,9 @@ import { connectBackup } from '../../composition/backup.ts'
 import { migrate } from '../../composition/migrations.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
-import { archiveOwnerOf } from '../../services/threads/archived/open.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { type RunningService, serviceEnv, startService } from '../support/service.ts'
-import { archive } from '../support/archived-threads.ts'
 import { insertUser } from '../support/users.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
@@ -21,7 +19,6 @@ const root = path.join(import.meta.dirname, '../..')
 const agreeing = {
   assistants_without_project: 0,
   threads_without_user: 0,
-  threads_without_messages: 0,
   runs_without_thread: 0,
   checkpoints_without_thread: 0,
   files_without_assistant: 0,
@@ -58,7 +55,6 @@ describe('a backup', () => {
     expect(files[0].metadata.status).toBe('ready')
     const { thread_id: threadId } = await user.post('/threads/', { name: 'Talk' })
     await user.post(`/threads/${threadId}/state`, { values: [{ type: 'human', content: 'Kept words.' }] })
-    await archive(service, threadId)
     return { ...user, assistantId, threadId, fileId: String(files[0].id) }
   }
 
@@ -137,9 +133,6 @@ describe('a backup', () => {
     const checking = await backupOf(service)
     expect(await checking.check()).toEqual(agreeing)
     const { connection } = service.api.infra.database
-    const thread = await service.collections.threads.findOne({ archive: { $exists: true } }).lean()
-    await service.api.infra.knowledge.blobs.deleteOf(archiveOwnerOf(String(thread?._id)))
-    expect(await checking.check()).toEqual({ ...agreeing, threads_without_messages: 1 })
     const file = await service.collections.files.findOne().lean()
     await service.collections.chunks.deleteMany({ file_id: file?._id })
     await service.api.infra.knowledge.vectors.deleteFile(String(file?.assistant_id), String(file?._id))

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
-import { birds, inEntries, placesOf, threadOf, valuesOf } from '../support/archived-threads.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
@@ -18,7 +17,6 @@ describe('retention', () => {
       RETAIN_PUBLIC_THREADS_DAYS: '30',
       RETAIN_PENDING_ACCOUNTS_DAYS: '7',
       RETAIN_WAITING_RUNS_DAYS: '14',
-      ARCHIVE_AFTER_DAYS: '60',
       RUN_STREAM_HOURS: '2',
     },
   })
@@ -227,25 +225,6 @@ describe('retention', () => {
     await round()
     expect((await user.get(`/runs/${old._id}`)).status).toBe('cancelled')
     expect((await user.get(`/runs/${young._id}`)).status).toBe('interrupted')
-  })
-
-  it('archives threads that nobody has opened; the operator sees how many', async () => {
-    const user = await insertUser(service)
-    const id = await threadOf(user)
-    const archivedThreads = async () => {
-      const response = await fetch(`${service.url}/admin/system-stats`, {
-        headers: { 'x-admin-token': String(service.env['ADMIN_TOKEN']) },
-      })
-      const { threads }: any = await response.json()
-      return threads.archived
-    }
-    await round(59 * day)
-    expect(await placesOf(service, id)).toEqual(inEntries)
-    await round(61 * day)
-    expect(await placesOf(service, id)).toMatchObject({ isNamed: true })
-    expect(await archivedThreads()).toBeGreaterThan(0)
-    expect(await valuesOf(user, id)).toContain(birds[0])
-    expect(await placesOf(service, id)).toEqual(inEntries)
   })
 
   it('keeps the streams of runs for as long as the setting says', async () => {

@@ -15,7 +15,6 @@ const hint = 'The data of npm start needs no settings: npm run backup -- FOLDER,
 const programs = [
   { script: 'backup.ts', args: ['check'], hint },
   { script: 'migrate.ts', args: [], hint: '' },
-  { script: 'open-archived-threads.ts', args: [], hint: '' },
   { script: 'reembed.ts', args: [], hint: '' },
   { script: 'reseal-secrets.ts', args: [], hint: '' },
 ]

@@ -9,7 +9,6 @@ import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { countVectors } from '../../services/knowledge/vector-spaces.ts'
 import { placeOf } from '../../services/memory/store-fact.ts'
 import { apiClient } from './api-client.ts'
-import { archive } from './archived-threads.ts'
 import type { RunningService } from './service.ts'
 import type { TestUser } from './users.ts'
 
@@ -72,7 +71,6 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
       })
       threads.push(thread._id)
       await place.call('POST', `/threads/${thread._id}/state`, { values: [{ type: 'human', content: 'hi' }] })
-      if (!isPublic) await archive(service, thread._id)
       runs.push(
         await addRun(service, {
           userId,

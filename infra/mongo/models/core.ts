@@ -166,11 +166,6 @@ const thread = new Schema<ThreadRecord>(
     holds: Number,
     expires_at: Date,
     deleting: Boolean,
-    archive: {
-      type: new Schema({ blob_id: { type: [String], required: true }, at: Date }, { _id: false }),
-      default: undefined,
-    },
-    opened_at: Date,
   },
   schemaOptions('threads'),
 )
@@ -187,8 +182,6 @@ thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression
 thread.index({ assistant_id: 1, public: 1 })
 thread.index({ asked_from: 1 }, { sparse: true })
 thread.index({ asked_for: 1 }, { sparse: true })
-thread.index({ 'archive.at': 1, opened_at: 1 }, { name: 'by_opening' })
-thread.index({ 'archive.blob_id': 1 }, { sparse: true })
 
 const words = new Schema<MessageWords>(
   { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },

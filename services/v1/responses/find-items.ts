@@ -7,7 +7,6 @@ import type { Caller } from '../../assistants/write-assistants.ts'
 import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
-import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import { type PartSourcesDeps, withPartSources } from '../part-sources.ts'
 import { type GivenItem, receiveItem } from './receive-items.ts'
 
@@ -18,7 +17,6 @@ export type InputEntry = { message: Message } | GivenItem | { reference: string;
 
 export interface FindItemsDeps extends PartSourcesDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
-  archivedThreads: Pick<ArchivedThreads, 'whole'>
 }
 
 /**
@@ -56,13 +54,10 @@ export function createFindItems(deps: FindItemsDeps) {
     const own = { user_id: userId, project_id: projectId }
     const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
     const threadId = run?.thread_id ?? (await entryThread(place.entryId))
-    // First, so that nobody brings back an archived thread of somebody else.
     const isThere = { ...own, _id: threadId ?? '', deleting: { $ne: true } }
     if (threadId === undefined || (await threads.exists(isThere)) === null) throw noItem(reference, loc)
     const ofItem = run === null ? { _id: place.entryId } : { run_id: run._id }
-    const logged = await deps.archivedThreads.whole(() =>
-      checkpoints.find({ thread_id: threadId, ...ofItem }).lean<CheckpointRecord[]>(),
-    )
+    const logged = await checkpoints.find({ thread_id: threadId, ...ofItem }).lean<CheckpointRecord[]>()
     const message = logged
       .flatMap((entry) => messagesFromJson(entry.messages_json))
       .findLast(({ data }) => data.id === place.messageId)

@@ -22,7 +22,6 @@ import { refusalOf } from '../../public/run-failure.ts'
 import { unstoredMs } from '../../public/threads.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
-import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
@@ -97,7 +96,6 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
   scanLog: ScanLog
-  archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'whole'>
   workflows: Pick<WorkflowClient, 'start'>
 }
 
@@ -289,11 +287,7 @@ export function createResponses(deps: ResponsesDeps) {
     outputOf: async (run: RunRecord): Promise<Message[]> => (await deps.runs.output(run)).messages,
 
     /** The messages of the request. */
-    async inputOf({ run, facts }: ResponseRun): Promise<Message[]> {
-      const { isArchived, whole } = deps.archivedThreads
-      const [stored = run] = isArchived(run) ? await whole(() => runs.find(runKey(run)).lean<RunRecord[]>()) : [run]
-      return messagesFromJson(stored.input_json).slice(facts.context)
-    },
+    inputOf: ({ run, facts }: ResponseRun): Message[] => messagesFromJson(run.input_json).slice(facts.context),
 
     /** The run as stored. */
     reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run,

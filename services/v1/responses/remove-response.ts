@@ -6,13 +6,11 @@ import type { BudgetCounting } from '../../budgets/counting.ts'
 import type { Collections } from '../../collections.ts'
 import type { DeletionResult } from '../../deletion/requests.ts'
 import type { Runs } from '../../runs/index.ts'
-import type { ArchivedThreads } from '../../threads/archived/open.ts'
 import type { EraseWhatWasSaid } from '../../threads/erase-what-was-said.ts'
 import type { ResponseRun } from './response-run.ts'
 
 export interface RemoveResponseDeps {
   collections: Pick<Collections, 'checkpoints' | 'feedback' | 'runs' | 'toolCalls'>
-  archivedThreads: Pick<ArchivedThreads, 'isArchived' | 'whole'>
   budgetCounting: Pick<BudgetCounting, 'settleStored'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
   erase: EraseWhatWasSaid
@@ -24,13 +22,13 @@ export interface RemoveResponseDeps {
  * responses, they stay as long as later responses go on from them. The last response of a thread takes the thread along.
  */
 export function createRemoveResponse(deps: RemoveResponseDeps) {
-  const { archivedThreads, budgetCounting, deletions, erase } = deps
+  const { budgetCounting, deletions, erase } = deps
   const { checkpoints, feedback, runs, toolCalls } = deps.collections
 
   /** Deletes a run from a thread that stays. */
   async function eraseRun({ projectId }: Caller, run: RunRecord): Promise<void> {
     const ofRun = { run_id: run._id, thread_id: run.thread_id }
-    const entries = await archivedThreads.whole(() => checkpoints.find(ofRun).lean<CheckpointRecord[]>())
+    const entries = await checkpoints.find(ofRun).lean<CheckpointRecord[]>()
     const said = entries.flatMap((entry) => messagesFromJson(entry.messages_json))
     const thread = { _id: run.thread_id, user_id: run.user_id, project_id: projectId }
     await erase(thread, { messageIds: [...new Set(said.map(({ data }) => data.id))] })

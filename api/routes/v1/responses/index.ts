@@ -163,7 +163,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request) => {
       const response = await responses.read(callerOf(request), request.params.response_id)
-      const messages = await responses.inputOf(response)
+      const messages = responses.inputOf(response)
       const context = itemContext(response, () => messages, { ...includedIn(request.query), isOpen: false })
       const items = itemsOf(messages, { ...context, functions: undefined })
       return listPage(pageOf(items, ({ id }) => id, request.query))
