@@ -52,10 +52,9 @@ describe('an import', () => {
   it('of lists in lists does not delay others, and is refused', async () => {
     const [user, bystander] = [await insertUser(service), await insertUser(service)]
     const text = emptyLists(5000)
-    const parts = Array.from({ length: 6 }, (_, index) =>
-      member(`feedback-0000${index + 1}.jsonl`, `[${text}]\n[${text}]\n`),
+    const archive = gzipSync(
+      Buffer.concat([manifest, member('feedback-00001.jsonl', `[${text}]\n[${text}]\n`), tarEnd]),
     )
-    const archive = gzipSync(Buffer.concat([manifest, ...parts, tarEnd]))
     expect(archive.length).toBeLessThan(3 * megabyte)
     const before = process.threadCpuUsage()
     const importing = importInto(service, user, new Uint8Array(archive))

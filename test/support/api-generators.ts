@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { run } from '../../local/services/command.ts'
 import { npmPackages } from './npm-packages.ts'
-import { pythonPrograms } from './python-packages.ts'
+import { pythonCompiled, pythonPrograms } from './python-packages.ts'
 
 /** What client developers point at the API description, each with a version of its own: none is a dependency of the product. */
 const generators = ['openapi-typescript@7.13.0', '@redocly/cli@2.77.0', 'typescript@5.9.3']
@@ -29,7 +29,10 @@ export async function apiGenerators(): Promise<Generators> {
     run(
       path.join(python, 'openapi-python-client'),
       ['generate', '--path', document, '--output-path', target, '--fail-on-warning', ...options],
-      { env: { ...process.env, PATH: `${python}${path.delimiter}${process.env['PATH'] ?? ''}` }, timeoutMs },
+      {
+        env: { ...process.env, ...pythonCompiled, PATH: `${python}${path.delimiter}${process.env['PATH'] ?? ''}` },
+        timeoutMs,
+      },
     )
   return {
     async typescriptClient(document, folder, ...uses) {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../../local/services/command.ts'
-import { pythonPrograms } from './python-packages.ts'
+import { pythonCompiled, pythonPrograms } from './python-packages.ts'
 
 /** The Python clients that the compat family is tested with. */
 const packages = ['openai==3.51.0', 'langchain-openai==1.7.3']
@@ -18,7 +18,7 @@ export function runPython(python: string, script: string, env: Record<string, st
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
-      PYTHONDONTWRITEBYTECODE: '1',
+      ...pythonCompiled,
       PYTHONWARNINGS: 'ignore',
       ...env,
     },

@@ -5,6 +5,16 @@ import { findOnPath, run } from '../../local/services/command.ts'
 /** The first run installs them. */
 export const installTimeoutMs = 300_000
 
+/**
+ * Python keeps what it compiles of its packages in the cache folder: to compile them anew takes half of the start of a
+ * program. Nothing is written beside the sources.
+ */
+export const pythonCompiled = {
+  PYTHONPYCACHEPREFIX: path.join(cacheDir(), 'python-compiled'),
+  // The environment of the tests may forbid it.
+  PYTHONDONTWRITEBYTECODE: '',
+}
+
 /** It installs packages with a tenth of the work that pip needs, which matters on each new machine. */
 const uvVersion = '0.13.9'
 const uvRequirements = path.join(import.meta.dirname, 'uv-requirements.txt')

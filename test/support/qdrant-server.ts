@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { pythonPrograms } from './python-packages.ts'
+import { pythonCompiled, pythonPrograms } from './python-packages.ts'
 
 /** Qdrant's REST API on data in memory: see `qdrant_server.py`. */
 export async function startQdrantServer({ apiKey }: { apiKey: string }) {
   const python = path.join(await pythonPrograms('qdrant', ['qdrant-client==1.20.0']), 'python')
   const server = spawn(python, [path.join(import.meta.dirname, 'qdrant_server.py'), apiKey], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'] ?? '', PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'ignore' },
+    env: { PATH: process.env['PATH'] ?? '', ...pythonCompiled, PYTHONWARNINGS: 'ignore' },
   })
   const exited = once(server, 'exit')
   const first = await Promise.race([once(createInterface(server.stdout), 'line'), exited])

@@ -14,7 +14,7 @@ let isTaken = false
 
 /**
  * The one service of this process, with API, worker and a scripted model, for all tests of the file or the `describe`
- * that calls this. A start takes a second of processor time, so it stays for the next files and ends with the process.
+ * that calls this. A start takes half a second of processor time, so it stays for the next files and ends with the process.
  * Tests are kept apart by their users: each makes all that it looks at, and counts only what is its own. The model
  * begins anew for each caller. A test that needs settings, an empty database or the end of a process starts a service
  * of its own (`useModelService`, `startService`).

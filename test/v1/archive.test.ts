@@ -27,7 +27,11 @@ describe('the archive of an account', () => {
       static: { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 },
     } as const
     const attributes = { year: 2026, kind: 'hours' }
-    await client.vectorStores.files.createAndPoll(store.id, { file_id: fileId, attributes, chunking_strategy })
+    await client.vectorStores.files.createAndPoll(
+      store.id,
+      { file_id: fileId, attributes, chunking_strategy },
+      { pollIntervalMs: 50 },
+    )
     await client.beta.assistants.create({
       model: 'm',
       name: 'Searcher',

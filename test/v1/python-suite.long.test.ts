@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
 import { openaiSuite, outcomesOf } from '../support/openai-suite.ts'
-import { installTimeoutMs } from '../support/python-packages.ts'
+import { installTimeoutMs, pythonCompiled } from '../support/python-packages.ts'
 import { useModelService } from '../support/model-service.ts'
 import { startPlaceholderProxy } from './frameworks/placeholder-proxy.ts'
 import { v1Client } from './v1-client.ts'
@@ -85,7 +85,7 @@ describe("the official Python client's own tests against /v1", () => {
             PATH: process.env['PATH'],
             HOME: process.env['HOME'],
             TEST_API_BASE_URL: `${proxy.url}/v1`,
-            PYTHONDONTWRITEBYTECODE: '1',
+            ...pythonCompiled,
           },
           timeoutMs: 600_000,
         },

@@ -6,6 +6,9 @@ import { startHttpServer } from '../../support/http-server.ts'
 
 type Made = Record<string, string>
 
+/** The client itself looks each five seconds. */
+const poll = { pollIntervalMs: 50 }
+
 /** What stands in a path behind these words is the id of such an object. */
 const makers: Record<string, (client: OpenAI, made: Made) => Promise<string>> = {
   assistants: async (client) => (await client.beta.assistants.create({ model: 'scripted' })).id,
@@ -14,13 +17,13 @@ const makers: Record<string, (client: OpenAI, made: Made) => Promise<string>> = 
     (await client.beta.threads.messages.create(threads, { role: 'user', content: 'Hello' })).id,
   runs: async (client, { threads = '' }) => {
     const assistant = await client.beta.assistants.create({ model: 'scripted' })
-    return (await client.beta.threads.runs.createAndPoll(threads, { assistant_id: assistant.id })).id
+    return (await client.beta.threads.runs.createAndPoll(threads, { assistant_id: assistant.id }, poll)).id
   },
   steps: async (client, { threads = '', runs = '' }) =>
     (await client.beta.threads.runs.steps.list(runs, { thread_id: threads })).data[0]?.id ?? '',
   files: async (client, { vector_stores: store }) => {
     const file = await client.files.create({ file: await toFile(Buffer.from('Hello'), 'a.txt'), purpose: 'assistants' })
-    if (store !== undefined) await client.vectorStores.files.createAndPoll(store, { file_id: file.id })
+    if (store !== undefined) await client.vectorStores.files.createAndPoll(store, { file_id: file.id }, poll)
     return file.id
   },
   vector_stores: async (client) => (await client.vectorStores.create({})).id,

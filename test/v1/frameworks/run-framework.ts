@@ -9,6 +9,7 @@ import {
   pythonFrameworks,
   pythonLlamaIndexAndLiteLlm,
 } from '../../support/framework-packages.ts'
+import { pythonCompiled } from '../../support/python-packages.ts'
 
 /** What a program gets from outside. */
 export type Given = {
@@ -55,7 +56,7 @@ function environment(given: Given): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
-    PYTHONDONTWRITEBYTECODE: '1',
+    ...pythonCompiled,
     PYTHONWARNINGS: 'ignore',
     // LiteLLM would fetch its list of models.
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
