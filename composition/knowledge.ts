@@ -15,7 +15,7 @@ import type { Core } from './core.ts'
 /** Files of assistants and their search. `ingestion` starts no process before a file is read. */
 export function composeKnowledge(core: Core) {
   const { settings, infra, collections, assistantConfigs, workflows, logger, storageQuota } = core
-  const { blobs, vectors, embedder } = infra.knowledge
+  const { blobs, vectors, embedder, reranker } = infra.knowledge
   const startIngestion = createStartIngestion({ workflows })
   const uploads = createUploads({
     collections,
@@ -36,7 +36,7 @@ export function composeKnowledge(core: Core) {
       workflows,
       model: embedder?.model,
     }),
-    passages: createPassages({ collections, vectors, embedder }),
+    passages: createPassages({ collections, vectors, embedder, reranker }),
     files: createFiles({ collections, blobs, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
     ingestion: {
       workflows,

@@ -31,7 +31,7 @@ export function composeTools({
   memory,
   schedules,
 }: Parts) {
-  const { embedder, vectors } = infra.knowledge
+  const { embedder, reranker, vectors } = infra.knowledge
   return createTools({
     assistantConfigs,
     outbound: infra.outbound,
@@ -43,6 +43,6 @@ export function composeTools({
     askable: createAskable({ collections, assistantConfigs }),
     retrieval: async (assistant, name, search) =>
       embedder &&
-      createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
+      createRetrievalTool({ collections, assistantConfigs, vectors, embedder, reranker }, assistant, { name, search }),
   })
 }

@@ -59,7 +59,9 @@ export async function connectInfra(
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)
   const tracing = metrics ? observeRuns(spans, metrics, isServed) : spans
-  const stores = createKnowledge(settings, database, outbound.ownFetch)
+  const stores = createKnowledge(settings, database, outbound.ownFetch, (error) =>
+    logger.warn({ err: error }, 'the server for reranking failed'),
+  )
   const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
   const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
   const tokenCounter = createTokenCounter()

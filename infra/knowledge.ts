@@ -4,6 +4,7 @@ import { createBuiltInEmbedder } from './built-in-model/embedder.ts'
 import { wordsOnlyEmbedder } from './built-in-model/words-only.ts'
 import type { Settings } from './config.ts'
 import { createEmbedder } from './model/embeddings.ts'
+import { createReranker } from './model/reranker.ts'
 import { createBlobStore } from './mongo/blob-store.ts'
 import type { Database } from './mongo/connect.ts'
 import { createObjectStore } from './objects/index.ts'
@@ -15,9 +16,11 @@ export function createKnowledge(
   settings: Settings,
   { connection }: Pick<Database, 'connection'>,
   ownFetch: typeof fetch,
+  onRerankError: (error: unknown) => void = () => undefined,
 ) {
   const vectors = createVectorStore(settings, ownFetch)
   const objects = createObjectStore(settings, ownFetch)
+  const { rerankBaseUrl } = settings
   const server = createServer(settings, ownFetch)
   const wordsOnly = settings.embedding.builtIn === 'words' && vectors.name === 'lancedb' ? wordsOnlyEmbedder : undefined
   const embedder: Embedder | undefined = server ?? wordsOnly
@@ -33,6 +36,17 @@ export function createKnowledge(
     embedder,
     /** Undefined if there is no model. */
     embeddings: server,
+    /** Undefined if none is configured. */
+    reranker:
+      rerankBaseUrl === undefined
+        ? undefined
+        : createReranker({
+            baseUrl: rerankBaseUrl,
+            apiKey: settings.rerankApiKey,
+            model: settings.rerankModel,
+            fetch: ownFetch,
+            onError: onRerankError,
+          }),
     close: async () => {
       await vectors.close()
       await server?.close?.()

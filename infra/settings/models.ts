@@ -85,6 +85,11 @@ export const knowledgeSettings = {
   embeddingDimensions: integer('EMBEDDING_DIMENSIONS', [1, 8192], 'Length of its vectors; after a change, too.', {
     default: 1536,
   }),
+  rerankBaseUrl: url('RERANK_BASE_URL', 'Server that puts found passages in order (`POST {base}/rerank`).', {
+    defaultText: 'none',
+  }),
+  rerankApiKey: credential('RERANK_API_KEY', 'Its key.', { defaultText: 'none is sent' }),
+  rerankModel: text('RERANK_MODEL', 'Its model.', { defaultText: "the server's own" }),
   builtInEmbeddings: text(
     'BUILT_IN_EMBEDDINGS',
     'File of the built-in embedding model, or `words`; `npm start` and the image set it.',

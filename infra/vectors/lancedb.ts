@@ -3,7 +3,7 @@ import { MatchQuery, type Table } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
 import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
-import { termsOf } from '../../domain/search/terms.ts'
+import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import type { LanceBucket } from './lance-bucket.ts'
 import {
@@ -150,7 +150,7 @@ function toRow(assistantId: string, record: VectorRecord): LanceRow {
     id: record.id,
     assistant_id: assistantId,
     file_id: record.fileId,
-    terms: termsOf(record.text).join(' '),
+    terms: chunkTerms(record.text).join(' '),
     vector: record.vector,
   }
 }
@@ -167,7 +167,7 @@ async function byVector(table: Table, { vector, fileIds }: VectorQuery, limit: n
 }
 
 async function byWords(table: Table, { text, fileIds }: VectorQuery, limit: number): Promise<LanceMatch[]> {
-  const terms = [...new Set(termsOf(text))].slice(0, 64)
+  const terms = questionTerms(text).slice(0, 64)
   if (terms.length === 0) return []
   try {
     const worded = table.query().fullTextSearch(new MatchQuery(terms.join(' '), 'terms'))

@@ -1,5 +1,6 @@
 import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import { embeddedText, searchedText } from './chunk-texts.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { readChunks } from './stored-chunks.ts'
@@ -60,7 +61,7 @@ export async function embedChunks(
         }
         const chunks = read.splice(0, batchLength(read))
         if (chunks.length === 0) return
-        underWay.push(beginBatch(deps, chunks, either))
+        underWay.push(beginBatch(deps, file, chunks, either))
         next += chunks.length
       }
       await underWay[0]?.embedding
@@ -96,8 +97,8 @@ interface EmbeddedBatch {
   vectors?: number[][]
 }
 
-function beginBatch(deps: EmbedChunksDeps, chunks: FileChunk[], signal: AbortSignal): EmbeddedBatch {
-  const texts = chunks.map((chunk) => embeddedText(chunk))
+function beginBatch(deps: EmbedChunksDeps, file: FileRecord, chunks: FileChunk[], signal: AbortSignal): EmbeddedBatch {
+  const texts = chunks.map((chunk) => embeddedText(file, chunk))
   const batch: EmbeddedBatch = {
     chunks,
     embedding: deps.embedder.embed(texts, signal).then((vectors) => {
@@ -136,15 +137,4 @@ async function storeBatches(
     await deps.vectors.settle(space, file._id)
   }
   return true
-}
-
-/** The subject of a chunk is often named only in the headings above it. */
-function embeddedText(chunk: FileChunk): string {
-  return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
-    ? chunk.text
-    : `${chunk.heading}\n${chunk.text}`
-}
-
-function searchedText(file: FileRecord, chunk: FileChunk): string {
-  return `${file.name} ${embeddedText(chunk)}`
 }

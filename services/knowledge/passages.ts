@@ -13,7 +13,7 @@ type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
 }
 
 /** The chunks of files, as owners can see them. */
-export function createPassages({ collections, vectors, embedder }: PassagesDeps) {
+export function createPassages({ collections, vectors, embedder, reranker }: PassagesDeps) {
   const { files } = collections
   return {
     /** A page of the chunks of a file, in order. Throws `not_found`. */
@@ -43,7 +43,7 @@ export function createPassages({ collections, vectors, embedder }: PassagesDeps)
           'unavailable',
           'Files cannot be searched: no embedding model is configured (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
         )
-      return retrieve({ collections, vectors, embedder }, { assistant, query, limit, fileIds }, signal).catch(
+      return retrieve({ collections, vectors, embedder, reranker }, { assistant, query, limit, fileIds }, signal).catch(
         (error: unknown) => {
           if (error instanceof AppError) throw error
           throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {

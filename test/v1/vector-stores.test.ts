@@ -112,6 +112,15 @@ describe('files and vector stores of /v1', () => {
     )
     expect(JSON.stringify(service.model.requests.at(-1)?.body.messages)).toContain(first.id)
 
+    // Where a passage stands is among its attributes; what the owner has set stays.
+    const guide = await upload(client, 'guide.md', '# Opening\n\nThe office closes at three.\n')
+    const guides = await client.vectorStores.create({ name: 'Guides' })
+    await client.vectorStores.files.createAndPoll(guides.id, { file_id: guide.id, attributes: { page: 'mine' } }, poll)
+    const [placed] = (await client.vectorStores.search(guides.id, { query })).data
+    expect(placed?.attributes).toEqual({ heading: 'Opening', page: 'mine' })
+    await client.vectorStores.delete(guides.id)
+    await client.files.delete(guide.id)
+
     // The deletion of a file removes it from the store, with its chunks and vectors.
     const { receipt_id: receiptId } = (await client.files.delete(first.id)) as unknown as { receipt_id: string }
     expect(await owner.get(`/receipts/${receiptId}`)).toMatchObject({

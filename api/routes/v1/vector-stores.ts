@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import { checkFilter } from '../../../services/knowledge/attribute-filter.ts'
+import { type Attributes, checkFilter } from '../../../services/knowledge/attribute-filter.ts'
+import type { Passage } from '../../../services/knowledge/retrieve.ts'
 import type { VectorStoreMembers } from '../../../services/knowledge/vector-stores.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
@@ -164,13 +165,23 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
           file_id: passage.file_id,
           filename: passage.file_name,
           score: passage.score,
-          attributes,
+          attributes: { ...placeOf(passage), ...attributes },
           content: [{ type: 'text' as const, text: passage.text }],
         }))
       const object = 'vector_store.search_results.page' as const
       return { object, search_query: queries, data, has_more: false, next_page: null }
     },
   )
+}
+
+/** Where a passage stands in its file. What the owner has set under the same name stays. */
+function placeOf({ page, last_page: lastPage, heading, url }: Passage): Attributes {
+  return {
+    ...(page === undefined ? {} : { page }),
+    ...(lastPage === undefined || lastPage === page ? {} : { last_page: lastPage }),
+    ...(heading === undefined ? {} : { heading }),
+    ...(url === undefined ? {} : { url }),
+  }
 }
 
 function membersOf({ expires_after: expiry, ...members }: Static<typeof StoreUpdateRequest>): VectorStoreMembers {

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { createBuiltInEmbedder } from '../../infra/built-in-model/embedder.ts'
+import { createExtractor } from '../../infra/extract/extractor.ts'
+import { createLanceStore } from '../../infra/vectors/lancedb.ts'
+import { cacheDir } from '../../local/services/cache.ts'
+import { prepareEmbeddingModel } from '../../local/services/embedding-model.ts'
+import { embeddedText, searchedText } from '../../services/knowledge/chunk-texts.ts'
+import { table } from '../statistics.ts'
+import { createBaselines } from './baselines.ts'
+import { type Found, measure } from './measures.ts'
+import { type Document, type RetrievalSet, readSets } from './sets.ts'
+
+type Embed = (texts: string[]) => Promise<number[][]>
+
+/** Passages that are asked for: ten documents are among them. */
+const limit = 30
+
+/**
+ * `npm run bench -- retrieval`: what the product finds with the built-in model, beside what tutorials find in the same
+ * documents with the same model. `BENCH_RETRIEVAL_SETS` names a folder with further sets (docs/performance.md).
+ */
+export async function benchRetrieval({ log }: { log: (line: string) => void }): Promise<void> {
+  const { value: weights } = await prepareEmbeddingModel(log)
+  const model = createBuiltInEmbedder(weights)
+  const embed = await rememberingEmbed(model.embed)
+  try {
+    for (const set of await readSets(process.env['BENCH_RETRIEVAL_SETS'])) await measureSet(set, embed, log)
+  } finally {
+    await model.close()
+  }
+}
+
+async function measureSet(set: RetrievalSet, embed: Embed, log: (line: string) => void): Promise<void> {
+  const { name, documents, questions } = set
+  const vectors = await embed(questions.map(({ text }) => text))
+  const each = (find: (text: string, vector: number[]) => { found: Found }[]) =>
+    questions.map(({ text }, index) => find(text, vectors[index] ?? []).map(({ found }) => found))
+  const baselines = await createBaselines(documents, embed)
+  const product = await findByProduct(set, vectors, embed)
+  const rows = {
+    'words (BM25)': each((text) => baselines.words(text)),
+    'the model alone': each((_text, vector) => baselines.meaning(vector)),
+    'both fused': each(baselines.both),
+    'the product': product,
+  }
+  log(`\n### ${name}: ${documents.length} documents, ${questions.length} questions\n`)
+  const cells = Object.entries(rows).map(([label, found]) => {
+    const { first, five, ten, ndcg } = measure(questions, found)
+    return [label, ...[first, five, ten, ndcg].map((value) => value.toFixed(3))]
+  })
+  log(table(['', 'recall at 1', 'at 5', 'at 10', 'nDCG at 10'], cells))
+}
+
+/** The product's own readers, chunks, texts and search. */
+async function findByProduct({ documents, questions }: RetrievalSet, vectors: number[][], embed: Embed) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'retrieval-'))
+  const extractor = createExtractor({ memoryMb: 1024, keptReaders: 1 })
+  const store = createLanceStore(folder)
+  try {
+    const passages = new Map<string, Found>()
+    for (const document of documents) await addDocument(document)
+    const results: Found[][] = []
+    for (const [index, { text }] of questions.entries()) {
+      const found = await store.search('set', { vector: vectors[index], text, limit })
+      results.push(found.flatMap(({ id }) => passages.get(id) ?? []))
+    }
+    return results
+
+    async function addDocument({ id, name, text }: Document): Promise<void> {
+      const content = Buffer.from(text)
+      const file = { name, size: content.length, owner: 'bench', content: () => Readable.from([content]) }
+      const chunks = []
+      for await (const chunk of extractor.extract(file)) chunks.push(chunk)
+      const embedded = await embed(chunks.map((chunk) => embeddedText({ name }, chunk)))
+      const records = chunks.map((chunk, position) => {
+        passages.set(`${id}:${position}`, { document: id, text: chunk.text })
+        const vector = embedded[position] ?? []
+        return { id: `${id}:${position}`, fileId: id, position, text: searchedText({ name }, chunk), vector }
+      })
+      await store.upsert('set', records, { areNew: true })
+      await store.settle('set', id, records.length)
+    }
+  } finally {
+    await store.close()
+    await extractor.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Vectors are kept in the folder of downloads: embedding takes most of the time, and another run asks for the same. */
+async function rememberingEmbed(embed: Embed): Promise<Embed> {
+  const file = path.join(cacheDir(), 'bench-vectors.txt')
+  const known = new Map<string, string>()
+  const stored = await readFile(file, 'latin1').catch(() => '')
+  for (const line of stored.split('\n')) {
+    const [key, vector] = line.split(' ')
+    if (key !== undefined && vector !== undefined) known.set(key, vector)
+  }
+  const keyOf = (text: string) => createHash('sha256').update(text).digest('base64').slice(0, 22)
+  return async (texts) => {
+    const missing = texts.filter((text) => !known.has(keyOf(text)))
+    for (let start = 0; start < missing.length; start += 64) {
+      const part = missing.slice(start, start + 64)
+      const vectors = await embed(part)
+      const lines = part.map((text, index) => {
+        const vector = Buffer.from(new Float32Array(vectors[index] ?? []).buffer).toString('base64')
+        known.set(keyOf(text), vector)
+        return `${keyOf(text)} ${vector}\n`
+      })
+      await appendFile(file, lines.join(''))
+    }
+    return texts.map((text) => {
+      const bytes = Buffer.from(known.get(keyOf(text)) ?? '', 'base64')
+      return [...new Float32Array(Uint8Array.from(bytes).buffer)]
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import { germanStem, isGerman } from './german.ts'
+import { termsOf } from './terms.ts'
+
+/**
+ * The terms of a chunk for full-text search: stems of German texts; `FY2018` also as `2018`.
+ */
+export function chunkTerms(text: string): string[] {
+  const terms = termsOf(text)
+  const isStemmed = isGerman(text)
+  const all: string[] = []
+  for (const term of terms) {
+    all.push(isStemmed && isWord(term) ? germanStem(term) : term)
+    for (const part of partsOf(term)) all.push(part)
+  }
+  return all
+}
+
+/** The terms of a question, each once: also as they are in chunks of the other language, and in those of earlier versions. */
+export function questionTerms(text: string): string[] {
+  const terms = new Set<string>()
+  for (const term of termsOf(text)) {
+    terms.add(term)
+    if (isWord(term)) terms.add(germanStem(term))
+    for (const part of partsOf(term)) terms.add(part)
+  }
+  return [...terms]
+}
+
+function isWord(term: string): boolean {
+  return /^\p{Script=Latin}+$/u.test(term)
+}
+
+const mixed = /^(?=.*\d)(?=.*\p{L})[\p{L}\d]+$/u
+
+/** The numbers and the words in a name such as `FY2018`. */
+function partsOf(term: string): string[] {
+  if (!mixed.test(term)) return []
+  return (term.match(/\d+|\p{L}+/gu) ?? []).filter((part) => part.length > 1)
+}

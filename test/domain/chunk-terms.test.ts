@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
+import { germanStem, isGerman } from '../../domain/search/german.ts'
+import { createNearDuplicates } from '../../domain/search/near-duplicates.ts'
+
+describe('the terms of chunks', () => {
+  it('are stems in German texts only, and questions find both', () => {
+    const german = chunkTerms('Die Häuser wurden im Jahr 1920 von der Stadt gebaut.')
+    expect(german).toContain('1920')
+    const question = questionTerms('Wann wurde das Haus gebaut?')
+    for (const stem of [germanStem('häuser'), germanStem('gebaut')]) {
+      expect(german).toContain(stem)
+      expect(question).toContain(stem)
+    }
+    expect(chunkTerms('The houses were built by the city.')).toEqual(['house', 'built', 'city'])
+    expect(questionTerms('houses')).toContain('house')
+  })
+
+  it('of letters and digits are also their parts', () => {
+    expect(chunkTerms('FY2018 and 10-K of the year')).toEqual(['fy2018', 'fy', '2018', '10', 'k', 'year'])
+    expect(questionTerms('revenue 2018')).toContain('2018')
+  })
+
+  it.each([
+    ['Wie hoch war der Umsatz?', true],
+    ['What was the revenue of the company?', false],
+    ['Umsatz 2019', false],
+    ['Quel est le revenu?', false],
+  ])('%s is German: %s', (text, expected) => {
+    expect(isGerman(text)).toBe(expected)
+  })
+
+  // The examples of its authors, and forms of one word.
+  it.each([
+    ['speicherbehältern', 'speicherbehal'],
+    ['grenzpostens', 'grenzpo'],
+    ['ausgefeiltere', 'ausgefeil'],
+    ['gefunden', germanStem('fund')],
+    ['häuser', germanStem('haus')],
+    ['umsätze', germanStem('umsatz')],
+  ])('the German stem of %s is %s', (word, stem) => {
+    expect(germanStem(word)).toBe(stem)
+  })
+})
+
+it('nearly equal texts are told from others', () => {
+  const isKnown = createNearDuplicates()
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}x`)
+  expect(isKnown(words.join(' '))).toBe(false)
+  expect(isKnown([...words.slice(1), 'another'].join(' '))).toBe(true)
+  expect(isKnown([...words.slice(10), ...words.slice(0, 10).map((word) => `${word}y`)].join(' '))).toBe(false)
+  expect(isKnown('')).toBe(false)
+  expect(isKnown('')).toBe(false)
+})
