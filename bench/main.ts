@@ -5,6 +5,7 @@ import { databaseParts } from './database/index.ts'
 import { benchLogins } from './logins.ts'
 import { benchNpmStart } from './npm-start.ts'
 import { benchRecovery } from './recovery.ts'
+import { benchRetrieval } from './retrieval/index.ts'
 import { benchRuns } from './runs/index.ts'
 import { benchMemory } from './runs/memory.ts'
 import { benchReads } from './runs/reads.ts'
@@ -33,6 +34,7 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   streams: benchStreams,
   schedules: benchSchedules,
   sizes: benchSizes,
+  retrieval: benchRetrieval,
   scale: benchScale,
 }
 const groups: Record<string, string[]> = {
@@ -41,8 +43,8 @@ const groups: Record<string, string[]> = {
   database: Object.keys(databaseParts),
 }
 
-/** Takes half an hour and gigabytes. */
-const onlyWhenNamed = ['scale']
+/** Half an hour and gigabytes; a download of the embedding model. */
+const onlyWhenNamed = ['scale', 'retrieval']
 
 /** `npm run bench` measures everything but what takes long; `npm run bench -- runs` only the named parts. */
 const everything = Object.keys(parts).filter((name) => !onlyWhenNamed.includes(name))

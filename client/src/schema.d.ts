@@ -4783,6 +4783,10 @@ export interface components {
                 text: string;
                 /** @description 0 to 1, best first. */
                 score: number;
+                /** @description How it compares with the others by meaning, 0 to 1; absent if only its words fit. */
+                by_meaning?: number;
+                /** @description How it compares with the others by words, 0 to 1; absent if only its meaning fits. */
+                by_words?: number;
             }[];
         };
         /**

@@ -6,20 +6,25 @@ export interface Ranked {
   score: number
 }
 
+/** `meaning`, `words`: the scaled scores of the lists that have it. */
+export interface Fused extends Ranked {
+  meaning?: number
+  words?: number
+}
+
 /**
  * Merges the results of two searches. The scores of each list are scaled to 0 to 1 by its best and worst ("relative
  * score fusion") and weighted; a result in only one list gets only that list's share. Full text finds names and
  * numbers, vectors find meaning.
  */
-export function fuse(byVector: Ranked[], byWords: Ranked[], vectorWeight = 0.5): Ranked[] {
-  const scores = new Map<string, number>()
-  add(scores, relative(byVector), vectorWeight)
-  add(scores, relative(byWords), 1 - vectorWeight)
-  return [...scores].map(([id, score]) => ({ id, score })).toSorted((a, b) => b.score - a.score)
-}
-
-function add(scores: Map<string, number>, list: Ranked[], weight: number): void {
-  for (const { id, score } of list) scores.set(id, (scores.get(id) ?? 0) + weight * score)
+export function fuse(byVector: Ranked[], byWords: Ranked[], vectorWeight = 0.5): Fused[] {
+  const found = new Map<string, Fused>()
+  for (const { id, score } of relative(byVector)) found.set(id, { id, score: vectorWeight * score, meaning: score })
+  for (const { id, score } of relative(byWords)) {
+    const one = found.get(id) ?? { id, score: 0 }
+    found.set(id, { ...one, score: one.score + (1 - vectorWeight) * score, words: score })
+  }
+  return [...found.values()].toSorted((a, b) => b.score - a.score)
 }
 
 /** The worst result of a list gets a tenth, because even it matches the query. Duplicates count once. */

@@ -106,7 +106,7 @@ async function search(tables: LanceTables, space: string, query: VectorQuery): P
   const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
   return fuse(nearest, worded)
     .slice(0, query.limit)
-    .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
+    .map((one) => ({ ...one, fileId: fileIds.get(one.id) ?? '' }))
 }
 
 /** Keeps the indexes of the tables as complete as their rows. */

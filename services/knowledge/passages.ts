@@ -36,21 +36,23 @@ export function createPassages({ collections, vectors, embedder, reranker }: Pas
       query: string,
       limit: number,
       signal: AbortSignal,
-      fileIds?: string[],
+      { fileIds, explain }: Pick<RetrieveInput, 'fileIds' | 'explain'> = {},
     ): Promise<Passage[]> {
       if (!embedder)
         throw new AppError(
           'unavailable',
           'Files cannot be searched: no embedding model is configured (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
         )
-      return retrieve({ collections, vectors, embedder, reranker }, { assistant, query, limit, fileIds }, signal).catch(
-        (error: unknown) => {
-          if (error instanceof AppError) throw error
-          throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {
-            cause: error,
-          })
-        },
-      )
+      return retrieve(
+        { collections, vectors, embedder, reranker },
+        { assistant, query, limit, fileIds, explain },
+        signal,
+      ).catch((error: unknown) => {
+        if (error instanceof AppError) throw error
+        throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {
+          cause: error,
+        })
+      })
     },
   }
 }

@@ -29,6 +29,9 @@ export interface Passage {
   sheets?: PassageRows[]
   /** From 0 to 1, best first. */
   score: number
+  /** Only with `explain`: see `VectorMatch`. */
+  by_meaning?: number
+  by_words?: number
 }
 
 /** A page of a passage; of a passage on several pages with its first words there, because models do not count. */
@@ -48,6 +51,8 @@ export interface RetrieveInput {
   limit: number
   /** Only passages of these files. */
   fileIds?: string[] | undefined
+  /** Says why each passage was found. */
+  explain?: boolean | undefined
 }
 
 type SearchedAssistant = Pick<AssistantRecord, '_id' | 'embedding_model' | 'vector_generation' | 'reembedding'>
@@ -79,7 +84,7 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
   const passages: Passage[] = []
   const isNearDuplicate = createNearDuplicates()
   const most = deps.reranker ? candidates : limit
-  for (const { id, score } of matches) {
+  for (const { id, score, meaning, words } of matches) {
     const chunk = chunkOf.get(id)
     const file = chunk && fileOf.get(chunk.fileId)
     if (!chunk || !file || passages.length >= most || isNearDuplicate(chunk.text)) continue
@@ -96,6 +101,8 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
       ...(chunk.sheets === undefined ? {} : { sheets: chunk.sheets }),
       score: rounded(score),
+      ...(input.explain && meaning !== undefined ? { by_meaning: rounded(meaning) } : {}),
+      ...(input.explain && words !== undefined ? { by_words: rounded(words) } : {}),
     })
   }
   return deps.reranker ? (await reranked(deps.reranker, query, passages, signal)).slice(0, limit) : passages

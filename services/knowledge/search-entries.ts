@@ -34,7 +34,7 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     requireUnexpired(store)
     const fileIds = filter && (await wantedEntries({ files }, store._id, filter))
     if (fileIds?.length === 0) return []
-    const passagesOf = (query: string) => passages.search(store, query, limit, signal, fileIds)
+    const passagesOf = (query: string) => passages.search(store, query, limit, signal, { fileIds })
     const found = (await Promise.all(queries.map(passagesOf))).flat()
     const ids = [...new Set(found.map((passage) => passage.file_id))]
     const entries = await files.find({ assistant_id: store._id, source_id: { $in: ids } }).lean<EntryRecord[]>()

@@ -24,6 +24,9 @@ export interface VectorMatch {
   fileId: string
   /** Higher is better; between 0 and 1. */
   score: number
+  /** Of a store that searches both ways: how it compares with the others by meaning, and by words, from 0 to 1. */
+  meaning?: number
+  words?: number
 }
 
 /**

@@ -50,6 +50,10 @@ test('an owner sees the chunks of a file in pages, and the passages for a query'
   const { passages } = await client.post(`${path}/search`, { query: 'What does a berth cost?', limit: 1 })
   expect(passages).toHaveLength(1)
   expect(passages[0]).toMatchObject({ file_id: file.id, file_name: 'guide.md', text: expect.stringContaining('berth') })
+  expect(passages[0]).toMatchObject({ by_meaning: expect.any(Number), by_words: 1 })
+  const { passages: unlike } = await client.post(`${path}/search`, { query: 'xylophone' })
+  expect(unlike[0]).toMatchObject({ by_meaning: 1 })
+  expect(unlike[0]).not.toHaveProperty('by_words')
 })
 
 const entries = (count: number) =>

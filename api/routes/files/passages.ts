@@ -80,6 +80,16 @@ const PassageList = Type.Object(
         ...place,
         text: Type.String(),
         score: Type.Number({ description: '0 to 1, best first.' }),
+        by_meaning: Type.Optional(
+          Type.Number({
+            description: 'How it compares with the others by meaning, 0 to 1; absent if only its words fit.',
+          }),
+        ),
+        by_words: Type.Optional(
+          Type.Number({
+            description: 'How it compares with the others by words, 0 to 1; absent if only its meaning fits.',
+          }),
+        ),
       }),
     ),
   },
@@ -130,7 +140,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       const { query, limit = 5 } = request.body
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)])
-      return { passages: await passages.search(assistant, query, limit, signal) }
+      return { passages: await passages.search(assistant, query, limit, signal, { explain: true }) }
     },
   )
 }

@@ -586,6 +586,8 @@ export const de: typeof en = {
     searchHelp: 'Zeigt, was der Assistent in seinen Dateien fände.',
     searchPlaceholder: 'Frage eingeben',
     searchNone: 'Keine Textstelle passt.',
+    byMeaning: (share) => `nach Bedeutung ${Math.round(share * 100)} %`,
+    byWords: (share) => `nach Wörtern ${Math.round(share * 100)} %`,
     uploading: 'Wird hochgeladen',
     dismiss: (name) => `${name} aus der Liste entfernen`,
     status: { queued: 'Wartet', processing: 'Wird gelesen', ready: 'Bereit', failed: 'Fehlgeschlagen' },

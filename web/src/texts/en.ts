@@ -571,6 +571,8 @@ export const en = {
     searchHelp: 'Shows what the assistant would find in its files.',
     searchPlaceholder: 'Enter a question',
     searchNone: 'No passage fits.',
+    byMeaning: (share: number) => `by meaning ${Math.round(share * 100)} %`,
+    byWords: (share: number) => `by words ${Math.round(share * 100)} %`,
     uploading: 'Uploading',
     dismiss: (name: string) => `Remove ${name} from the list`,
     status: { queued: 'Waiting', processing: 'Reading', ready: 'Ready', failed: 'Failed' },

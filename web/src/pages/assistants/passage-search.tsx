@@ -43,9 +43,7 @@ export function PassageSearch({ assistantId }: { assistantId: string }) {
         {found?.passages.map((passage) => (
           <div key={passage.file_id + passage.text} className="stack-tight">
             <div className="muted small">
-              {[passage.file_name, pagesOf(passage), passage.heading, texts.chat.score(passage.score)]
-                .filter(Boolean)
-                .join(' · ')}
+              {[passage.file_name, pagesOf(passage), passage.heading, ...whyFound(passage)].filter(Boolean).join(' · ')}
             </div>
             <div className="passage small">
               <PassageText {...passage} />
@@ -55,4 +53,12 @@ export function PassageSearch({ assistantId }: { assistantId: string }) {
       </div>
     </section>
   )
+}
+
+function whyFound({ score, by_meaning: meaning, by_words: words }: Schemas['PassageList']['passages'][number]) {
+  return [
+    texts.chat.score(score),
+    meaning === undefined ? undefined : t.byMeaning(meaning),
+    words === undefined ? undefined : t.byWords(words),
+  ]
 }
