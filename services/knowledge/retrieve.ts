@@ -1,6 +1,6 @@
 import type { PassageRows } from '../../domain/chunking/passage-rows.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
-import { createNearDuplicates } from '../../domain/search/near-duplicates.ts'
+import { createKnownTexts } from '../../domain/search/known-texts.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -82,12 +82,12 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
   const current = await currentPages(deps.collections, ready)
   const fileOf = new Map(ready.filter(current).map((file) => [file._id, file]))
   const passages: Passage[] = []
-  const isNearDuplicate = createNearDuplicates()
+  const isKnown = createKnownTexts()
   const most = deps.reranker ? candidates : limit
   for (const { id, score, meaning, words } of matches) {
     const chunk = chunkOf.get(id)
     const file = chunk && fileOf.get(chunk.fileId)
-    if (!chunk || !file || passages.length >= most || isNearDuplicate(chunk.text)) continue
+    if (!chunk || !file || passages.length >= most || isKnown(chunk.text)) continue
     passages.push({
       // Callers know the entry of a vector store by the id of the project's file.
       file_id: file.source_id ?? file._id,
