@@ -175,11 +175,15 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
 }
 
 /** Where a passage stands in its file. What the owner has set under the same name stays. */
-function placeOf({ page, last_page: lastPage, heading, url }: Passage): Attributes {
+function placeOf({ page, last_page: lastPage, heading, sheets, url }: Passage): Attributes {
+  const sheet = sheets?.[0]?.sheet
+  const row = sheets?.[0]?.rows[0]
   return {
     ...(page === undefined ? {} : { page }),
     ...(lastPage === undefined || lastPage === page ? {} : { last_page: lastPage }),
     ...(heading === undefined ? {} : { heading }),
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(row === undefined ? {} : { row }),
     ...(url === undefined ? {} : { url }),
   }
 }
