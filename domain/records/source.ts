@@ -31,6 +31,8 @@ export interface SourceRecord {
   type: SourceType
   /** The canonical address at which a crawl begins. */
   url: string
+  /** Where that address leads, if to another host or folder: the site is there. */
+  moved_to?: string
   max_depth: number
   max_pages: number
   include: string[]

@@ -34,15 +34,19 @@ export function addressName(url: string): string {
 }
 
 /**
- * Whether an address belongs to a source. A site is the pages of its host at and below the address; a sitemap names
+ * Whether an address belongs to a source. A site is the pages of its host at and below the address, or below that to
+ * which the address leads; a sitemap names
  * pages of its host; a feed may name any.
  */
-export function isWithin({ type, url }: Pick<SourceRecord, 'type' | 'url'>, address: string): boolean {
+export function isWithin(
+  { type, url, moved_to: start = url }: Pick<SourceRecord, 'type' | 'url' | 'moved_to'>,
+  address: string,
+): boolean {
   if (type === 'feed') return true
-  const [start, asked] = [new URL(url), new URL(address)]
-  if (hostOf(start) !== hostOf(asked)) return false
+  const [begin, asked] = [new URL(start), new URL(address)]
+  if (hostOf(begin) !== hostOf(asked)) return false
   if (type === 'sitemap') return true
-  const folder = folderOf(start.pathname)
+  const folder = folderOf(begin.pathname)
   return asked.pathname === folder || asked.pathname.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 }
 

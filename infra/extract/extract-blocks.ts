@@ -70,6 +70,8 @@ async function readerOf(
       return (await import('./formats/pdf.ts')).readPdf(content, scans)
     case 'office':
       if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
+      if (extension === 'epub') return (await import('./formats/book.ts')).readBook(content)
+      if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content)
       return (await import('./formats/office.ts')).readOffice(content, extension)
     case 'spreadsheet':
       return (await import('./formats/spreadsheet.ts')).readSpreadsheet(content)

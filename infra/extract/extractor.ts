@@ -15,7 +15,7 @@ import type {
   PageReader,
 } from '../../services/knowledge/extraction.ts'
 import { type Confinement, describeConfinement, findConfinement, folderPrefix } from './confinement.ts'
-import { linksInLine } from './messages.ts'
+import { type ExtractionJob, linksInLine } from './messages.ts'
 import type { Ocr } from './ocr/scan.ts'
 import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
@@ -125,27 +125,44 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
   return {
     async *extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, FileRead> {
-      const reader = await take(file.owner)
-      let isReusable = false
-      try {
-        const output = readFile(reader, file, options, signal)
-        const result = yield* chunksOf(output)
-        isReusable = true
-        return result
-      } finally {
-        if (isReusable && !isClosed) keep(file.owner, reader)
-        else void reader.kill()
+      let given = 0
+      let reader = await take(file.owner)
+      for (;;) {
+        let isReusable = false
+        const output = chunksOf(readFile(reader, file, options, signal))
+        try {
+          // A second reader gives the same chunks again.
+          for (let place = 0; ; place++) {
+            const next = await output.next()
+            if (next.done) {
+              isReusable = !(await reader.isHeavy())
+              return next.value
+            }
+            if (place < given) continue
+            given++
+            yield next.value
+          }
+        } catch (error) {
+          // What the files before have left in memory is not the fault of this one.
+          const isOthers = error instanceof UnreadableFile && error.reason === 'out_of_memory' && reader.files > 0
+          if (!isOthers || isClosed) throw error
+        } finally {
+          await output.return({ contentType: '' }).catch(() => undefined)
+          if (isReusable && !isClosed) keep(file.owner, reader)
+          else void reader.kill()
+        }
+        reader = await start()
       }
     },
 
-    async readPage({ url, body, owner, maxLinks }, signal) {
+    async readPage({ url, body, charset, owner, maxLinks }, signal) {
       const reader = await take(owner)
       let isReusable = false
       try {
         const file = { name: '', owner, size: body.length, content: () => Readable.from(inSlices(body)) }
-        const output = readWebPage(reader, { ...file, page: { url, maxLinks } }, options, signal)
+        const output = readWebPage(reader, { ...file, page: { url, maxLinks, charset } }, options, signal)
         const read = await pageOf(output, maxLinks)
-        isReusable = true
+        isReusable = !(await reader.isHeavy())
         return read
       } finally {
         if (isReusable && !isClosed) keep(owner, reader)
@@ -170,7 +187,7 @@ function readFile(reader: ReaderProcess, file: FileToRead, options: ExtractorOpt
 
 function readWebPage(
   reader: ReaderProcess,
-  { page, ...file }: FileToRead & { page: { url: string; maxLinks: number } },
+  { page, ...file }: FileToRead & { page: NonNullable<ExtractionJob['page']> },
   options: ExtractorOptions,
   signal?: AbortSignal,
 ): Output {

@@ -18,7 +18,7 @@ export interface ExtractionJob {
   /** Undefined: pictures are not read. */
   ocr?: Ocr | undefined
   /** The file is a page of the web: its readable part and its links are wanted, no chunks. */
-  page?: { url: string; maxLinks: number } | undefined
+  page?: { url: string; maxLinks: number; charset?: string | undefined } | undefined
 }
 
 /** Name of the file in the reader's folder. */

@@ -35,7 +35,7 @@ export function watchProcess(pid: number, look: (usage: ProcessUsage) => void): 
   }
 }
 
-async function usageOf(pid: number): Promise<ProcessUsage> {
+export async function usageOf(pid: number): Promise<ProcessUsage> {
   return isLinux ? fromProc(pid) : fromPs(pid)
 }
 

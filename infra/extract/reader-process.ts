@@ -14,7 +14,7 @@ import { linesOf } from '../lines.ts'
 import { type Confinement, makeReadable } from './confinement.ts'
 import { startConfined } from './start-confined.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile, maxLineCharacters, parseLine } from './messages.ts'
-import { watchProcess } from './process-usage.ts'
+import { usageOf, watchProcess } from './process-usage.ts'
 
 const script = fileURLToPath(new URL('./child/main.ts', import.meta.url))
 
@@ -39,8 +39,21 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
   const { rest, work } = keepsAlive(child, [stdin, stdout, stderr])
   rest()
+  let files = 0
 
   return {
+    /** How many files it has read to their end. */
+    get files() {
+      return files
+    },
+    /**
+     * Whether it has taken more than half of the memory that it may have: memory of WebAssembly is never given back, so
+     * that the next file would have less than others.
+     */
+    async isHeavy(): Promise<boolean> {
+      const usage = await usageOf(child.pid ?? 0).catch(() => undefined)
+      return usage === undefined || usage.residentBytes > (memoryMb / 2) * 1024 * 1024
+    },
     /**
      * Copies a file to a place where only the reader can read it, and has it read. Throws `UnreadableFile`, the
      * content's error, and the signal's reason when aborted; after any of them the process cannot be used again.
@@ -80,6 +93,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
             watch.allowScan()
           } else if ('end' in line) {
             await rm(path, { force: true })
+            files += 1
             rest()
             return line.end
           } else if ('failed' in line) throw new UnreadableFile(line.failed.reason, line.failed.message)

@@ -108,7 +108,9 @@ async function answerOf(url: string, response: Response): Promise<WebAnswer> {
 }
 
 async function contentOf(url: string, response: Response): Promise<WebAnswer> {
-  const contentType = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const [kind = '', ...parameters] = (response.headers.get('content-type') ?? '').split(';')
+  const contentType = kind.trim().toLowerCase()
+  const charset = /^\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(parameters.join(';'))?.[1]
   if (unreadable.test(contentType)) {
     await response.body?.cancel()
     return { kind: 'refused', reason: `It is ${cutText(contentType, 100)}, which holds no text.` }
@@ -123,6 +125,7 @@ async function contentOf(url: string, response: Response): Promise<WebAnswer> {
     kind: 'content',
     body,
     contentType,
+    charset,
     etag: headerOf(response, 'etag'),
     lastModified: headerOf(response, 'last-modified'),
   }

@@ -34,6 +34,8 @@ export interface PageToRead {
   /** Base of its links, if it does not name another one. */
   url: string
   body: Buffer
+  /** As the server calls it. */
+  charset?: string | undefined
   owner: string
   /** At most so many are of interest. */
   maxLinks: number

@@ -52,6 +52,7 @@ export async function visitPage(
     return { bytes: 0 }
   }
   const { url, answer } = await arrive(deps, source, page, signal)
+  const now = answer.kind === 'content' ? await noteMove(deps, source, page, url) : source
   switch (answer.kind) {
     case 'redirect':
       await leaveOut(collections, page, 'It redirects too often.')
@@ -67,7 +68,7 @@ export async function visitPage(
       if (!(await isDuplicate(deps, source, page, page.sha256))) await noteUnchanged(collections, page)
       return { bytes: 0 }
     case 'content':
-      return { bytes: answer.body.length, ...(await take(deps, source, page, { url, answer }, place, signal)) }
+      return { bytes: answer.body.length, ...(await take(deps, now, page, { url, answer }, place, signal)) }
   }
 }
 
@@ -93,6 +94,23 @@ async function arrive(
       return { url, answer: { kind: 'refused', reason: `It redirects to another site: ${cutText(next, 200)}` } }
     url = next
   }
+}
+
+/** A site whose start leads elsewhere is the site to which it leads. */
+async function noteMove(
+  { collections }: VisitDeps,
+  source: SourceRecord,
+  page: SourcePageRecord,
+  url: string,
+): Promise<SourceRecord> {
+  const { moved_to: known, ...rest } = source
+  const movedTo = isWithin(rest, url) ? undefined : url
+  if (source.type !== 'site' || page.depth > 0 || known === movedTo) return source
+  await collections.sources.updateOne(
+    { _id: source._id, round: source.round },
+    movedTo === undefined ? { $unset: { moved_to: 1 } } : { $set: { moved_to: movedTo } },
+  )
+  return movedTo === undefined ? rest : { ...rest, moved_to: movedTo }
 }
 
 async function tryLater({ collections }: VisitDeps, page: SourcePageRecord, reason: string): Promise<void> {
@@ -123,7 +141,7 @@ async function take(
   signal: AbortSignal,
 ): Promise<{ fileId?: string }> {
   const { collections } = deps
-  const { body, contentType, etag, lastModified } = answer
+  const { body, contentType, charset, etag, lastModified } = answer
   const facts = { url, etag, lastModified }
   if (!isMarkup(contentType, body)) {
     if (page.kind === 'list') {
@@ -135,7 +153,7 @@ async function take(
   const maxLinks = page.kind === 'list' ? crawlLimits.listedLinks : crawlLimits.links
   let read: PageRead
   try {
-    read = await deps.pages.readPage({ url, body, owner: source.assistant_id, maxLinks }, signal)
+    read = await deps.pages.readPage({ url, body, charset, owner: source.assistant_id, maxLinks }, signal)
   } catch (error) {
     if (!isUnreadableFile(error)) throw error
     const reason = error.message.replace('This file', 'This page').replace('this file', 'this page')

@@ -27,7 +27,14 @@ export interface AskOptions {
 }
 
 export type WebAnswer =
-  | { kind: 'content'; body: Buffer; contentType: string; etag: string | undefined; lastModified: string | undefined }
+  | {
+      kind: 'content'
+      body: Buffer
+      contentType: string
+      charset: string | undefined
+      etag: string | undefined
+      lastModified: string | undefined
+    }
   | { kind: 'unchanged' }
   | { kind: 'redirect'; to: string }
   /** `gone`: there is no such page. `failed`: it may work later. */

@@ -160,6 +160,43 @@ describe('an archive', () => {
   })
 })
 
+describe('a presentation of another program', () => {
+  it('is read in the order of its slides and of what stands on them, with charts, pictures and notes', async () => {
+    const data = await readFile(path.join(import.meta.dirname, 'fixtures', 'slides-python-pptx.pptx'))
+    expect(await read('slides.pptx', data)).toEqual([
+      '1 Second',
+      'Point one',
+      'Grouped text',
+      'Oslo; Sales: 10',
+      'Bergen; Sales: 20',
+      '1 Harbour plan',
+      'Top text',
+      'Map of the western basin',
+      'Ship: Amalia; Tons: 1180; Captain: Brandt',
+      'Ship: Both; Tons: Both; Captain: Holm',
+      'Bottom text',
+      'Say that it costs 4,711 EUR.',
+    ])
+  })
+})
+
+describe('a book', () => {
+  it('is read in the order of its spine, with numbers of lists and what its pictures show', async () => {
+    const chapter = (text: string) =>
+      `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>${text}</body></html>`
+    const item = (id: string, href: string) => `<item id="${id}" href="${href}" media-type="application/xhtml+xml"/>`
+    const files = {
+      mimetype: 'application/epub+zip',
+      'META-INF/container.xml': '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+      'OPS/book.opf': `<package><manifest>${item('b', 'text/b%20two.xhtml')}${item('a', 'text/z.xhtml')}</manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>`,
+      'OPS/text/b two.xhtml': chapter('<h1>Second</h1><img src="x" alt="Map of the bay"/>'),
+      'OPS/text/z.xhtml': chapter('<h1>First</h1><ol><li>Oil</li><li>Rope</li></ol>'),
+    }
+    const data = zip(Object.entries(files).map(([name, text]) => ({ name, data: Buffer.from(text) })))
+    expect(await read('book.epub', data)).toEqual(['1 First', '1. Oil', '2. Rope', '1 Second', 'Map of the bay'])
+  })
+})
+
 describe('texts of programmers', () => {
   it('are notebooks: texts, code and results', async () => {
     const cells = [

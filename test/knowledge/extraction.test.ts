@@ -7,7 +7,7 @@ import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { readJson } from '../../infra/extract/formats/json.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
-import { deepDocx, docxBomb, endlessPdf } from '../support/hostile-files.ts'
+import { deepDocx, deepMail, docxBomb, endlessPdf, zipBomb } from '../support/hostile-files.ts'
 
 const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 60, keptReaders: 3 }
 const fixtures = join(import.meta.dirname, 'fixtures')
@@ -210,6 +210,9 @@ describe('malicious files', () => {
       () => deepDocx(200_000),
       /out_of_memory|too_large|damaged|crashed|no_text/,
     ],
+    ['an archive that unpacks to gigabytes', 'bomb.zip', () => zipBomb(100), /too_large/],
+    ['a mail nested without end', 'deep.eml', () => deepMail(20_000), /damaged/],
+    ['a notebook nested without end', 'deep.ipynb', () => Buffer.from(`{"cells":${'['.repeat(1_000_000)}`), /damaged/],
     ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
     ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|too_slow|out_of_memory/],
   ])('%s fails without effect on others', async (_what, name, make, reason) => {

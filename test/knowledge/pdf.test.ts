@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { loadPdfium } from '../../infra/extract/pdf/pdfium.ts'
 import type { ScanReader } from '../../infra/extract/ocr/scan.ts'
 import { pdfOf } from '../support/hostile-files.ts'
 
@@ -256,6 +257,18 @@ describe('a ruled table', () => {
       'Region: All cities together; City: All cities together; Sales: 1677',
       'Note: without value added tax.',
     ])
+  })
+})
+
+describe('a reader of many files', () => {
+  it('has as much memory for the fortieth as for the fifth', async () => {
+    const { bytes } = await loadPdfium()
+    const sizes: number[] = []
+    for (let file = 1; file <= 40; file++) {
+      await fixture('report-reportlab.pdf')
+      if (file === 5 || file === 40) sizes.push(bytes().length)
+    }
+    expect(sizes[1]).toBe(sizes[0])
   })
 })
 

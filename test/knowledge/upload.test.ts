@@ -17,7 +17,8 @@ describe('uploading files', () => {
     const { upload, list, assistantId } = await knowledgeClient(await insertUser(service))
     const text = 'The dredging of the western basin cost 73,500 marks.'
     const answer = await upload([
-      { name: 'Kostenübersicht.txt', content: text },
+      // As macOS sends it.
+      { name: 'Kostenübersicht.txt'.normalize('NFD'), content: text },
       { name: 'ships.csv', content: 'Ship,Tons\nAmalia,1180\nNordstern,960\n' },
       { name: 'empty.txt', content: '' },
       { name: 'ships.csv', content: 'Ship,Tons\nBrandt,12\n' },

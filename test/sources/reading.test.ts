@@ -28,6 +28,10 @@ describe('addresses', () => {
     expect(within('https://example.com/docs/index.html', 'https://example.com/docs/b')).toBe(true)
     expect(within('https://example.com/', 'http://example.com/any')).toBe(true)
     expect(within('https://example.com/', 'https://example.com.evil.example/')).toBe(false)
+    // A site whose start leads elsewhere is there.
+    const moved = { ...site('https://old.example/'), moved_to: 'https://new.example/docs/' }
+    expect(isWithin(moved, 'https://new.example/docs/a')).toBe(true)
+    expect(isWithin(moved, 'https://old.example/a')).toBe(false)
     expect(isWithin({ type: 'feed', url: 'https://example.com/feed' }, 'https://other.example/')).toBe(true)
   })
 
@@ -127,5 +131,28 @@ describe('a page', () => {
     expect(index).toMatchObject({ facts: { kind: 'lists' }, links: ['https://example.com/s1.xml'] })
     const rdf = await read('<rdf:RDF><channel><link>/c</link></channel><item><link>/i</link></item></rdf:RDF>')
     expect(rdf.links).toEqual(['https://example.com/i'])
+  })
+})
+
+describe('the characters of a page', () => {
+  const html = (meta: string) =>
+    Buffer.from(
+      `<html><head>${meta}<title>P\xf8ihl\xe1\x9aka</title></head><body><p>D\xec\xe8\xedn</p></body></html>`,
+      'latin1',
+    )
+  it.each([
+    ['the server says', 'windows-1250', '', 'Přihláška'],
+    ['the server says, whatever the page does', 'windows-1250', '<meta charset="iso-8859-1">', 'Přihláška'],
+    ['the page says', undefined, `<style>/*${'x'.repeat(5000)}*/</style><meta charset="windows-1250">`, 'Přihláška'],
+  ])('are those that %s', async (_what, charset, meta, title) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'charset-'))
+    try {
+      const file = path.join(folder, 'page')
+      await writeFile(file, html(meta))
+      const { facts } = await readWebPage(file, { url: 'https://example.com/', maxLinks: 10, charset })
+      expect(facts.title).toBe(title)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })

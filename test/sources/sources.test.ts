@@ -126,6 +126,20 @@ describe('a source of the web', () => {
     expect((await reader.list()).body.files).toEqual([])
   })
 
+  it('whose start leads to another host is the site there', async () => {
+    const there = await siteOf({
+      '/new/': page('First page', words('keel'), ['/new/second']),
+      '/new/second': page('Second page', words('stern'), ['/new/', '/outside']),
+    })
+    const site = await siteOf({ '/old/': { status: 301, headers: { location: `${there.url}/new/` } } })
+    const reader = await webReader(service)
+    const { body } = await reader.add({ type: 'site', url: `${site.url}/old/` })
+    const source = await reader.ended(body.source_id)
+    expect(source).toMatchObject({ status: 'ready', pages: 2 })
+    expect((await reader.search('stern'))[0].url).toBe(`${there.url}/new/second`)
+    expect(there.asked).not.toContain('/outside')
+  })
+
   it('of type sitemap or feed reads the pages that it names', async () => {
     const site = await siteOf({})
     const url = (path: string) => `${site.url}${path}`

@@ -9,6 +9,23 @@ export function docxBomb(megabytes: number): Buffer {
   return docx(`<w:body>${body}</w:body>`)
 }
 
+/** An archive of some hundred kilobytes whose files unpack to `count` megabytes. */
+export function zipBomb(count: number): Buffer {
+  const data = Buffer.alloc(1024 * 1024, 'A bomb. ')
+  return zip(Array.from({ length: count }, (_, index) => ({ name: `${index}.txt`, data })))
+}
+
+/** A mail whose parts are nested `depth` deep. */
+export function deepMail(depth: number): Buffer {
+  const parts = Array.from(
+    { length: depth },
+    (_, index) => `Content-Type: multipart/mixed; boundary="b${index}"\r\n\r\n--b${index}\r\n`,
+  )
+  return Buffer.from(
+    `From: a@example.com\r\nSubject: Deep\r\nMIME-Version: 1.0\r\n${parts.join('')}Content-Type: text/plain\r\n\r\ncore\r\n`,
+  )
+}
+
 /** A Word document whose elements are nested `depth` deep. */
 export function deepDocx(depth: number): Buffer {
   return docx(

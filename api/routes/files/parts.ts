@@ -30,8 +30,14 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
   if (!found) throw invalidInput(['body', 'files'], 'at least one file is required', 'missing')
 }
 
-/** Removes characters that a display or a log could misinterpret. */
+/**
+ * Removes characters that a display or a log could misinterpret, and writes accents in one way, however the system of the
+ * sender does. Joiners stay: words of some scripts, and some pictures, consist of them.
+ */
 export function nameOf(filename: string | undefined): string {
-  const name = (filename ?? '').replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '').trim()
+  const name = (filename ?? '')
+    .replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029]/gu, '')
+    .normalize('NFC')
+    .trim()
   return name === '' ? 'file' : cutText(name, 512)
 }

@@ -20,33 +20,41 @@ const maxDepth = 2000
 
 /** The content of a page without markup, scripts and navigation. Also reads XML: the text of its elements. */
 export async function* readHtml(content: Content, extension: string): AsyncGenerator<Block> {
-  const writer = createHtmlWriter(extension === 'xml')
+  const writer = createHtmlWriter({ xmlMode: extension === 'xml', isChapter: extension === 'xhtml' })
   for await (const piece of readText(content, await declaredCharset(content))) yield* writer.write(piece)
   yield* writer.end()
 }
 
-function createHtmlWriter(xmlMode: boolean) {
+/** `isChapter`: of a book, whose title says nothing that its headings do not say. */
+function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter: boolean }) {
   const content = createContent()
   let skipDepth = 0
   let depth = 0
+  /** The open lists; `next` is the number of the next item of one with numbers. */
+  const lists: { next: number | undefined }[] = []
 
   function openTag(name: string, attributes: Record<string, string>): void {
     if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
-    if (skipDepth > 0 || (!xmlMode && (skipped.has(name) || 'hidden' in attributes))) {
+    const isSkipped = skipped.has(name) || 'hidden' in attributes || (isChapter && name === 'title')
+    if (skipDepth > 0 || (!xmlMode && isSkipped)) {
       skipDepth++
       return
     }
     if (name === 'table') content.beginTable()
-    else if (!content.openInTable(name, attributes)) openBlock(name)
+    else if (!content.openInTable(name, attributes)) openBlock(name, attributes)
     if (name === 'img' && attributes['alt']) content.add(` ${attributes['alt']} `)
   }
 
-  function openBlock(name: string): void {
+  function openBlock(name: string, attributes: Record<string, string>): void {
     if (/^h[1-6]$/.test(name)) content.beginHeading(Number(name[1]))
     else if (name === 'title') content.beginHeading(1)
     else if (name === 'li') {
       content.endBlock()
-      content.add('- ')
+      const list = lists.at(-1)
+      content.add(list?.next === undefined ? '- ' : `${list.next++}. `)
+    } else if (name === 'ol' || name === 'ul') {
+      content.endBlock()
+      lists.push({ next: name === 'ol' ? Number(attributes['start'] ?? 1) || 1 : undefined })
     } else if (name === 'pre') content.beginPreformatted()
     else if (xmlMode || blockTags.has(name)) content.endBlock()
   }
@@ -58,7 +66,10 @@ function createHtmlWriter(xmlMode: boolean) {
     else if (/^h[1-6]$/.test(name) || name === 'title') content.endHeading()
     else if (name === 'pre') content.endPreformatted()
     else if (name === 'li') content.endBlock('row')
-    else if (xmlMode || blockTags.has(name)) content.endBlock()
+    else if (name === 'ol' || name === 'ul') {
+      lists.pop()
+      content.endBlock()
+    } else if (xmlMode || blockTags.has(name)) content.endBlock()
   }
 
   const parser = new Parser(
@@ -69,7 +80,7 @@ function createHtmlWriter(xmlMode: boolean) {
         if (skipDepth === 0) content.addText(piece)
       },
     },
-    { decodeEntities: true, xmlMode },
+    { decodeEntities: true, xmlMode, recognizeSelfClosing: xmlMode || isChapter },
   )
 
   return {

@@ -4,12 +4,12 @@ import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type SpanningCell, createTableWriter } from '../table-rows.ts'
 import { type Content, bytesOf } from '../content.ts'
 
-const kinds = ['pptx', 'odt', 'odp', 'epub', 'rtf'] as const
+const kinds = ['odt', 'odp', 'rtf'] as const
 type Kind = (typeof kinds)[number]
 
-/** PowerPoint, OpenDocument text and slides, EPUB and RTF: headings, paragraphs, tables, notes. */
+/** OpenDocument text and slides, and RTF: headings, paragraphs, tables, notes. */
 export async function* readOffice(content: Content, extension: string): AsyncGenerator<Block> {
-  const fileType = kinds.find((kind) => kind === extension) ?? 'pptx'
+  const fileType = kinds.find((kind) => kind === extension) ?? 'odt'
   const document = await parse(content, fileType)
   for (const node of document.content) yield* walk(node, undefined)
 }

@@ -5,7 +5,7 @@ import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import type { PageFacts } from '../../../services/knowledge/extraction.ts'
 import { maxLinkCharacters } from '../messages.ts'
 import { readText } from '../read-text.ts'
-import { declaredCharset } from './html.ts'
+import { declaredCharset, knownCharset } from './html.ts'
 
 interface WebPage {
   facts: PageFacts
@@ -26,13 +26,19 @@ const maxTitleCharacters = 300
 /** The readable part of a page and its links; of sitemaps and feeds the links. Runs in the confined reader. */
 export async function readWebPage(
   path: string,
-  { url, maxLinks }: { url: string; maxLinks: number },
+  { url, maxLinks, charset }: { url: string; maxLinks: number; charset?: string | undefined },
 ): Promise<WebPage> {
   let text = ''
-  for await (const piece of readText(path, await declaredCharset(path))) text += piece
+  for await (const piece of readText(path, await charsetOf(path, charset))) text += piece
   const list = listOf(text)
   if (list !== undefined) return readList(text, list, url, maxLinks)
   return readHtmlPage(text, url, maxLinks)
+}
+
+/** Of the server, else of the page itself, else by its bytes: as browsers do (HTML, 13.2.3). */
+async function charsetOf(path: string, given: string | undefined): Promise<string | undefined> {
+  if (given !== undefined && /^utf-?8$/i.test(given)) return undefined
+  return knownCharset(given) ?? (await declaredCharset(path))
 }
 
 /** The root element of a sitemap or a feed. */

@@ -1,14 +1,12 @@
 import type { Block } from '../../../domain/chunking/block.ts'
-import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type Archive, openArchive } from '../archive.ts'
+import { type Relation, mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
 import { type WordContext, createWordBody } from '../word/body.ts'
 import { createCounters, readNumbering } from '../word/numbering.ts'
 import { readStyles } from '../word/styles.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 import type { Content } from '../content.ts'
 
-/** Of the parts that are read whole: styles, numbers, notes. The body is read in pieces. */
-const maxPartBytes = 32 * 1024 * 1024
 const maxNotes = 20_000
 const maxNoteCharacters = 20_000
 const maxHeaders = 100
@@ -24,7 +22,7 @@ export async function* readWord(content: Content): AsyncGenerator<Block> {
 }
 
 async function* readParts(archive: Archive): AsyncGenerator<Block> {
-  const main = await mainPart(archive)
+  const main = await mainPart(archive, 'word/document.xml')
   const folder = main.slice(0, main.lastIndexOf('/') + 1)
   const part = (name: string) => archive.text(`${folder}${name}`, maxPartBytes)
   const numbering = readNumbering((await part('numbering.xml')) ?? '')
@@ -33,63 +31,26 @@ async function* readParts(archive: Archive): AsyncGenerator<Block> {
   const notes = new Map<string, string>()
   for (const kind of ['footnote', 'endnote', 'comment'])
     readNotes((await part(`${kind}s.xml`)) ?? '', kind, plain, notes)
-  const relations = (await archive.text(`${folder}_rels/${main.slice(folder.length)}.rels`, maxPartBytes)) ?? ''
-  const edges = edgesOf(relations)
-  yield* readEdges(
-    archive,
-    edges.headers.map((name) => `${folder}${name}`),
-    plain,
-  )
+  const edges = edgesOf(await relationsOf(archive, main))
+  yield* readEdges(archive, edges.headers, plain)
   const context = { style: styles, counters: createCounters(numbering), notes }
   const body = createWordBody(context)
   const reader = createXmlReader(body)
   const decoder = new TextDecoder('utf-8')
   const source = await archive.stream(main)
-  if (source === undefined) throw noDocument()
+  if (source === undefined) return
   for await (const bytes of source) {
     reader.write(decoder.decode(bytes, { stream: true }))
     yield* body.take()
   }
   reader.end()
   yield* body.take()
-  yield* readEdges(
-    archive,
-    edges.footers.map((name) => `${folder}${name}`),
-    plain,
-  )
+  yield* readEdges(archive, edges.footers, plain)
 }
 
-const noDocument = () => new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
-
-/** The part that the package names as its document. */
-async function mainPart(archive: Archive): Promise<string> {
-  if (archive.size('word/document.xml') !== undefined) return 'word/document.xml'
-  const relations = (await archive.text('_rels/.rels', maxPartBytes)) ?? ''
-  const found = relationsOf(relations).find(({ kind }) => kind === 'officeDocument')?.target
-  if (found === undefined || archive.size(found) === undefined) throw noDocument()
-  return found
-}
-
-function relationsOf(xml: string): { kind: string; target: string }[] {
-  const found: { kind: string; target: string }[] = []
-  const reader = createXmlReader({
-    open(name, attributes) {
-      if (name !== 'Relationship' || found.length >= 10_000) return
-      const kind = (attributes['Type'] ?? '').split('/').at(-1) ?? ''
-      found.push({ kind, target: (attributes['Target'] ?? '').replace(/^\//, '') })
-    },
-    close: () => undefined,
-    text: () => undefined,
-  })
-  reader.write(xml)
-  reader.end()
-  return found
-}
-
-function edgesOf(xml: string): { headers: string[]; footers: string[] } {
-  const relations = relationsOf(xml)
+function edgesOf(relations: Relation[]): { headers: string[]; footers: string[] } {
   const of = (wanted: string) => [
-    ...new Set(relations.filter(({ kind }) => kind === wanted).map(({ target }) => target.replace(/^word\//, ''))),
+    ...new Set(relations.filter(({ kind }) => kind === wanted).map(({ target }) => target)),
   ]
   return { headers: of('header').slice(0, maxHeaders), footers: of('footer').slice(0, maxHeaders) }
 }

@@ -26,6 +26,8 @@ const maxKeys = 20_000
 export function createFurniture(pages: number): Furniture {
   const heads = new Map<string, { first: number; seen: Seen[] }>()
   const numbers: Seen[] = []
+  /** Of the pages that wait for the next ones. */
+  const edges = new Map<number, Segment[]>()
 
   function isRunning(key: string, page: number, base: number): boolean {
     const head = heads.get(key)
@@ -52,7 +54,9 @@ export function createFurniture(pages: number): Furniture {
 
   return {
     note(page, segments) {
-      for (const { text, base } of edgesOf(segments)) {
+      const own = edgesOf(segments)
+      edges.set(page, own)
+      for (const { text, base } of own) {
         const value = numberIn(text)
         if (value !== undefined) numbers.push({ page, base, value })
         const key = keyOf(text)
@@ -68,7 +72,9 @@ export function createFurniture(pages: number): Furniture {
     },
     without(page, segments, label) {
       const dropped = new Set<Segment>()
-      for (const segment of edgesOf(segments)) {
+      const own = edges.get(page) ?? []
+      edges.delete(page)
+      for (const segment of own) {
         const key = keyOf(segment.text)
         const isHead = key !== undefined && isRunning(key, page, segment.base)
         if (isHead || isNumber(segment.text, page, segment.base, label)) dropped.add(segment)

@@ -8,30 +8,25 @@ export interface KnownWords {
 const keptCharacters = 100_000
 
 export function createKnownWords(): KnownWords {
-  let texts: string[] = []
+  const texts: string[] = []
   let characters = 0
-  let whole: string | undefined
   return {
     add(text) {
-      texts.push(text)
-      characters += text.length + 1
-      whole = undefined
-      if (characters < 2 * keptCharacters) return
-      const kept = texts.join('\n').slice(-keptCharacters)
-      texts = [kept]
-      characters = kept.length
+      texts.push(text.toLowerCase().replace(/[\u2010\u2011]/g, '-'))
+      characters += text.length
+      while (characters > keptCharacters && texts.length > 1) characters -= texts.shift()?.length ?? 0
     },
     has(word) {
-      whole ??= texts
-        .join('\n')
-        .toLowerCase()
-        .replace(/[\u2010\u2011]/g, '-')
       const wanted = word.toLowerCase()
-      for (let at = whole.indexOf(wanted); at >= 0; at = whole.indexOf(wanted, at + 1))
-        if (!isLetter(whole[at - 1]) && !isLetter(whole[at + wanted.length])) return true
-      return false
+      return texts.some((text) => holds(text, wanted))
     },
   }
+}
+
+function holds(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!isLetter(text[at - 1]) && !isLetter(text[at + word.length])) return true
+  return false
 }
 
 const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{M}-]/u.test(character)

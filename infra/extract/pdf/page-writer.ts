@@ -122,7 +122,7 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
                 .join(' '),
             )
       const segments = withLabels([...segmentsOf(ruled.others), ...ruled.tables.map(segmentOfTable)])
-      for (const { text } of segments) known.add(text)
+      known.add(segments.map(({ text }) => text).join('\n'))
       furniture.note(content.page, segments)
       waiting.push({ content, upright: segments, turned: turned.map((group) => segmentsOf(group)) })
     },

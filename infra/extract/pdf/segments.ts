@@ -43,9 +43,10 @@ export function segmentsOf(words: Word[]): Segment[] {
 
 function isNear(before: Word, word: Word): boolean {
   const size = Math.max(before.size, word.size)
-  const isOneLine = Math.abs(before.base - word.base) <= baseTolerance * size
-  const widest = isFigure(before.text) && isFigure(word.text) ? widestSpaceOfNumbers : widestSpace
-  return isOneLine && word.left - before.right <= widest * size && before.field === undefined && !word.field
+  const gap = word.left - before.right
+  if (gap > widestSpace * size || before.field !== undefined || word.field !== undefined) return false
+  if (Math.abs(before.base - word.base) > baseTolerance * size) return false
+  return gap <= widestSpaceOfNumbers * size || !isFigure(before.text) || !isFigure(word.text)
 }
 
 export const isFigure = (text: string): boolean => /^[-–+(]?[\p{Sc}]?[\d.,'’%\u2009]+[)%]?$|^[-–—]$/u.test(text)

@@ -175,7 +175,14 @@ function turned(angle: number, left: number, right: number, bottom: number, top:
 
 const rightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-export const isRightToLeft = (text: string): boolean => rightToLeft.test(text)
+/** Of characters before these, which are most, none is from the right. */
+const firstFromRight = 0x590
+
+export function isRightToLeft(text: string): boolean {
+  for (let index = 0; index < text.length; index++)
+    if (text.charCodeAt(index) >= firstFromRight) return rightToLeft.test(text)
+  return false
+}
 
 /** Words of right-to-left scripts whose letters were drawn from the left. */
 function inReadingOrder(text: string, isDrawnFromLeft: boolean): string {

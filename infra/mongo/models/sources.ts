@@ -13,6 +13,7 @@ const source = new Schema<SourceRecord>(
     assistant_id: text,
     type: text,
     url: text,
+    moved_to: String,
     max_depth: count,
     max_pages: count,
     include: { type: [String], required: true },

@@ -1,0 +1,61 @@
+import type { Block } from '../../../domain/chunking/block.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Archive, openArchive } from '../archive.ts'
+import type { Content } from '../content.ts'
+import { maxPartBytes, resolvedName } from '../office-package.ts'
+import { createXmlReader } from '../word/xml.ts'
+import { readHtml } from './html.ts'
+
+/** An EPUB: its chapters in the order in which they are read (EPUB 3, spine), each a page of HTML. */
+export async function* readBook(content: Content): AsyncGenerator<Block> {
+  const archive = await openArchive(content)
+  try {
+    if (archive.names.includes('META-INF/encryption.xml') && archive.names.includes('META-INF/rights.xml'))
+      throw new UnreadableFile('encrypted', 'This book is protected and cannot be read.')
+    for (const name of await chaptersOf(archive)) {
+      const text = await archive.text(name, maxPartBytes)
+      if (text !== undefined) yield* readHtml(Buffer.from(text), 'xhtml')
+    }
+  } finally {
+    archive.close()
+  }
+}
+
+async function chaptersOf(archive: Archive): Promise<string[]> {
+  let packageName: string | undefined
+  const container = createXmlReader({
+    open(name, attributes) {
+      if (name.endsWith('rootfile')) packageName ??= attributes['full-path']
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  container.write((await archive.text('META-INF/container.xml', maxPartBytes)) ?? '')
+  container.end()
+  const xml = packageName === undefined ? undefined : await archive.text(packageName, maxPartBytes)
+  if (packageName === undefined || xml === undefined)
+    throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
+  const folder = packageName.slice(0, packageName.lastIndexOf('/') + 1)
+  const pages = new Map<string, string>()
+  const order: string[] = []
+  const reader = createXmlReader({
+    open(name, { id = '', idref = '', href = '', 'media-type': type = '', properties = '' }) {
+      const isPage = /html|xml$/.test(type) && !/\bnav\b/.test(properties)
+      if (/(^|:)item$/.test(name) && isPage) pages.set(id, resolvedName(folder, decoded(href)))
+      else if (/(^|:)itemref$/.test(name)) order.push(idref)
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  reader.write(xml)
+  reader.end()
+  return [...new Set(order.flatMap((id) => pages.get(id) ?? []))]
+}
+
+function decoded(href: string): string {
+  try {
+    return decodeURIComponent(href).normalize('NFC')
+  } catch {
+    return href
+  }
+}
