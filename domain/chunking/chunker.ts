@@ -21,7 +21,12 @@ export interface Chunk {
 /** Deeper levels count as this one, so that the path of headings stays short. */
 const deepestHeading = 9
 
+/** Longer texts need not be counted to know that they are long. */
+const mostCharactersOfToken = 16
+
 interface PlacedUnit extends Unit {
+  /** Where further sentences begin in a unit that is not cut at them. */
+  sentences?: number[]
   isHeading: boolean
   page: number | undefined
   label: string | undefined
@@ -52,7 +57,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
       if (ownTokens() >= minTokens) emit(units.length, false)
       headings.enter(block.level, block.text.trim())
     } else if (block.page !== units.at(-1)?.page && ownTokens() >= minTokens) emit(units.length, true)
-    for (const unit of unitsOf(block, headings.path())) place(unit)
+    for (const unit of unitsOf(block, headings.path(), maxTokens / 2)) place(unit)
     return take()
   }
 
@@ -125,13 +130,36 @@ function createHeadings() {
   }
 }
 
-function unitsOf(block: Block, heading: string | undefined): PlacedUnit[] {
+/** Where the sentences of a row begin, except for the first one. */
+function laterSentences(text: string): number[] {
+  const starts: number[] = []
+  let offset = 0
+  let isBegun = false
+  for (const unit of splitIntoUnits(text)) {
+    const words = unit.text.trimStart()
+    if (isBegun && unit.beginsSentence && words !== '') starts.push(offset + unit.text.length - words.length)
+    isBegun ||= words !== ''
+    offset += unit.text.length
+  }
+  return starts
+}
+
+/** `maxRowTokens`: a longer row of a table is cut like a text; others stay whole. */
+function unitsOf(block: Block, heading: string | undefined, maxRowTokens: number): PlacedUnit[] {
   const isHeading = block.kind === 'heading'
   const { page, label, sheet, row } = block
   const place = { isHeading, page, label, sheet, row, heading }
   if (isHeading) {
     const text = `${cut(block.text.trim(), 400)}\n`
     return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
+  }
+  if (block.kind === 'row' && block.text.length < maxRowTokens * mostCharactersOfToken) {
+    const text = `${block.text.trimEnd()}\n`
+    const tokens = countTokens(text)
+    if (tokens <= maxRowTokens)
+      return [
+        { text, tokens, endsParagraph: true, beginsSentence: true, sentences: laterSentences(block.text), ...place },
+      ]
   }
   const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
   const last = pieces.at(-1)

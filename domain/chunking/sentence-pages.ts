@@ -12,13 +12,13 @@ export interface PassagePage {
 
 /** The pages of a passage made of `units`, of which the first `skipped` characters are left out. */
 export function sentencePages(
-  units: (Unit & { page: number | undefined; label?: string | undefined })[],
+  units: (Unit & { page: number | undefined; label?: string | undefined; sentences?: number[] })[],
   skipped: number,
 ): PassagePage[] | undefined {
   const pages: PassagePage[] = []
   let offset = -skipped
   let isBegin = true
-  for (const { text, page, label, beginsSentence } of units) {
+  for (const { text, page, label, beginsSentence, sentences = [] } of units) {
     isBegin ||= beginsSentence
     const words = text.trimStart()
     if (words !== '' && isBegin && page !== undefined) {
@@ -27,6 +27,7 @@ export function sentencePages(
       if (current?.page === page) current.sentences.push(at)
       else pages.push({ page, ...(label === undefined ? {} : { label }), sentences: [at] })
     }
+    if (page !== undefined) for (const start of sentences) pages.at(-1)?.sentences.push(offset + start)
     // A blank piece does not begin a sentence: the next piece does.
     if (words !== '') isBegin = false
     offset += text.length

@@ -54,7 +54,7 @@ export function createTableWriter(options: Options = {}) {
     }
     if (cells.size === 0) return []
     const row = { cells, repeated, place: number === undefined ? place : { ...place, row: number } }
-    if (held === undefined) return [written(row)]
+    if (held === undefined) return written(row)
     held.push(row)
     return held.length < heldRows ? [] : release(false)
   }
@@ -70,20 +70,21 @@ export function createTableWriter(options: Options = {}) {
       for (const { cells } of rows.slice(at, at + length)) addNames(header, cells)
       rows.splice(at, length)
     }
-    return rows.map((row, index) => (index < at ? plain(row) : written(row)))
+    return rows.flatMap((row, index) => (index < at ? [plain(row)] : written(row)))
   }
 
   const plain = (row: Row): Block => ({ kind: 'row', text: ownValues(row).join('; '), ...row.place })
 
-  function written(row: Row): Block {
+  /** A row that is too wide for a chunk is several, each with the row's name before it. */
+  function written(row: Row): Block[] {
     // A line across the table, such as the name of a group of rows.
-    if (header === undefined || (ownValues(row).length === 1 && row.cells.size > 1)) return plain(row)
+    if (header === undefined || (ownValues(row).length === 1 && row.cells.size > 1)) return [plain(row)]
     const parts: string[] = []
     for (const [column, value] of row.cells) {
       const name = header.get(column)
       parts.push(name === undefined ? value : `${name}: ${value}`)
     }
-    return { kind: 'row', text: parts.join('; '), ...row.place }
+    return inWidths(parts).map((text) => ({ kind: 'row' as const, text, ...row.place }))
   }
 
   return {
@@ -114,6 +115,23 @@ function placeOf({ page, label, sheet }: Options) {
 }
 
 export type TableWriter = ReturnType<typeof createTableWriter>
+
+/** Characters of a row: more would not fit into a chunk beside others. */
+const widest = 800
+const longestName = 200
+
+function inWidths(parts: string[]): string[] {
+  const [name = ''] = parts
+  const rows: string[] = []
+  let open = ''
+  for (const part of parts) {
+    const isFull = open !== '' && open.length + part.length > widest && open !== name
+    if (isFull) rows.push(open)
+    if (isFull) open = name.length <= longestName ? `${name}; ${part}` : part
+    else open = open === '' ? part : `${open}; ${part}`
+  }
+  return [...rows, open]
+}
 
 const ownValues = ({ cells, repeated }: Row): string[] =>
   [...cells].filter(([column]) => !repeated.has(column)).map(([, value]) => value)

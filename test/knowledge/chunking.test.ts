@@ -32,6 +32,16 @@ describe('chunking', () => {
     expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(sentences(40).length + 2)
   })
 
+  it('does not end inside a row of a table', () => {
+    const row = (number: number): Block => ({
+      kind: 'row',
+      text: `Ship: Amalia ${number}; Note: She is slow. She is old. She is sold; Port: Kiel`,
+    })
+    const chunks = chunk(Array.from({ length: 12 }, (_, index) => row(index)))
+    expect(chunks.length).toBeGreaterThan(3)
+    for (const { text } of chunks) for (const line of text.split('\n')) expect(line).toMatch(/^Ship: .* Port: Kiel$/)
+  })
+
   it('names the rows of a sheet and the labels of pages, and where each begins', () => {
     const rows: Block[] = [14, 15, 17].map((row) => ({ kind: 'row', text: `Item ${row}`, sheet: 'Budget', row }))
     const [first] = chunk([...rows, { kind: 'row', text: 'Other 2', sheet: 'Plan', row: 2 }])

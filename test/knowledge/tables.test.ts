@@ -66,6 +66,23 @@ describe('the header of a table', () => {
     expect(await csv(',2023,2024\nSales,118,131\nCosts,64,59\n')).toEqual(below)
   })
 
+  it('names the row in each part of a wide one', async () => {
+    const columns = Array.from({ length: 90 }, (_, index) => index + 1)
+    const [first, second, ...others] = await csv(
+      [
+        ['Town', ...columns.map((column) => `Column ${column}`)],
+        ['Kiel', ...columns.map((column) => `value ${column}`)],
+        ['Oslo', ...columns],
+      ]
+        .map((row) => row.join(','))
+        .join('\n'),
+    )
+    expect(first).toMatch(/^Town: Kiel; Column 1: value 1; /)
+    expect(second).toMatch(/^Town: Kiel; Column \d+: /)
+    expect([first, second, ...others].join('; ')).toContain('Column 90: value 90')
+    expect(others.at(-1)).toMatch(/^Town: Oslo; .*Column 90: 90$/)
+  })
+
   it('leaves each row its number', async () => {
     const rows = [['Name', 'Office'], ['Ada', '2.14'], [], ['Bo', '2.15']]
     expect(await numbers('book.xlsx', xlsx([{ name: 'Staff', rows }]))).toEqual(['Staff 2', 'Staff 4'])
