@@ -107,6 +107,20 @@ describe('the order of a page', () => {
     )
   })
 
+  it('keeps the lines of a table of contents apart, without their dots', async () => {
+    const contents: Put[] = [
+      [72, 700, '1 Scope . . . . . . . . . . . . . . 2', 16],
+      [72, 680, '2 Payment . . . . . . . . . . . 14'],
+      [72, 664, 'The contents end here.'],
+    ]
+    const found = await read(pagesOf([contents]))
+    expect(found.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      'text: 1 Scope … 2',
+      'text: 2 Payment … 14',
+      'text: The contents end here.',
+    ])
+  })
+
   it('keeps lines apart that end although the next word had room', async () => {
     const address = ['Harbour Clinic', 'Quay Road 12', 'The entrance is at the side of the building.']
     expect(texts(await read(pagesOf([lines(72, address)])))).toEqual([address.join('\n')])
@@ -130,6 +144,7 @@ describe('words that lines break', () => {
 
   it('are written as elsewhere in the document', async () => {
     expect(await join(['A re-entry needs a permit. Each re-', 'entry is noted.'])).toContain('Each re-entry is noted.')
+    expect(await join(['It is on page - 2 -', 'Second page: ships.'])).toContain('- 2 - Second')
     expect(await join(['Half of the selfish ones. All self-', 'ish ones.'])).toContain('All selfish ones.')
   })
 })

@@ -41,7 +41,8 @@ export function createFurniture(pages: number): Furniture {
   function isNumber(text: string, page: number, base: number, label: string | undefined): boolean {
     const value = numberIn(text)
     if (value === undefined) return false
-    if (text === label) return true
+    // `- 2 -` on the second page.
+    if (text === label || (value === page && /^[-–—]\s*\d+\s*[-–—]$/.test(text))) return true
     return numbers.some(
       (one) =>
         one.page !== page &&

@@ -34,7 +34,10 @@ const isLetter = (character: string | undefined): boolean => character !== undef
 /** Two lines of a paragraph as one text. */
 export function joinLines(above: string, below: string, known: KnownWords): string {
   if (above.endsWith('\u00ad')) return above.slice(0, -1) + below
-  const broken = /[-\u2010]$/.test(above) ? /([\p{L}\p{M}\p{N}]+)[-\u2010]$/u.exec(above.slice(-80)) : null
+  // A number between dashes is none of a word.
+  const broken = /\p{L}\S*[-\u2010]$/u.test(above.slice(-80))
+    ? /([\p{L}\p{M}\p{N}]+)[-\u2010]$/u.exec(above.slice(-80))
+    : null
   if (broken === null) {
     // Scripts without spaces between words.
     if (above.charCodeAt(above.length - 1) < firstDense) return `${above} ${below}`

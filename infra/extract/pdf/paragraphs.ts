@@ -57,6 +57,7 @@ const sentenceEnd = /[.!?:;…。！？]["'”’»)\]]*$/
 
 function endsParagraph(before: Line, line: Line, { left, right, pitch }: Column): boolean {
   if (before.hasField === true || line.hasField === true) return true
+  if (contentsLine.test(before.text) || contentsLine.test(line.text)) return true
   const step = line.base - before.base
   if (step <= 0 || step > Math.max(1.35 * pitch, 1.2 * line.size)) return true
   if (Math.abs(before.size - line.size) > 0.12 * Math.max(before.size, line.size)) return true
@@ -76,11 +77,13 @@ function isBroken(before: Line, line: Line, { right }: Column): boolean {
 }
 
 const longestHeading = 160
+/** Of a table of contents or an index. */
+const contentsLine = / … \S{1,8}$/
 
 /** Undefined for what is no heading. */
 function headingLevel(line: Line, before: Line | undefined, after: Line | undefined, context: TextContext) {
   const { text, size } = line
-  if (text.length > longestHeading) return undefined
+  if (text.length > longestHeading || contentsLine.test(text)) return undefined
   const listed = takeListed(text, context.outline)
   if (listed !== undefined) return listed
   const ratio = size / context.bodySize

@@ -118,5 +118,6 @@ function joined(words: Word[]): string {
     text += before === undefined || gap < 0.08 * word.size ? word.text : ` ${word.text}`
     before = word
   }
-  return text
+  // The dots that lead to the number of a page.
+  return text.includes('. .') || text.includes('....') ? text.replace(/(?:\s?\.){4,}\s*/g, ' … ').trim() : text
 }
