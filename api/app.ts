@@ -27,6 +27,7 @@ import { installRouteTable, routerOptions } from './plugins/route-table.ts'
 import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
+import { asksForWebSocket, installWebSockets } from './plugins/web-sockets.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
@@ -124,6 +125,7 @@ export async function buildApp(deps: AppDeps) {
         // Each route has its own limit for the body.
         requestTimeout: 0,
         connectionsCheckingInterval: Math.min(5000, requestTimeoutSeconds * 250),
+        shouldUpgradeCallback: asksForWebSocket,
       }
       return createLimitedServer(handle, options, settings)
     },
@@ -150,6 +152,7 @@ export async function buildApp(deps: AppDeps) {
   installBodyLimits(app, settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, settings)
+  await installWebSockets(app, { maxFrameBytes: settings.maxBodyMb * 1024 * 1024 })
   const errors = { routes, isAway: deps.isAway }
   installErrors(app, errors)
   installIdempotency(app, deps.services.idempotency)

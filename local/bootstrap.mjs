@@ -34,7 +34,7 @@ const nodePackages = {
   'linux-arm64': 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
 }
 /** It can tell the processor time of a thread, which the guard of the workflow thread asks for. */
-const oldestVersion = '24.6'
+const oldestVersion = '24.9'
 /** What starts the servers as soon as it runs. */
 const scriptsWithServers = ['local/start.ts', 'test/run.ts', 'bench/main.ts', 'faults/main.ts']
 /** The packages of the service, its console and its servers, without what only people read in them. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 
 export type EventStream = ReturnType<typeof openEventStream>
@@ -20,7 +21,8 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
     'x-accel-buffering': 'no',
     ...headers,
   })
-  const { socket } = raw
+  // A request that came over a WebSocket has no connection of its own.
+  const socket = raw.socket instanceof Socket ? raw.socket : undefined
   socket?.setNoDelay(true)
   // The headers go out together with the events of this turn.
   socket?.cork()

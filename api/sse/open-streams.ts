@@ -5,6 +5,8 @@ import { within } from '../../services/within.ts'
 export interface OpenStreams {
   /** Counts an answer as open until it settles; `stop` ends it when the grace period is over. */
   track(stream: Promise<void>, stop: () => void): void
+  /** Aborted when the shutdown begins. */
+  readonly closing: AbortSignal
   /** The grace period is over. */
   readonly isOver: boolean
 }
@@ -30,8 +32,10 @@ export function installOpenStreams(app: FastifyInstance, settings: Settings): Op
   const open = new Map<Promise<void>, () => void>()
   let idle: NodeJS.Timeout | undefined
   let isOver = false
+  const closing = new AbortController()
   app.addHook('onClose', async () => clearInterval(idle))
   app.addHook('preClose', async () => {
+    closing.abort()
     const closed = new Promise<void>((resolve) => {
       // An HTTP server's own `close` would also close idle connections.
       Server.prototype.close.call(app.server, () => resolve())
@@ -53,6 +57,7 @@ export function installOpenStreams(app: FastifyInstance, settings: Settings): Op
       // Its request was under way when the shutdown began.
       if (isOver) stop()
     },
+    closing: closing.signal,
     get isOver() {
       return isOver
     },
