@@ -84,6 +84,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       vectorStores,
       canSearch: canSearch(settings),
       offeredBy: core.tools.offeredBy,
+      countTokens: infra.tokenCounter.count,
     }),
     conversations: createConversations({ ...core, deletions, files: projectFiles }),
     embeddings,

@@ -30,8 +30,11 @@ export type RunEntry =
   | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
   /** The probabilities of further tokens of the answer. */
   | { type: 'logprobs'; id: string; tokens: TokenLogprob[] }
-  /** A whole message, which replaces an earlier version with its id. */
-  | { type: 'message'; message: Message }
+  /**
+   * A whole message, which replaces an earlier version with its id. `sealed`: what its provider must get back with it,
+   * which no caller is shown.
+   */
+  | { type: 'message'; message: Message; sealed?: string }
   /** The model failed, and the step is retried. */
   | { type: 'retrying' }
   | { type: 'interrupted' }
@@ -56,7 +59,7 @@ export interface FoldedMessage {
    * A whole message, or the pieces so far of a message that is being written. `argumentTexts`: the arguments of its calls
    * as the model wrote them, in the order of the calls, if they came in pieces.
    */
-  content: { whole: Message; argumentTexts?: string[] } | { pieces: Pieces }
+  content: { whole: Message; argumentTexts?: string[]; sealed?: string } | { pieces: Pieces }
   /** What readers have received as text before it turned out to be thinking. */
   withdrawnText?: string
 }
@@ -209,7 +212,11 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       view.messages.set(id, {
         id,
         changedAt: at,
-        content: { whole: entry.message, ...(argumentTexts === undefined ? {} : { argumentTexts }) },
+        content: {
+          whole: entry.message,
+          ...(argumentTexts === undefined ? {} : { argumentTexts }),
+          ...(entry.sealed === undefined ? {} : { sealed: entry.sealed }),
+        },
         ...(known?.withdrawnText === undefined ? {} : { withdrawnText: known.withdrawnText }),
       })
       return

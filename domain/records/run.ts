@@ -85,6 +85,8 @@ export interface RunOverrides {
   tools_json?: string
   /** A `RunToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
   tool_choice_json?: string
+  /** Calls (`ApprovedCall[]`) as JSON text that are made before the model is asked. */
+  approved_calls_json?: string
   parallel_tool_calls?: boolean
   /** Default: `wait`. */
   client_calls?: ClientCallMode

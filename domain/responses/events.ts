@@ -3,9 +3,18 @@ import type { AIMessage, ToolCall } from '../messages.ts'
 import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
 import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { clientCall, functionCall } from './client-calls.ts'
-import { messageItemId } from './ids.ts'
-import { type ItemContext, isFunction, messageItem, serverCall, textPart } from './items-of.ts'
-import type { ClientCall, FunctionCall, McpListTools, OutputItem } from './items.ts'
+import { messageItemId, reasoningItemId } from './ids.ts'
+import {
+  type ItemContext,
+  approvalRequest,
+  isAskedFor,
+  isFunction,
+  messageItem,
+  reasoningItem,
+  serverCall,
+  textPart,
+} from './items-of.ts'
+import type { ClientCall, Compaction, FunctionCall, McpListTools, OutputItem } from './items.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */
@@ -30,7 +39,7 @@ interface Shown {
  * depends on the messages alone, and not on when they became known: a stream that is read again has the same events with
  * the same numbers.
  */
-export function createOutputEvents(context: ItemContext, listed: readonly McpListTools[] = []) {
+export function createOutputEvents(context: ItemContext, first: readonly (Compaction | McpListTools)[] = []) {
   let shown: Shown = { messages: [], results: new Map(), isOver: false }
   let contradicted = false
   let outputIndex = 0
@@ -48,7 +57,10 @@ export function createOutputEvents(context: ItemContext, listed: readonly McpLis
 
   /** Yields undefined when the next event is not known yet. */
   function* walk(): Generator<ResponseEvent | undefined, void, void> {
-    for (const item of listed) yield* listedTools(item)
+    for (const item of first) {
+      if (item.type === 'mcp_list_tools') yield* listedTools(item)
+      else yield* wholeItem(item)
+    }
     for (let at = 0; ;) {
       const message = shown.messages[at]
       if (message === undefined) {
@@ -68,7 +80,13 @@ export function createOutputEvents(context: ItemContext, listed: readonly McpLis
     yield done(item)
   }
 
+  function* wholeItem(item: OutputItem): Progress {
+    yield { type: 'response.output_item.added', output_index: outputIndex, item }
+    yield done(item)
+  }
+
   function* answer(at: number): Generator<ResponseEvent | undefined, void, void> {
+    yield* thoughtOf(at)
     const sent = yield* textOf(at)
     for (let index = 0; !contradicted; index++) {
       while (begunCall(at, index) === undefined && !read(at).isWhole) yield undefined
@@ -223,6 +241,55 @@ export function createOutputEvents(context: ItemContext, listed: readonly McpLis
     }
   }
 
+  /**
+   * What the model thinks. An attempt that begins again may think otherwise: then the item ends with what is stored, and
+   * the answer goes on.
+   */
+  function* thoughtOf(at: number): Generator<ResponseEvent | undefined, void, void> {
+    const isSummary = context.reasoning?.isSummary ?? false
+    const inPart = isSummary ? { summary_index: 0 } : { content_index: 0 }
+    const kind = isSummary ? 'response.reasoning_summary_text' : 'response.reasoning_text'
+    const part = (event: 'added' | 'done', text: string) => ({
+      type: isSummary ? `response.reasoning_summary_part.${event}` : `response.content_part.${event}`,
+      ...place,
+      part: { type: isSummary ? 'summary_text' : 'reasoning_text', text },
+    })
+    let sent = ''
+    let place: object | undefined
+    for (;;) {
+      const { message, isWhole } = read(at)
+      const { reasoning = '', content, refusal, id } = message.data
+      const isEnded = isWhole || content !== '' || refusal !== undefined || hasBegunCall(at)
+      const end = reasoning.startsWith(sent) ? pieceEnd(reasoning, sent.length, isEnded) : undefined
+      if (end !== undefined) {
+        if (place === undefined) {
+          place = { item_id: reasoningItemId(id), output_index: outputIndex, ...inPart }
+          const item = { ...reasoningItem(message, {}), status: 'in_progress', summary: [], content: [] }
+          yield { type: 'response.output_item.added', output_index: outputIndex, item }
+          yield part('added', '')
+        }
+        const delta = reasoning.slice(sent.length, end)
+        sent = reasoning.slice(0, end)
+        yield { type: `${kind}.delta`, ...place, delta }
+        continue
+      }
+      if (!isEnded) {
+        yield undefined
+        continue
+      }
+      if (place === undefined) return
+      yield { type: `${kind}.done`, ...place, text: reasoning }
+      yield part('done', reasoning)
+      yield done(reasoningItem(message, context))
+      return
+    }
+  }
+
+  /** What its provider must get back with a call is known with the whole answer, and is sealed with the thought. */
+  function hasBegunCall(at: number): boolean {
+    return context.reasoning?.seal === undefined && begunCall(at, 0) !== undefined
+  }
+
   function messageAdded(message: AIMessage): ResponseEvent {
     const item = { ...messageItem(empty(message), context), status: 'in_progress' as const, content: [] }
     return { type: 'response.output_item.added', output_index: outputIndex, item }
@@ -249,6 +316,10 @@ export function createOutputEvents(context: ItemContext, listed: readonly McpLis
         yield* pieces(item.arguments, 0, place)
         yield* callEnd(item, place)
       } else yield* otherCall(item)
+      return
+    }
+    if (isAskedFor(call, result(), context)) {
+      yield* wholeItem(approvalRequest({ messageId, index, call }, context))
       return
     }
     const begun = serverCall({ messageId, index, call, result: undefined }, { ...context, isOpen: true })

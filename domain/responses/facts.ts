@@ -34,6 +34,14 @@ export interface ResponseFacts {
   serverLabels: string[]
   /** The tools of these servers, as they listed them when the response was made. */
   listed?: Omit<McpListTools, 'id' | 'type' | 'error'>[]
+  /** Names of tools of MCP servers whose calls a person must allow, as the model is offered them. */
+  approvals?: string[]
+  /** Calls that a person has allowed in the request, by their ids, each with the id of the item that asked. */
+  approved?: [string, string][]
+  /** What was said before was replaced by a summary, sealed for the client. */
+  compaction?: string
+  /** Tools that the input of the request, or of a response before it, has brought, as JSON text. */
+  found_json?: string
   /** Members of the request that the response shows as they were sent. */
   shown: Record<string, unknown>
 }

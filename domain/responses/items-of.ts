@@ -4,15 +4,18 @@ import { isJsonObject } from '../is-json-object.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
 import type { AIMessage, Message, TokenLogprob, ToolCall } from '../messages.ts'
 import { type CallShapes, clientCall, outputTypeOf } from './client-calls.ts'
-import { callItemId, isOfClient, messageItemId, outputItemId } from './ids.ts'
+import { callItemId, isOfClient, messageItemId, outputItemId, reasoningItemId } from './ids.ts'
 import type {
   FileSearchCall,
   InputPart,
   Logprob,
+  McpApprovalRequest,
+  McpApprovalResponse,
   McpCall,
   OutputItem,
   OutputMessage,
   OutputText,
+  Reasoning,
   ResponseItem,
   WebSearchCall,
 } from './items.ts'
@@ -36,8 +39,20 @@ export interface ItemContext {
   withSources?: boolean
   /** Whether the probabilities of tokens are shown. */
   withLogprobs?: boolean
+  /** Names of tools of MCP servers whose calls a person must allow. */
+  approvals?: ReadonlySet<string>
+  /** Calls that a person has allowed, by their ids, with the ids of the items that asked. */
+  approved?: ReadonlyMap<string, string>
+  /** How what the model thought is shown; default: as text. */
+  reasoning?: ReasoningForm
   /** The run may still add results. */
   isOpen: boolean
+}
+
+export interface ReasoningForm {
+  isSummary: boolean
+  /** Seals what the model thought, for a client that keeps the conversation itself. */
+  seal?: ((message: AIMessage) => string) | undefined
 }
 
 type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'withLogprobs'>
@@ -47,6 +62,7 @@ export type ServerCall = FileSearchCall | WebSearchCall | McpCall
 export function itemsOf(messages: readonly Message[], context: ItemContext): ResponseItem[] {
   const results = resultsOfCalls(messages)
   const calls = callsByResult(messages, results)
+  const asked = requestIds(messages, results)
   return messages.flatMap((message): ResponseItem[] => {
     switch (message.type) {
       case 'HumanMessage':
@@ -56,6 +72,8 @@ export function itemsOf(messages: readonly Message[], context: ItemContext): Res
         return outputItemsOf(message, results, context)
       case 'ToolMessage': {
         const call = calls.get(message)
+        if (call !== undefined && isAskedFor(call, message, context))
+          return [approvalResponse(message, asked.get(message))]
         if (call !== undefined && !isFunction(call, message, context)) return []
         return [
           {
@@ -79,7 +97,9 @@ export function outputOf(messages: readonly Message[], context: ItemContext): Ou
 
 function outputItemsOf(message: AIMessage, results: CallResults, context: ItemContext): OutputItem[] {
   const { content, refusal, tool_calls: calls = [] } = message.data
+  const hasThought = (message.data.reasoning ?? '') !== ''
   return [
+    ...(hasThought ? [reasoningItem(message, context)] : []),
     ...(content === '' && refusal === undefined && calls.length > 0 ? [] : [messageItem(message, context)]),
     ...calls.map((call, index) => callItem(message, index, results, context)),
   ]
@@ -92,6 +112,26 @@ function callsByResult(messages: readonly Message[], results: CallResults): Map<
       : [],
   )
   return new Map(calls.flatMap(([result, call]) => (result === undefined ? [] : [[result, call] as const])))
+}
+
+/** By a result, the id of the item that asked for it. */
+function requestIds(messages: readonly Message[], results: CallResults): Map<ToolMessage, string> {
+  return new Map(
+    messages.flatMap(({ data: { id } }) =>
+      (results.get(id) ?? []).flatMap((result, index) =>
+        result === undefined ? [] : [[result, callItemId('mcpr', id, index)] as const],
+      ),
+    ),
+  )
+}
+
+function approvalResponse({ data }: ToolMessage, requestId = ''): McpApprovalResponse {
+  return {
+    id: outputItemId(data.id),
+    type: 'mcp_approval_response',
+    approval_request_id: requestId,
+    approve: data.rejected !== true,
+  }
 }
 
 function inputMessage(message: Extract<Message, { type: 'HumanMessage' | 'SystemMessage' }>): ResponseItem {
@@ -113,6 +153,21 @@ function inputParts(message: Extract<Message, { type: 'HumanMessage' | 'SystemMe
       return { type: 'input_image', detail: part.detail ?? 'auto', file_id: null, image_url: null }
     return { type: 'input_file', file_id: null, filename: part.type === 'file' ? part.name : part.content_type }
   })
+}
+
+export function reasoningItem(
+  message: AIMessage,
+  { reasoning: { isSummary, seal } = { isSummary: false } }: Pick<ItemContext, 'reasoning'>,
+): Reasoning {
+  const { id, reasoning = '' } = message.data
+  return {
+    id: reasoningItemId(id),
+    type: 'reasoning',
+    status: 'completed',
+    summary: isSummary ? [{ type: 'summary_text', text: reasoning }] : [],
+    ...(isSummary ? {} : { content: [{ type: 'reasoning_text', text: reasoning }] }),
+    ...(seal === undefined ? {} : { encrypted_content: seal(message) }),
+  }
 }
 
 export function messageItem(message: AIMessage, context: TextContext): OutputMessage {
@@ -157,7 +212,12 @@ function shownLogprob({ top_logprobs: others, ...token }: TokenLogprob): Logprob
 }
 
 /** Whether the client executes the call. */
-export function isFunction(call: ToolCall, result: ToolMessage | undefined, { functions }: ItemContext): boolean {
+export function isFunction(
+  call: ToolCall,
+  result: ToolMessage | undefined,
+  { approvals, functions }: ItemContext,
+): boolean {
+  if (approvals?.has(call.name)) return false
   if (functions !== undefined) return functions.has(call.name)
   return result === undefined || isOfClient(result.data.id)
 }
@@ -167,7 +227,28 @@ function callItem(message: AIMessage, index: number, results: CallResults, conte
   if (call === undefined) throw new Error('there is no such call')
   const result = results.get(message.data.id)?.[index]
   if (isFunction(call, result, context)) return clientCall({ messageId: message.data.id, index, call }, context.shapes)
-  return serverCall({ messageId: message.data.id, index, call, result }, context)
+  const place = { messageId: message.data.id, index, call }
+  if (isAskedFor(call, result, context)) return approvalRequest(place, context)
+  return serverCall({ ...place, result }, context)
+}
+
+/** Whether a person is asked, or was, before the call is made. */
+export function isAskedFor(call: ToolCall, result: ToolMessage | undefined, context: ItemContext): boolean {
+  if (context.approvals?.has(call.name) !== true) return false
+  // What the client says of the call is its decision.
+  return result === undefined ? context.approved?.has(call.id) !== true : isOfClient(result.data.id)
+}
+
+export function approvalRequest(
+  { messageId, index, call }: Omit<CallOfServer, 'result'>,
+  context: Pick<ItemContext, 'serverLabels'>,
+): McpApprovalRequest {
+  return {
+    id: callItemId('mcpr', messageId, index),
+    type: 'mcp_approval_request',
+    ...remoteTool(call, context),
+    arguments: JSON.stringify(call.args),
+  }
 }
 
 interface CallOfServer {
@@ -203,17 +284,23 @@ export function serverCall({ messageId, index, call, result }: CallOfServer, con
           : {}),
       },
     }
-  const label = context.serverLabels.find((name) => call.name.startsWith(`${name}_`))
   return {
     id: callItemId('mcp', messageId, index),
     type: 'mcp_call',
     status: result === undefined ? open : 'completed',
-    server_label: label ?? 'assistant',
-    name: label === undefined ? call.name : call.name.slice(label.length + 1),
+    ...remoteTool(call, context),
     arguments: JSON.stringify(call.args),
     output: result?.data.content ?? null,
     error: null,
-    approval_request_id: null,
+    approval_request_id: context.approved?.get(call.id) ?? null,
+  }
+}
+
+function remoteTool({ name }: ToolCall, { serverLabels }: Pick<ItemContext, 'serverLabels'>) {
+  const label = serverLabels.find((each) => name.startsWith(`${each}_`))
+  return {
+    server_label: label ?? 'assistant',
+    name: label === undefined ? name : name.slice(label.length + 1),
   }
 }
 

@@ -94,7 +94,7 @@ const InputPart = Type.Union(
 )
 export type InputPart = Static<typeof InputPart>
 
-const InputMessage = Type.Object(
+export const InputMessage = Type.Object(
   {
     id,
     type: Type.Literal('message'),
@@ -260,7 +260,7 @@ export const McpCall = Type.Object(
     arguments: Type.String(),
     output: nullable(Type.String()),
     error: Type.Null(),
-    approval_request_id: Type.Null(),
+    approval_request_id: nullable(Type.String({ description: 'The request that a person has allowed.' })),
   },
   { title: 'ResponseMcpCall' },
 )
@@ -286,8 +286,66 @@ const McpListTools = Type.Object(
 )
 export type McpListTools = Static<typeof McpListTools>
 
+const McpApprovalRequest = Type.Object(
+  {
+    id,
+    type: Type.Literal('mcp_approval_request'),
+    server_label: Type.String(),
+    name: Type.String(),
+    arguments: Type.String(),
+  },
+  { title: 'ResponseMcpApprovalRequest' },
+)
+export type McpApprovalRequest = Static<typeof McpApprovalRequest>
+
+const McpApprovalResponse = Type.Object(
+  { id, type: Type.Literal('mcp_approval_response'), approval_request_id: Type.String(), approve: Type.Boolean() },
+  { title: 'ResponseMcpApprovalResponse' },
+)
+export type McpApprovalResponse = Static<typeof McpApprovalResponse>
+
+const encrypted = Type.String({
+  description: 'Sealed by this service: send it back unchanged. Nobody else can read it.',
+})
+
+const Reasoning = Type.Object(
+  {
+    id,
+    type: Type.Literal('reasoning'),
+    status,
+    summary: Type.Array(
+      Type.Object({ type: Type.Literal('summary_text'), text: Type.String() }, { title: 'ResponseReasoningSummary' }),
+      { description: 'What the model thought, if the request asks for a summary; otherwise it is in `content`.' },
+    ),
+    content: Type.Optional(
+      Type.Array(
+        Type.Object({ type: Type.Literal('reasoning_text'), text: Type.String() }, { title: 'ResponseReasoningText' }),
+      ),
+    ),
+    encrypted_content: Type.Optional(nullable(encrypted)),
+  },
+  { title: 'ResponseReasoning' },
+)
+export type Reasoning = Static<typeof Reasoning>
+
+export const Compaction = Type.Object(
+  { id, type: Type.Literal('compaction'), encrypted_content: encrypted },
+  { title: 'ResponseCompaction' },
+)
+export type Compaction = Static<typeof Compaction>
+
 export const OutputItem = Type.Union(
-  [McpListTools, OutputMessage, ...clientCalls, FileSearchCall, WebSearchCall, McpCall],
+  [
+    Compaction,
+    McpListTools,
+    Reasoning,
+    OutputMessage,
+    ...clientCalls,
+    FileSearchCall,
+    WebSearchCall,
+    McpCall,
+    McpApprovalRequest,
+  ],
   {
     title: 'ResponseOutputItem',
   },
@@ -296,7 +354,20 @@ export type OutputItem = Static<typeof OutputItem>
 
 /** An item of a conversation, or of a response's input. */
 export const ResponseItem = Type.Union(
-  [InputMessage, OutputMessage, McpListTools, ...clientCalls, CallOutput, FileSearchCall, WebSearchCall, McpCall],
+  [
+    InputMessage,
+    Compaction,
+    Reasoning,
+    OutputMessage,
+    McpListTools,
+    ...clientCalls,
+    CallOutput,
+    FileSearchCall,
+    WebSearchCall,
+    McpCall,
+    McpApprovalRequest,
+    McpApprovalResponse,
+  ],
   { title: 'ResponseItem' },
 )
 export type ResponseItem = Static<typeof ResponseItem>

@@ -241,7 +241,8 @@ function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): bo
 }
 
 /** The tokens of messages besides their texts. */
-function fixedTokensOf(messages: Message[]): number {
+/** Tokens of messages beside their text. */
+export function fixedTokensOf(messages: Message[]): number {
   return messages.reduce((sum, message) => sum + tokensPerMessage + tokensOfAttachments(message), 0)
 }
 
@@ -278,7 +279,8 @@ function* batchesOf(parts: Part[]): Generator<string[]> {
   if (batch.length > 0) yield batch
 }
 
-function textOf(message: Message): string {
+/** What of a message is counted as text. */
+export function textOf(message: Message): string {
   const calls = message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []
   return calls.length === 0 ? message.data.content : `${message.data.content}${JSON.stringify(calls)}`
 }

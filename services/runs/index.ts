@@ -12,6 +12,7 @@ import { createRunSnapshots } from './run-snapshot.ts'
 import { type StartRunDeps, createStartRun } from './start-run.ts'
 
 export { type CancelRunDeps, cancelRun } from './end-run.ts'
+export { fixedTokensOf, textOf } from './fit-conversation.ts'
 export { type NewRun, type RunRequest, agreedId, inputMessages, locOf } from './prepare-run.ts'
 export type { RunFeed } from './run-feeds.ts'
 export type { FollowedRun } from './start-run.ts'

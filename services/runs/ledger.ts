@@ -1,3 +1,4 @@
+import { readApprovedCalls } from '../../domain/approved-calls.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
@@ -36,11 +37,16 @@ export function ledgerEntries(
   const now = new Date()
   const clientTools = new Set(tools.filter((tool) => tool.isClient).map(({ name }) => name))
   const isLeftOpen = run.overrides.client_calls === 'return'
+  const asking = new Set(isLeftOpen ? tools.filter((tool) => tool.asksClient).map(({ name }) => name) : [])
+  const approved = new Set(
+    step === 0 ? readApprovedCalls(run.overrides.approved_calls_json).map(({ call }) => call.id) : [],
+  )
   let ownCalls = 0
   return (message.data.tool_calls ?? []).flatMap((call, index) => {
     const isClient = clientTools.has(call.name)
     const isUnreadable = unreadable.has(index)
-    if (isClient && isLeftOpen && !isUnreadable) return []
+    const isApproved = approved.has(call.id)
+    if (isLeftOpen && !isUnreadable && (isClient || (asking.has(call.name) && !isApproved))) return []
     if (!isClient) ownCalls += 1
     const refused = isUnreadable ? unreadableArguments : isClient ? undefined : refusalOf(ownCalls)
     return {
@@ -53,6 +59,7 @@ export function ledgerEntries(
       name: call.name,
       args_json: JSON.stringify(call.args),
       ...(isClient ? { client: true } : {}),
+      ...(isApproved ? { decision: { action: 'approve' as const } } : {}),
       created_at: now,
       ...resultOf(refused),
     }

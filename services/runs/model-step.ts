@@ -1,6 +1,15 @@
 import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, asksForTools, messagesFromJson, withoutMetadata } from '../../domain/messages.ts'
+import { readApprovedCalls } from '../../domain/approved-calls.ts'
+import {
+  type AIMessage,
+  type Message,
+  type StoredMessage,
+  type ToolCall,
+  asksForTools,
+  storedMessagesFromJson,
+  withoutMetadata,
+} from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -55,7 +64,9 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   const writer = createRunWriter(deps, live, answer)
 
   const added =
-    step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
+    step === 0
+      ? storedMessagesFromJson(run.input_json)
+      : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push([{ type: 'message', message }])
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
@@ -78,9 +89,10 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   // first steps begin under that of the stored run, and a process goes on under the fence of its last step.
   if (known === undefined && stored === undefined)
     run.spent = (await storeLostAttempt(deps, run, { step, view: await shownSoFar(deps, runId) })).spent
+  const approved = step === 0 ? approvedCalls(run, added) : []
   const message =
     stored ??
-    (await ask()
+    (await (approved.length > 0 ? callsAgain(answer.id, approved) : ask())
       .finally(() => live.parentsChecked)
       .catch(async (error: unknown) => {
         throw error instanceof ModelFailure
@@ -94,7 +106,7 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   const end = async (): Promise<StepResult> => {
     const { lastId } = writer
     keep(await store(() => commitEnd(deps, run, step, message, { input, lastId, earlier: known?.usages })))
-    writer.push([{ type: 'message', message: withoutMetadata(message) }, { type: 'end' }])
+    writer.push([entryOf(message), { type: 'end' }])
     await writer.drain()
     return { next: 'done' }
   }
@@ -126,12 +138,27 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
     // People and clients take longer than a run waits in memory.
     if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
   }
-  writer.push([
-    { type: 'message', message: withoutMetadata(message) },
-    ...(isWaiting ? [{ type: 'interrupted' } as const] : []),
-  ])
+  writer.push([entryOf(message), ...(isWaiting ? [{ type: 'interrupted' } as const] : [])])
   await writer.drain()
   return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
+}
+
+/** The calls that the run begins with, because a person has allowed them since. */
+function approvedCalls({ overrides }: RunRecord, added: Message[]): ToolCall[] {
+  const said = new Set(added.map(({ data }) => data.id))
+  return readApprovedCalls(overrides.approved_calls_json).flatMap(({ call, decision }) =>
+    said.has(decision) ? [call] : [],
+  )
+}
+
+/** In place of an answer of the model, which has asked for these calls before. */
+async function callsAgain(id: string, calls: ToolCall[]): Promise<AIMessage> {
+  return { type: 'AIMessage', data: { id, content: '', tool_calls: calls } }
+}
+
+function entryOf(message: StoredMessage): RunEntry {
+  const sealed = message.data.provider_metadata
+  return { type: 'message', message: withoutMetadata(message), ...(sealed === undefined ? {} : { sealed }) }
 }
 
 /** Readers of a call that asks another assistant can follow its run. */

@@ -48,16 +48,21 @@ export function planAnswer({
     else if (entry.client) needsClient ||= entry.status === 'waiting'
     else if (calls.length < maxCallsPerStep) {
       calls.push(plannedCall(index, tool))
-      needsApproval ||= entry.status === 'waiting' && (tool?.needsApproval?.(args) ?? false)
+      needsApproval ||= isUndecided(entry) && (tool?.needsApproval?.(args) ?? false)
     }
   }
   return {
     calls,
-    hasWaiting: entries.some(({ client, status }) => !client && status === 'waiting'),
+    hasWaiting: entries.some((entry) => !entry.client && isUndecided(entry)),
     needsApproval,
     needsClient,
     isLast: isLeftOpen && needsClient && entries.length === 0,
   }
+}
+
+/** Nobody has said yet whether it may be made. */
+function isUndecided({ status, decision }: ToolCallRecord): boolean {
+  return status === 'waiting' && decision === undefined
 }
 
 /** A name of an unknown tool is not passed to Temporal; no arguments are. */

@@ -86,12 +86,17 @@ export async function resolveTools(
     if ('problem' in result) problems.push({ ...about, problem: result.problem })
     else
       for (const tool of result.tools) {
-        if (!tool.isClient) tools.push(setting.ask === true ? { ...tool, needsApproval: () => true } : tool)
+        if (!tool.isClient) tools.push(setting.ask === true ? { ...tool, ...asking(added.includes(setting)) } : tool)
         else if (!clientTools.has(tool.name)) clientTools.set(tool.name, tool)
       }
     if ('warning' in result && result.warning !== undefined) warnings.push({ ...about, warning: result.warning })
   }
   return { tools: withDistinctNames([...clientTools.values(), ...tools]), problems, warnings }
+}
+
+/** Of what a request brings, the request's client is asked. */
+function asking(isAdded: boolean): Pick<Tool, 'asksClient' | 'needsApproval'> {
+  return { needsApproval: () => true, ...(isAdded ? { asksClient: true } : {}) }
 }
 
 async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Resolved> {

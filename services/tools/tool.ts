@@ -20,6 +20,8 @@ export interface Tool {
   strict?: boolean
   /** Whether a person must allow a call with these arguments; without this, the assistant's configuration decides. */
   needsApproval?(args: Record<string, unknown>): boolean
+  /** The client of the run is asked for the approval: its next run makes the call. */
+  asksClient?: boolean
   /** Whether a second execution does no harm, so that a call with an unknown outcome may be repeated. */
   safeToRepeat: boolean
   timeoutMs: number

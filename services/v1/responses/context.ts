@@ -1,7 +1,7 @@
 import { createMessageWindow } from '../../../domain/message-window.ts'
 import type { Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { CheckpointRecord } from '../../../domain/records/thread.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 
@@ -16,17 +16,25 @@ export interface EarlierMessages {
 
 /** Reads the conversation up to the end of a run, without what was added to its thread since: the newest 4 MB of it. */
 export function createReadContext({ checkpoints }: Pick<Collections, 'checkpoints'>, scan: ScanLog) {
-  return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<EarlierMessages> => {
+  async function readLog(filter: Parameters<ScanLog>[0]['filter'], userId: string): Promise<EarlierMessages> {
+    const window = createMessageWindow(maxContextBytes)
+    await scan({ filter, userId }, (_entry, messages) => {
+      for (const { message, bytes } of messages) window.add(message, bytes)
+    })
+    return { messages: window.messages(), isWhole: window.omitted() === 0 }
+  }
+
+  async function upTo(run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<EarlierMessages> {
     const last = await checkpoints
       .findOne({ thread_id: run.thread_id, run_id: run._id }, { seq: 1 })
       .sort({ step: -1 })
       .lean<Pick<CheckpointRecord, 'seq'>>()
     if (last === null) return { messages: [], isWhole: true }
-    const window = createMessageWindow(maxContextBytes)
-    const filter = { thread_id: run.thread_id, seq: { $lt: last.seq + 1 } }
-    await scan({ filter, userId: run.user_id }, (_entry, messages) => {
-      for (const { message, bytes } of messages) window.add(message, bytes)
-    })
-    return { messages: window.messages(), isWhole: window.omitted() === 0 }
+    return readLog({ thread_id: run.thread_id, seq: { $lt: last.seq + 1 } }, run.user_id)
   }
+
+  return Object.assign(upTo, {
+    /** All of a thread. */
+    ofThread: ({ _id, user_id: userId }: Pick<ThreadRecord, '_id' | 'user_id'>) => readLog({ thread_id: _id }, userId),
+  })
 }

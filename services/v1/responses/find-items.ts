@@ -1,22 +1,53 @@
 import { addAll } from '../../../domain/add-all.ts'
 import { type AppError, invalidInput } from '../../../domain/errors.ts'
-import { type Message, messagesFromJson } from '../../../domain/messages.ts'
+import { type Message, type ToolCall, messagesFromJson } from '../../../domain/messages.ts'
 import type { CheckpointRecord } from '../../../domain/records/thread.ts'
 import { itemPlaceOf } from '../../../domain/responses/ids.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
 import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
+import type { SecretBox } from '../../secrets.ts'
 import { type PartSourcesDeps, withPartSources } from '../part-sources.ts'
 import { type GivenItem, receiveItem } from './receive-items.ts'
+import { createSealedItems } from './sealed-items.ts'
 
 type Loc = (string | number)[]
 
-/** What a request gives as input: a message, one with more than text, or the id of an item that exists. */
-export type InputEntry = { message: Message } | GivenItem | { reference: string; loc: Loc }
+/**
+ * What a request gives as input: a message, with what the model thought before it (sealed, or as text); one with more
+ * than text; the id of an item that exists; a sealed summary of what was said before; or a person's decision about a call.
+ */
+export type InputEntry =
+  | { message: Message; thought?: { sealed?: string; text?: string } }
+  | GivenItem
+  | { reference: string; loc: Loc }
+  | { summary: string; loc: Loc }
+  | Decision
+
+interface Decision {
+  /** The id of the item that asked. */
+  decides: string
+  isAllowed: boolean
+  reason: string
+  loc: Loc
+}
+
+/** A call that is to be made, because the input allows it. */
+export interface AllowedCall {
+  call: ToolCall
+  requestId: string
+  /** The place in the input of the message that allows it. */
+  index: number
+}
+
+export interface FoundItems extends Received {
+  allowed: AllowedCall[]
+}
 
 export interface FindItemsDeps extends PartSourcesDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
+  secretBox: Pick<SecretBox, 'seal' | 'open'>
 }
 
 /**
@@ -25,21 +56,72 @@ export interface FindItemsDeps extends PartSourcesDeps {
  */
 export function createFindItems(deps: FindItemsDeps) {
   const { checkpoints, runs, threads } = deps.collections
+  const sealed = createSealedItems(deps.secretBox)
 
-  return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<Received> => {
+  return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<FoundItems> => {
     const messages = new Map(known.map((message) => [message.data.id, message]))
     return withPartSources(deps, caller, async (sources) => {
-      const all: Received = { input: [], attachments: [] }
+      const all: FoundItems = { input: [], attachments: [], allowed: [] }
       for (const entry of entries) {
-        if ('message' in entry) all.input.push(entry.message)
+        if ('message' in entry) all.input.push(withThought(caller, entry))
+        else if ('summary' in entry) all.input.push(summaryOf(caller, entry))
+        else if ('decides' in entry) await decide(caller, entry, { all, messages })
         else {
-          const more = 'parts' in entry ? await receiveItem(sources, entry, all) : await find(caller, entry, messages)
+          const more =
+            'parts' in entry
+              ? await receiveItem(sources, entry, all)
+              : await find(caller, { ...entry, loc: [...entry.loc, 'id'] }, messages)
           addAll(all.input, more.input)
           addAll(all.attachments, more.attachments)
         }
       }
       return all
     })
+  }
+
+  function withThought(
+    { projectId }: Caller,
+    { message, thought }: Extract<InputEntry, { message: Message }>,
+  ): Message {
+    if (thought === undefined || message.type !== 'AIMessage') return message
+    const { sealed: text, text: reasoning } = thought
+    const opened = text === undefined ? undefined : sealed.openThought(projectId, text)
+    const own = opened ?? (reasoning ? { reasoning } : {})
+    return { type: 'AIMessage', data: { ...message.data, ...own } }
+  }
+
+  function summaryOf({ projectId }: Caller, { summary, loc }: { summary: string; loc: Loc }): Message {
+    const text = sealed.openSummary(projectId, summary)
+    if (text === undefined)
+      throw invalidInput([...loc, 'encrypted_content'], 'was not made in this project, or is damaged')
+    return summaryMessage(text)
+  }
+
+  /** The call that an item of the input, or of a response, has asked about. */
+  async function decide(
+    caller: Caller,
+    { decides, isAllowed, reason, loc }: Decision,
+    { all, messages }: { all: FoundItems; messages: Map<string, Message> },
+  ): Promise<void> {
+    const asked = all.input.flatMap(callsOf).find(({ id }) => id === decides)
+    const call = asked ?? (await calledIn(caller, { decides, loc }, messages))
+    if (isAllowed) all.allowed.push({ call, requestId: decides, index: all.input.length })
+    const content = isAllowed ? 'A person allowed this call: it is made next.' : refusalOf(reason)
+    const data = { id: '', content, tool_call_id: call.id, ...(isAllowed ? {} : { rejected: true }) }
+    all.input.push({ type: 'ToolMessage', data })
+  }
+
+  async function calledIn(
+    caller: Caller,
+    { decides, loc }: { decides: string; loc: Loc },
+    messages: Map<string, Message>,
+  ): Promise<ToolCall> {
+    const at = [...loc, 'approval_request_id']
+    const place = itemPlaceOf(decides)
+    const { input } = await find(caller, { reference: decides, loc: at }, messages)
+    const call = input.flatMap(callsOf)[place?.call ?? -1]
+    if (call === undefined) throw invalidInput(at, `there is no request ${decides}`, 'not_found')
+    return call
   }
 
   async function find(
@@ -73,6 +155,19 @@ export function createFindItems(deps: FindItemsDeps) {
   }
 }
 
+/** What was said before a summary took its place is said by nobody: it is told as something that the person brings. */
+export function summaryMessage(summary: string): Message {
+  return { type: 'HumanMessage', data: { id: '', content: `[Summary of the conversation so far]\n${summary}` } }
+}
+
+function callsOf(message: Message): ToolCall[] {
+  return message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []
+}
+
+function refusalOf(reason: string): string {
+  return reason === '' ? 'A person did not allow this call.' : `A person did not allow this call: ${reason}`
+}
+
 function noItem(reference: string, loc: Loc): AppError {
-  return invalidInput([...loc, 'id'], `there is no item ${reference}`, 'not_found')
+  return invalidInput(loc, `there is no item ${reference}`, 'not_found')
 }

@@ -1,13 +1,11 @@
-import type { Acting } from '../../../domain/acting.ts'
+import type { ApprovedCall } from '../../../domain/approved-calls.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
-import { type Message, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
+import { type Message, type ToolCall, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
-import type { SearchOverride } from '../../../domain/search-override.ts'
 import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
-import type { CallShape } from '../../../domain/responses/client-calls.ts'
 import type { ResponseFacts, ResponseWarning } from '../../../domain/responses/facts.ts'
 import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
 import { newId } from '../../../domain/ids.ts'
@@ -20,6 +18,8 @@ import type { DeletionResult } from '../../deletion/requests.ts'
 import { startThreadDeletion } from '../../deletion/start-thread-deletion.ts'
 import { refusalOf } from '../../public/run-failure.ts'
 import { unstoredMs } from '../../public/threads.ts'
+import type { ModelsNow } from '../../models/live-models.ts'
+import type { CountTokens } from '../../runs/chat-model.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
@@ -29,66 +29,31 @@ import type { Tools } from '../../tools/index.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type PartSourcesDeps } from '../part-sources.ts'
+import { splitForSummary, summaryRequest } from './compaction.ts'
 import { createReadContext } from './context.ts'
+import { settingsOfServer } from './approvals.ts'
 import { createContinuedThread } from './continued-thread.ts'
-import { type InputEntry, createFindItems } from './find-items.ts'
+import { type AllowedCall, type InputEntry, createFindItems, summaryMessage } from './find-items.ts'
+import { countInput } from './count-input.ts'
+import type { AskedServer, NewResponse, RequestedTools } from './new-response.ts'
 import { type RemoveResponseDeps, createRemoveResponse } from './remove-response.ts'
 import type { ResponseRun } from './response-run.ts'
+import { type Thought, createSealedItems } from './sealed-items.ts'
 
 export type { InputEntry } from './find-items.ts'
+export type { AskedServer, NewResponse, RequestedTools } from './new-response.ts'
 export type { ResponseRun } from './response-run.ts'
-
-/** An MCP server of a request. */
-export interface AskedServer {
-  name: string
-  url: string
-  headers: Record<string, string>
-  allowed_tools?: string[]
-  /** Only tools that say so of themselves, or only others. */
-  readOnly?: boolean
-  /** The member of the request. */
-  loc: (string | number)[]
-}
-
-/** The tools that a request brings. */
-export interface RequestedTools {
-  /** The names under which the model is offered the client's functions and other tools. */
-  functions: string[]
-  /** The functions as a run stores them. */
-  functionsText: string | undefined
-  /** Those of them that are no plain functions. */
-  shapes: [string, CallShape][]
-  fileSearch: SearchOverride | undefined
-  /** The member that asks for it. */
-  webSearch: { param: string } | undefined
-  /** MCP servers. */
-  servers: AskedServer[]
-  /** As the response shows them. */
-  shown: object[]
-}
-
-export interface NewResponse {
-  model: string
-  acting: Acting
-  input: InputEntry[]
-  instructions: string | undefined
-  previousId: string | undefined
-  /** The thread of a conversation. */
-  conversation: ThreadRecord | undefined
-  isBackground: boolean
-  isStored: boolean
-  overrides: RunOverrides
-  tools: RequestedTools
-  metadataJson: string | undefined
-  shown: ResponseFacts['shown']
-}
 
 interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   collections: Pick<Collections, 'attachments' | 'threads'> & RemoveResponseDeps['collections']
   configs: Pick<AssistantConfigs, 'settingsOf'>
   /** Finds what the request names as its model. */
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
-  secretBox: Pick<SecretBox, 'seal'>
+  secretBox: Pick<SecretBox, 'seal' | 'open'>
+  countTokens: CountTokens
+  /** The context window of a model in tokens. */
+  contextWindowOf(model: string): number
+  models: ModelsNow
   vectorStores: Pick<VectorStores, 'find'>
   /** What an MCP server offers. */
   offeredBy: Tools['offeredBy']
@@ -109,6 +74,7 @@ export function createResponses(deps: ResponsesDeps) {
   const findItems = createFindItems(deps)
   const continuedThread = createContinuedThread(deps.collections)
   const removeResponse = createRemoveResponse(deps)
+  const sealed = createSealedItems(deps.secretBox)
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
@@ -128,11 +94,12 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** The previous response, which has ended. */
-  async function findPrevious(caller: Caller, previousId: string): Promise<ResponseRun> {
-    const found = await findStored(caller, previousId).catch((error: unknown) => {
+  async function findPrevious(caller: Caller, previousId: string, held?: ReadonlySet<string>): Promise<ResponseRun> {
+    const looking = held?.has(previousId) ? find(caller, previousId) : findStored(caller, previousId)
+    const found = await looking.catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'not_found')) throw error
       throw new AppError('not_found', `There is no response ${previousId}.`, {
-        fields: [{ loc: ['body', 'previous_response_id'], msg: error.message, type: 'not_found' }],
+        fields: [{ loc: ['body', 'previous_response_id'], msg: error.message, type: 'previous_response_not_found' }],
       })
     })
     if (isOpenRun(found.run))
@@ -156,10 +123,13 @@ export function createResponses(deps: ResponsesDeps) {
   /** Where a response goes on: in a thread that exists, or with a copy of what came before. */
   async function placeOf(caller: Caller, asked: NewResponse, runId: string) {
     const nothing: Received = { input: [], attachments: [] }
+    if (asked.summary !== undefined)
+      return { thread: undefined, earlier: { input: [ownSummary(asked.summary)], attachments: [] } }
     if (asked.previousId === undefined) return { thread: asked.conversation, earlier: nothing }
-    const previous = await findPrevious(caller, asked.previousId)
+    const previous = await findPrevious(caller, asked.previousId, asked.held)
     // One that is not to be stored is deleted with its thread.
-    const thread = asked.isStored ? await continuedThread(previous, runId) : undefined
+    const canShare = asked.isStored && previous.facts.isUnstored !== true
+    const thread = canShare ? await continuedThread(previous, runId) : undefined
     if (thread !== undefined) return { thread, earlier: nothing }
     return { thread, earlier: await contextOf(previous, { mustFit: asked.overrides.truncation === 'disabled' }) }
   }
@@ -174,6 +144,8 @@ export function createResponses(deps: ResponsesDeps) {
     const context = earlier.input
     const found = await findItems(caller, asked.input, context)
     const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
+    const approvals = listed.flatMap((server) => server.approvals)
+    for (const { call } of found.allowed) requireServer(call, asked.tools.servers)
     for (const [index, message] of given.entries())
       checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
     const settings = deps.configs.settingsOf(assistant)
@@ -193,6 +165,12 @@ export function createResponses(deps: ResponsesDeps) {
       ...(leftOut === undefined ? {} : { warnings: [noSearch(leftOut)] }),
       serverLabels: asked.tools.servers.map(({ name }) => name),
       ...(listed.length === 0 ? {} : { listed: listed.map(({ shown }) => shown) }),
+      ...(approvals.length === 0 ? {} : { approvals }),
+      ...(found.allowed.length === 0
+        ? {}
+        : { approved: found.allowed.map(({ call, requestId }): [string, string] => [call.id, requestId]) }),
+      ...(asked.summary === undefined ? {} : { compaction: sealed.sealSummary(caller.projectId, asked.summary) }),
+      ...(asked.tools.foundText === undefined ? {} : { found_json: asked.tools.foundText }),
       shown: { ...usedOf(settings), ...asked.shown },
     }
     return {
@@ -207,13 +185,11 @@ export function createResponses(deps: ResponsesDeps) {
         ...(model === undefined ? {} : { model }),
         ...(asked.instructions ? { instructions: asked.instructions } : {}),
         ...serverTools(
-          {
-            ...asked.tools,
-            webSearch: leftOut === undefined ? asked.tools.webSearch : undefined,
-            servers: listed.map(({ server }) => server),
-          },
+          { fileSearch: asked.tools.fileSearch, webSearch: leftOut === undefined ? asked.tools.webSearch : undefined },
+          listed.flatMap(({ settings }) => settings),
           runId,
         ),
+        ...allowedCalls(found.allowed, given),
       },
       strategy: 'enqueue' as const,
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
@@ -243,20 +219,52 @@ export function createResponses(deps: ResponsesDeps) {
           input_schema: inputSchema,
           annotations: annotations === undefined ? null : { ...annotations },
         }))
+        const narrowed = readOnly === undefined ? server : { ...server, allowed_tools: offered.map(({ name }) => name) }
         return {
-          server: readOnly === undefined ? server : { ...server, allowed_tools: offered.map(({ name }) => name) },
+          ...settingsOfServer(configOf(narrowed), server.approval, offered),
           shown: { server_label: server.name, tools: withinBytes(shown, listedBytes / servers.length) },
         }
       }),
     )
   }
 
+  /** About how many tokens the model of a request is asked with; `model` may be missing. */
+  async function tokensOf(
+    caller: Caller,
+    asked: Omit<NewResponse, 'model'> & { model?: string },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const answering = asked.model === undefined ? undefined : await deps.answering(caller, asked.model)
+    const own = answering === undefined ? undefined : deps.configs.settingsOf(answering.assistant)
+    const earlier = await earlierOf(caller, asked)
+    const { input } = await findItems(caller, asked.input, earlier)
+    const { functionsText = '' } = asked.tools
+    const { response_format_json: format = '' } = asked.overrides
+    const texts = [own?.systemMessage ?? '', asked.instructions ?? '', functionsText, format]
+    return countInput(deps.countTokens, { texts, messages: [...earlier, ...input] }, { userId: caller.userId, signal })
+  }
+
+  async function earlierOf(caller: Caller, asked: Omit<NewResponse, 'model'>): Promise<Message[]> {
+    if (asked.conversation !== undefined) return (await readContext.ofThread(asked.conversation)).messages
+    if (asked.previousId === undefined) return []
+    const { run } = await findPrevious(caller, asked.previousId, asked.held)
+    return (await readContext(run)).messages
+  }
+
+  /** Of the window of the model that answers. */
+  async function defaultThreshold(caller: Caller, name: string): Promise<number> {
+    const { assistant, model } = await deps.answering(caller, name)
+    const used = model ?? deps.configs.settingsOf(assistant).model ?? deps.models.current().defaultModel
+    return Math.floor(deps.contextWindowOf(used) * compactedFrom)
+  }
+
   /** The tools of the request that the service executes. Keys of MCP servers are sealed. */
-  function serverTools({ fileSearch, webSearch, servers }: RequestedTools, runId: string): RunOverrides {
-    const added: ToolSetting[] = [
-      ...(webSearch === undefined ? [] : [{ type: 'web_search' as const }]),
-      ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: configOf(server) })),
-    ]
+  function serverTools(
+    { fileSearch, webSearch }: Pick<RequestedTools, 'fileSearch' | 'webSearch'>,
+    servers: ToolSetting[],
+    runId: string,
+  ): RunOverrides {
+    const added: ToolSetting[] = [...(webSearch === undefined ? [] : [{ type: 'web_search' as const }]), ...servers]
     return {
       ...(fileSearch === undefined ? {} : { search_json: JSON.stringify(fileSearch) }),
       ...(added.length === 0 ? {} : { added_tools_sealed: deps.secretBox.seal(JSON.stringify(added), runId) }),
@@ -283,6 +291,36 @@ export function createResponses(deps: ResponsesDeps) {
 
     follow: (run: RunRecord): Promise<RunFeed> => deps.runs.follow(run),
 
+    tokensOf,
+
+    /**
+     * If the conversation of a request has more than `threshold` tokens: the request for a summary of it, and the rest of
+     * the input, which is answered with the summary.
+     */
+    async compactionOf(
+      caller: Caller,
+      asked: NewResponse,
+      { threshold, signal }: { threshold: number | undefined; signal: AbortSignal },
+    ): Promise<{ request: NewResponse; rest: InputEntry[] } | undefined> {
+      const limit = threshold ?? (await defaultThreshold(caller, asked.model))
+      if ((await tokensOf(caller, asked, signal)) <= limit) return undefined
+      const { before, rest } =
+        asked.previousId === undefined ? splitForSummary(asked.input) : { before: [], rest: asked.input }
+      if (asked.previousId === undefined && before.length === 0) return undefined
+      return { request: summaryRequest(asked, { entries: before }), rest }
+    },
+
+    /** The tools that the requests up to a response have found, as JSON text. */
+    async foundTools(caller: Caller, previousId: string, held?: ReadonlySet<string>): Promise<string | undefined> {
+      return (await findPrevious(caller, previousId, held)).facts.found_json
+    },
+
+    sealThought: ({ project_id: projectId }: RunRecord, thought: Thought): string =>
+      sealed.sealThought(projectId, thought),
+
+    sealSummary: ({ project_id: projectId }: RunRecord, summary: string): string =>
+      sealed.sealSummary(projectId, summary),
+
     /** The messages that the run has added, as far as they are stored; of very many the newest. */
     outputOf: async (run: RunRecord): Promise<Message[]> => (await deps.runs.output(run)).messages,
 
@@ -306,6 +344,8 @@ export function createResponses(deps: ResponsesDeps) {
   }
 }
 
+/** Room is left for the answer, and for tokens that are counted otherwise. */
+const compactedFrom = 0.75
 const listMs = 15_000
 /** What is kept of the servers' lists with the response, in equal shares; further tools are offered, and not shown. */
 const listedBytes = 128 * 1024
@@ -315,8 +355,23 @@ function withinBytes<T>(tools: T[], bytes: number): T[] {
   return tools.filter((tool) => (left -= Buffer.byteLength(JSON.stringify(tool))) >= 0)
 }
 
-function configOf({ loc: _loc, readOnly: _readOnly, ...config }: AskedServer) {
+function configOf({ loc: _loc, readOnly: _readOnly, approval: _approval, ...config }: AskedServer) {
   return config
+}
+
+/** The call is made by the run that was allowed to: it needs the server, and its keys. */
+function requireServer({ name }: ToolCall, servers: AskedServer[]): void {
+  if (servers.some((server) => name.startsWith(`${server.name}_`))) return
+  throw invalidInput(['body', 'tools'], `the MCP server of the call ${name}, which was allowed, must be among them`)
+}
+
+function allowedCalls(allowed: AllowedCall[], given: Message[]): Pick<RunOverrides, 'approved_calls_json'> {
+  const calls = allowed.map(({ call, index }): ApprovedCall => ({ call, decision: given[index]?.data.id ?? '' }))
+  return calls.length === 0 ? {} : { approved_calls_json: JSON.stringify(calls) }
+}
+
+function ownSummary(text: string): Message {
+  return withOwnId(summaryMessage(text), newId())
 }
 
 /** The values of the assistant, which hold where the request names none. */
