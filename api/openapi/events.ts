@@ -41,6 +41,24 @@ const CompatChunk = Type.Object(
   { title: 'CompatChatCompletionChunk' },
 )
 
+const CompatTextChunk = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('text_completion'),
+    created: Type.Integer(),
+    model: Type.String(),
+    choices: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        text: Type.String(),
+        logprobs: Type.Unknown(),
+        finish_reason: Type.Union([Type.String(), Type.Null()]),
+      }),
+    ),
+  },
+  { title: 'CompatTextCompletionChunk' },
+)
+
 const CompatMessageDelta = Type.Object(
   {
     id: Type.String(),
@@ -128,6 +146,11 @@ const v1ChatStream = streamOf('V1ChatStreamEvent', [
   ['message', Done],
   ['message', V1Error],
 ])
+const v1TextStream = streamOf('V1TextStreamEvent', [
+  ['message', CompatTextChunk],
+  ['message', Done],
+  ['message', V1Error],
+])
 const responseStream = streamOf(
   'V1ResponseStreamEvent',
   [
@@ -138,6 +161,12 @@ const responseStream = streamOf(
     'response.incomplete',
     'response.failed',
     'response.output_item.added',
+    'response.reasoning_summary_part.added',
+    'response.reasoning_summary_text.delta',
+    'response.reasoning_summary_text.done',
+    'response.reasoning_summary_part.done',
+    'response.reasoning_text.delta',
+    'response.reasoning_text.done',
     'response.output_item.done',
     'response.content_part.added',
     'response.content_part.done',
@@ -172,6 +201,7 @@ const streams = new Map<string, TSchema>([
     [`${family}.threads.createAndRun`, threadRunStream],
   ]),
   ['v1.chat.completions.create', v1ChatStream],
+  ['v1.completions.create', v1TextStream],
   ['v1.threads.runs.create', v1RunStream],
   ['v1.threads.createAndRun', v1RunStream],
   ['v1.threads.runs.submitToolOutputs', v1RunStream],

@@ -115,6 +115,7 @@ const v1Codes = new Map([
   ['unsupported', 'unsupported_parameter'],
   ['type', 'invalid_type'],
   ['model_not_found', 'model_not_found'],
+  ['previous_response_not_found', 'previous_response_not_found'],
   ['external_connector_error', 'external_connector_error'],
 ])
 

@@ -2816,6 +2816,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a text
+         * @description The older interface. The chat model answers each prompt as a question; nothing is kept.
+         */
+        post: operations["v1.completions.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions/{completion_id}": {
         parameters: {
             query?: never;
@@ -3455,6 +3475,46 @@ export interface paths {
         get: operations["v1.responses.inputItems.list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Summarise a conversation
+         * @description A model writes the summary, which only this service can read: send `output` back as the beginning of `input`.
+         */
+        post: operations["v1.responses.compact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the tokens of a question
+         * @description About: they are counted in one encoding for all models. Tools of assistants and MCP servers are not counted.
+         */
+        post: operations["v1.responses.inputTokens.count"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7616,6 +7676,78 @@ export interface components {
             has_more: boolean;
         };
         /**
+         * V1CompletionRequest
+         * @description Prompts, each of which the chat model answers.
+         * @example {
+         *       "model": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "prompt": "When is the office open on Fridays?",
+         *       "max_tokens": 50
+         *     }
+         */
+        V1CompletionRequest: {
+            /** @description An assistant of the project, by its id or its name, or a model of the settings. */
+            model: string;
+            prompt?: (string | string[] | number[] | number[][]) | null;
+            n?: number | null;
+            best_of?: number | null;
+            echo?: boolean | null;
+            suffix?: string | null;
+            logprobs?: number | null;
+            stream?: boolean | null;
+            stream_options?: {
+                include_usage?: boolean | null;
+                include_obfuscation?: boolean | null;
+            } | null;
+            max_tokens?: number | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            stop?: (string | string[]) | null;
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            user?: string | null;
+        };
+        /**
+         * CompatTextLogprobs
+         * @description The probabilities of tokens, in the shape of the older interface.
+         */
+        CompatTextLogprobs: {
+            tokens: string[];
+            token_logprobs: number[];
+            top_logprobs: {
+                [key: string]: number;
+            }[];
+            text_offset: number[];
+        };
+        /**
+         * CompatTextFinishReason
+         * @description Why an answer ended.
+         * @enum {unknown}
+         */
+        CompatTextFinishReason: "stop" | "length" | "content_filter";
+        /**
+         * CompatTextCompletion
+         * @description Answers to prompts, in the shape of the older interface.
+         */
+        CompatTextCompletion: {
+            id: string;
+            /** @enum {string} */
+            object: "text_completion";
+            /** @description Seconds since 1970. */
+            created: number;
+            model: string;
+            choices: {
+                index: number;
+                text: string;
+                logprobs: components["schemas"]["CompatTextLogprobs"] | null;
+                finish_reason: components["schemas"]["CompatTextFinishReason"];
+            }[];
+            usage?: components["schemas"]["TokenUsage"];
+        };
+        /**
          * V1ChatCompletionUpdateRequest
          * @description The metadata of a stored completion.
          * @example {
@@ -8995,6 +9127,14 @@ export interface components {
          */
         V1SearchContextSize: "low" | "medium" | "high";
         /**
+         * V1McpToolFilter
+         * @description Some tools of an MCP server.
+         */
+        V1McpToolFilter: {
+            tool_names?: string[] | null;
+            read_only?: boolean | null;
+        };
+        /**
          * V1ResponseTool
          * @description A tool of the request; which members it has depends on its type.
          */
@@ -9032,12 +9172,10 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            allowed_tools?: (string[] | {
-                tool_names?: string[] | null;
-                read_only?: boolean | null;
-            }) | null;
+            allowed_tools?: (string[] | components["schemas"]["V1McpToolFilter"]) | null;
             require_approval?: (string | {
-                [key: string]: unknown;
+                always?: components["schemas"]["V1McpToolFilter"] | null;
+                never?: components["schemas"]["V1McpToolFilter"] | null;
             }) | null;
         };
         /**
@@ -9070,7 +9208,7 @@ export interface components {
          * @description An item of the input. Members that say nothing to a model are ignored.
          */
         V1InputItem: {
-            /** @description `message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`. */
+            /** @description `message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`. */
             type?: string;
             id?: string | null;
             role?: components["schemas"]["V1InputRole"];
@@ -9079,7 +9217,12 @@ export interface components {
             name?: string;
             server_label?: string;
             namespace?: string;
-            status?: string;
+            status?: string | null;
+            encrypted_content?: string | null;
+            summary?: components["schemas"]["V1InputPart"][] | null;
+            approval_request_id?: string | null;
+            approve?: boolean;
+            reason?: string | null;
             arguments?: string | {
                 [key: string]: unknown;
             };
@@ -9181,6 +9324,20 @@ export interface components {
          */
         V1Truncation: "auto" | "disabled";
         /**
+         * V1ContextManagementType
+         * @description A summary takes the place of what was said before.
+         * @enum {unknown}
+         */
+        V1ContextManagementType: "compaction";
+        /**
+         * V1ContextManagement
+         * @description What happens to a conversation that becomes long.
+         */
+        V1ContextManagement: {
+            type: components["schemas"]["V1ContextManagementType"];
+            compact_threshold?: number | null;
+        };
+        /**
          * V1ResponseCreateRequest
          * @description What to answer, and how.
          * @example {
@@ -9228,8 +9385,7 @@ export interface components {
             service_tier?: string | null;
             /** @description Refused. */
             prompt?: unknown;
-            /** @description Refused. */
-            context_management?: unknown;
+            context_management?: components["schemas"]["V1ContextManagement"][] | null;
             /** @description Refused. */
             moderation?: unknown;
         };
@@ -9253,6 +9409,17 @@ export interface components {
          * @enum {unknown}
          */
         V1IncompleteReason: "max_output_tokens" | "content_filter";
+        /**
+         * ResponseCompaction
+         * @description A summary of what was said before, which only this service can read.
+         */
+        ResponseCompaction: {
+            id: string;
+            /** @enum {string} */
+            type: "compaction";
+            /** @description Sealed by this service: send it back unchanged. Nobody else can read it. */
+            encrypted_content: string;
+        };
         /**
          * ResponseMcpListTools
          * @description The tools that an MCP server offers.
@@ -9278,6 +9445,38 @@ export interface components {
          * @enum {unknown}
          */
         ResponseItemStatus: "in_progress" | "completed" | "incomplete";
+        /**
+         * ResponseReasoningSummary
+         * @description What the model thought.
+         */
+        ResponseReasoningSummary: {
+            /** @enum {string} */
+            type: "summary_text";
+            text: string;
+        };
+        /**
+         * ResponseReasoningText
+         * @description What the model thought.
+         */
+        ResponseReasoningText: {
+            /** @enum {string} */
+            type: "reasoning_text";
+            text: string;
+        };
+        /**
+         * ResponseReasoning
+         * @description What the model thought.
+         */
+        ResponseReasoning: {
+            id: string;
+            /** @enum {string} */
+            type: "reasoning";
+            status: components["schemas"]["ResponseItemStatus"];
+            /** @description What the model thought, if the request asks for a summary; otherwise it is in `content`. */
+            summary: components["schemas"]["ResponseReasoningSummary"][];
+            content?: components["schemas"]["ResponseReasoningText"][];
+            encrypted_content?: string | null;
+        };
         /**
          * ResponseFileCitation
          * @description A place of the answer that names a file.
@@ -9519,13 +9718,25 @@ export interface components {
             arguments: string;
             output: string | null;
             error: null;
-            approval_request_id: null;
+            approval_request_id: string | null;
+        };
+        /**
+         * ResponseMcpApprovalRequest
+         * @description A call of a tool of an MCP server that waits for a person.
+         */
+        ResponseMcpApprovalRequest: {
+            id: string;
+            /** @enum {string} */
+            type: "mcp_approval_request";
+            server_label: string;
+            name: string;
+            arguments: string;
         };
         /**
          * ResponseOutputItem
          * @description What a response has added.
          */
-        ResponseOutputItem: components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseOutputItem: components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"];
         /**
          * V1ResponseUsage
          * @description Tokens, as the model counted them.
@@ -9691,10 +9902,21 @@ export interface components {
             output: string;
         };
         /**
+         * ResponseMcpApprovalResponse
+         * @description What a person has decided about a call.
+         */
+        ResponseMcpApprovalResponse: {
+            id: string;
+            /** @enum {string} */
+            type: "mcp_approval_response";
+            approval_request_id: string;
+            approve: boolean;
+        };
+        /**
          * ResponseItem
          * @description An item of a conversation.
          */
-        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"] | components["schemas"]["ResponseMcpApprovalResponse"];
         /**
          * V1ResponseItemList
          * @description A page of items.
@@ -9706,6 +9928,73 @@ export interface components {
             first_id: string | null;
             last_id: string | null;
             has_more: boolean;
+        };
+        /**
+         * V1ResponseCompactRequest
+         * @description The conversation that is to be summarised.
+         * @example {
+         *       "model": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "input": "When is the office open on Fridays?"
+         *     }
+         */
+        V1ResponseCompactRequest: {
+            /** @description The model, or the assistant, that summarises. */
+            model: string;
+            input?: (string | components["schemas"]["V1InputItem"][]) | null;
+            instructions?: string | null;
+            previous_response_id?: string | null;
+            prompt_cache_key?: string | null;
+            service_tier?: string | null;
+        };
+        /**
+         * V1CompactedResponse
+         * @description A conversation with a summary in place of its answers.
+         */
+        V1CompactedResponse: {
+            id: string;
+            /** @enum {string} */
+            object: "response.compaction";
+            created_at: number;
+            /** @description What people have said, and the summary of all: the beginning of the next input. */
+            output: (components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseCompaction"])[];
+            usage: components["schemas"]["V1ResponseUsage"];
+        };
+        /**
+         * V1InputTokensRequest
+         * @description A question, as for a response.
+         * @example {
+         *       "model": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "input": "When is the office open on Fridays?"
+         *     }
+         */
+        V1InputTokensRequest: {
+            model?: string | null;
+            input?: (string | components["schemas"]["V1InputItem"][]) | null;
+            instructions?: string | null;
+            previous_response_id?: string | null;
+            conversation?: (string | {
+                id: string;
+            }) | null;
+            tools?: components["schemas"]["V1ResponseTool"][] | null;
+            tool_choice?: components["schemas"]["V1RequestedToolChoice"] | null;
+            parallel_tool_calls?: boolean | null;
+            text?: {
+                format?: components["schemas"]["V1TextFormat"];
+                verbosity?: components["schemas"]["V1Verbosity"] | null;
+            } | null;
+            reasoning?: components["schemas"]["V1AskedReasoning"] | null;
+            truncation?: components["schemas"]["V1Truncation"] | null;
+            /** @description Has no effect: models have one. */
+            personality?: string;
+        };
+        /**
+         * V1InputTokens
+         * @description How long a question is, about.
+         */
+        V1InputTokens: {
+            /** @enum {string} */
+            object: "response.input_tokens";
+            input_tokens: number;
         };
         /**
          * V1ConversationCreateRequest
@@ -10158,6 +10447,54 @@ export interface components {
             data: components["schemas"]["V1Error"];
         };
         /**
+         * CompatTextCompletionChunk
+         * @description One chunk of a streamed completion of the older interface.
+         * @example {
+         *       "id": "cmpl-0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
+         *       "object": "text_completion",
+         *       "created": 1767225600,
+         *       "model": "support",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "text": "At nine",
+         *           "logprobs": null,
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        CompatTextCompletionChunk: {
+            id: string;
+            /** @constant */
+            object: "text_completion";
+            created: number;
+            model: string;
+            choices: {
+                index: number;
+                text: string;
+                logprobs: unknown;
+                finish_reason: string | null;
+            }[];
+        };
+        /**
+         * V1TextStreamEvent
+         * @description An event of a streamed completion of the older interface.
+         */
+        V1TextStreamEvent: {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatTextCompletionChunk"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["V1Error"];
+        };
+        /**
          * V1RunStepDelta
          * @description Calls that were added to a step.
          * @example {
@@ -10323,6 +10660,30 @@ export interface components {
         } | {
             /** @constant */
             event: "response.output_item.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_summary_part.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_summary_text.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_summary_text.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_summary_part.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_text.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_text.done";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
@@ -31838,6 +32199,178 @@ export interface operations {
             };
         };
     };
+    "v1.completions.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1CompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatTextCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
     "v1.chat.completions.read": {
         parameters: {
             query?: never;
@@ -37835,6 +38368,279 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ResponseCompactRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1CompactedResponse"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.inputTokens.count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1InputTokensRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1InputTokens"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
                 };
             };
             /** @description Default Response */

@@ -281,6 +281,9 @@ export const native: Record<string, Expectation> = {
   'v1.assistants.read': { foreign: 404 },
   'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
   'v1.assistants.delete': { foreign: 404 },
+  'v1.completions.create': {
+    foreignBody: [{ status: 404, body: (_own, other) => ({ model: other.aid, prompt: 'hi' }) }],
+  },
   'v1.responses.create': {
     foreignBody: [
       { status: 404, body: (_own, other) => ({ model: other.aid, input: 'hi' }) },
@@ -292,6 +295,19 @@ export const native: Record<string, Expectation> = {
   'v1.responses.cancel': { foreign: 404 },
   'v1.responses.delete': { foreign: 404 },
   'v1.responses.inputItems.list': { foreign: 404 },
+  'v1.responses.compact': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, input: 'hi' }) },
+      { status: 404, body: (own, other) => ({ model: own.aid, previous_response_id: other.response_id }) },
+    ],
+  },
+  'v1.responses.inputTokens.count': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, input: 'hi' }) },
+      { status: 404, body: (_own, other) => ({ input: 'hi', conversation: other.conversation_id }) },
+      { status: 404, body: (_own, other) => ({ input: 'hi', previous_response_id: other.response_id }) },
+    ],
+  },
   'v1.conversations.create': {
     foreignBody: [{ status: 400, body: (_own, other) => ({ items: [{ type: 'item_reference', id: other.item_id }] }) }],
   },

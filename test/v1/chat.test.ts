@@ -526,4 +526,61 @@ describe('chat completions on /v1', () => {
     expect((await bystander).choices[0]?.message.content).toBe('A bystander')
     await bomb.close()
   })
+
+  it('answers completions, the older interface, each prompt as a question', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2 }
+    service.model.reply({ text: ' is a test', usage })
+    const one = await client.completions.create({ model, prompt: 'This', echo: true, max_tokens: 7, temperature: 0 })
+    expect(one).toMatchObject({
+      id: expect.stringMatching(/^cmpl-/),
+      object: 'text_completion',
+      model,
+      choices: [{ index: 0, text: 'This is a test', logprobs: null, finish_reason: 'stop' }],
+      usage: { total_tokens: 5 },
+    })
+    expect(asked()).toMatchObject({ messages: [{ role: 'user', content: 'This' }], temperature: 0 })
+
+    const answers = ['One', 'Two', 'Three', 'Four']
+    for (const prompt of ['A', 'B'])
+      for (const text of answers.splice(0, 2))
+        service.model.reply({ when: ({ body }) => body.messages.at(-1)?.content === prompt, text })
+    const many = await client.completions.create({ model, prompt: ['A', 'B'], n: 2 })
+    expect(many.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3])
+    expect(
+      many.choices
+        .slice(0, 2)
+        .map(({ text }) => text)
+        .toSorted(),
+    ).toEqual(['One', 'Two'])
+    expect(
+      many.choices
+        .slice(2)
+        .map(({ text }) => text)
+        .toSorted(),
+    ).toEqual(['Four', 'Three'])
+
+    service.model.reply({ text: ['Say ', 'this'], usage })
+    const stream = await client.completions.create({
+      model,
+      prompt: 'Say',
+      echo: true,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const chunks = await Array.fromAsync(stream)
+    expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).toBe('SaySay this')
+    expect(new Set(chunks.map(({ object }) => object))).toEqual(new Set(['text_completion']))
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 5 } })
+
+    const refused = async (body: object) => {
+      const { status, param, code } = await refusalOf(client.completions.create({ model, prompt: 'Say', ...body }))
+      return [status, param, code]
+    }
+    expect(await refused({ suffix: 'end' })).toEqual([400, 'suffix', 'unsupported_parameter'])
+    expect(await refused({ prompt: [1, 2] })).toEqual([400, 'prompt', 'unsupported_parameter'])
+    expect(await refused({ best_of: 3 })).toEqual([400, 'best_of', 'unsupported_parameter'])
+    expect(await refused({ prompt: ['a', 'b', 'c'], n: 3 })).toEqual([400, 'prompt', 'invalid_value'])
+    expect(await refused({ prompt: null })).toEqual([400, 'prompt', 'missing_required_parameter'])
+  })
 })

@@ -1,7 +1,8 @@
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { InputItem } from '../../api/routes/v1/responses/input-schemas.ts'
-import { readInput, toolsOfInput } from '../../api/routes/v1/responses/read-input.ts'
+import { readInput } from '../../api/routes/v1/responses/read-input.ts'
+import { foundTextOf, foundTools } from '../../api/routes/v1/responses/found-tools.ts'
 import { readTools } from '../../api/routes/v1/responses/read-tools.ts'
 import type { RequestTool } from '../../api/routes/v1/responses/tool-schemas.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -25,9 +26,9 @@ describe('the input of a response', () => {
     const item = { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'sums', tools: [listed] }
     expect(Value.Check(InputItem, item)).toBe(true)
     expect(readInput([item], loc)).toEqual([])
-    expect(toolsOfInput([item], loc)).toEqual([])
+    expect(foundTools([item], undefined)).toEqual([])
     const brought = { type: 'additional_tools', tools: [listed] }
-    expect(refusalFrom(() => toolsOfInput([brought], loc))).toEqual({
+    expect(refusalFrom(() => foundTools([brought], undefined))).toEqual({
       loc: ['body', 'input', 0, 'tools', 0, 'type'],
       msg: 'is required',
       type: 'missing',
@@ -35,6 +36,34 @@ describe('the input of a response', () => {
     // What has a type is a tool with all its rules.
     expect(Value.Check(InputItem, { ...brought, tools: [{ ...listed, type: 5 }] })).toBe(false)
     expect(Value.Check(InputItem, { ...brought, tools: [{ ...listed, type: 'function', parameters: 5 }] })).toBe(false)
+  })
+
+  it('keeps what a client has found for the next response, but no keys', () => {
+    const found = (...tools: RequestTool[]) => [{ type: 'tool_search_output', call_id: 'c', tools }]
+    const add: RequestTool = { type: 'function', name: 'add' }
+    const server: RequestTool = { type: 'mcp', server_label: 'a', authorization: 'key' }
+    const text = foundTextOf(found(add, server), undefined)
+    expect(JSON.parse(text ?? '')).toEqual([add])
+    const more: RequestTool = { type: 'function', name: 'more' }
+    expect(JSON.parse(foundTextOf(found(more, add), text) ?? '')).toEqual([more, add])
+    expect(foundTools('Hi', text)).toEqual([{ tool: add, loc: ['body', 'previous_response_id'] }])
+    expect(foundTextOf('Hi', undefined)).toBe(undefined)
+  })
+
+  it('reads a thought with what comes after it, and of what was summarised only what people have said', () => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
+    const thought = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }] }
+    const said = { role: 'user' as const, content: 'Hi' }
+    expect(readInput([thought, { ...thought, encrypted_content: 'sealed' }, call, said], loc)).toMatchObject([
+      { message: { type: 'AIMessage' }, thought: { sealed: 'sealed', text: 'Hm.' } },
+      { message: { type: 'HumanMessage' } },
+    ])
+    const summary = { type: 'compaction', encrypted_content: 'sealed' }
+    expect(readInput([said, call, summary, call], loc)).toMatchObject([
+      { message: { type: 'HumanMessage' } },
+      { summary: 'sealed' },
+      { message: { type: 'AIMessage' } },
+    ])
   })
 
   it('says of an image that a tool has answered with that it was here', () => {

@@ -241,6 +241,89 @@ describe('tools of responses that the service executes', () => {
     expect((await replayed.finalResponse()).output_text).toBe('Three')
   })
 
+  it('ask a person before calls of an MCP server, and make what was allowed in the next response', async () => {
+    const { client } = await v1Client(service)
+    const server = {
+      type: 'mcp' as const,
+      server_label: 'sums',
+      server_url: mcp.url,
+      headers: { authorization: key },
+      require_approval: { always: { tool_names: ['add'] } },
+    }
+    const create = { model: 'scripted', tools: [server] }
+    const ask = async (arguments_: object) => {
+      service.model.reply({ toolCalls: [{ id: 'c1', name: 'sums_add', arguments: arguments_ }] })
+      const events = await Array.fromAsync(await client.responses.create({ ...create, input: 'Add', stream: true }))
+      const last = events.at(-1)
+      if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+      const request = last.response.output.at(-1)
+      if (request?.type !== 'mcp_approval_request') throw new Error('nobody was asked')
+      expect(events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []))).toEqual(
+        last.response.output,
+      )
+      return { id: last.response.id, output: last.response.output, request }
+    }
+    const first = await ask({ a: 1, b: 2 })
+    expect(first.request).toMatchObject({ server_label: 'sums', name: 'add', arguments: '{"a":1,"b":2}' })
+    const decision = (approve: boolean, id: string, reason?: string) => ({
+      type: 'mcp_approval_response' as const,
+      approval_request_id: id,
+      approve,
+      ...(reason === undefined ? {} : { reason }),
+    })
+
+    const toolMessages = () =>
+      service.model.requests.at(-1)?.body.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+    service.model.reply({ text: 'Three' })
+    const go = { ...create, previous_response_id: first.id, input: [decision(true, first.request.id)] }
+    const second = await client.responses.create(go)
+    expect(second.output).toMatchObject([
+      { type: 'mcp_list_tools' },
+      { type: 'mcp_call', name: 'add', output: '3', approval_request_id: first.request.id, status: 'completed' },
+      { type: 'message' },
+    ])
+    expect(second.output_text).toBe('Three')
+    expect(toolMessages()).toEqual(['A person allowed this call: it is made next.', '3'])
+    // What was decided is not made again, in the same conversation or in a branch of it.
+    const again = { ...create, input: [...go.input, { role: 'user' as const, content: 'And?' }] }
+    for (const store of [true, false]) {
+      service.model.reply({ text: 'Still three' })
+      const repeated = await client.responses.create({ ...again, store, previous_response_id: second.id })
+      expect(repeated.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'message'])
+    }
+
+    // A client that keeps the conversation itself sends all of it.
+    const other = await ask({ a: 2, b: 2 })
+    service.model.reply({ text: 'Four' })
+    const own = await client.responses.create({
+      ...create,
+      store: false,
+      input: [{ role: 'user', content: 'Add' }, ...(other.output as []), decision(true, other.request.id)],
+    })
+    expect(own.output).toMatchObject([
+      { type: 'mcp_list_tools' },
+      { type: 'mcp_call', output: '4' },
+      { type: 'message' },
+    ])
+
+    const third = await ask({ a: 5, b: 5 })
+    service.model.reply({ text: 'As you wish' })
+    const refused = { ...create, previous_response_id: third.id, input: [decision(false, third.request.id, 'too big')] }
+    expect((await client.responses.create(refused)).output.map(({ type }) => type)).toEqual([
+      'mcp_list_tools',
+      'message',
+    ])
+    expect(toolMessages()).toEqual(['A person did not allow this call: too big'])
+
+    const wrong = async (body: object) => {
+      const { status, param } = await refusalOf(client.responses.create({ ...create, ...body }))
+      return [status, param]
+    }
+    const unknown = decision(true, 'mcpr_00000000-0000-7000-8000-000000000000-0_0')
+    expect(await wrong({ input: [unknown] })).toEqual([400, 'input[0].approval_request_id'])
+    expect(await wrong({ ...go, tools: [] })).toEqual([400, 'tools'])
+  })
+
   it('fail with 424 and its name when an MCP server cannot be asked, and offer what its filter allows', async () => {
     const { client } = await v1Client(service)
     const create = (tool: object) => {

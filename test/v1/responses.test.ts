@@ -468,10 +468,12 @@ describe('responses of /v1', () => {
       [{ tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice', unsupported],
       [{ tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }, 'tool_choice', unsupported],
       [
-        { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }] },
+        { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example', require_approval: 'seldom' }] },
         'tools[0].require_approval',
-        unsupported,
+        'invalid_value',
       ],
+      [{ context_management: [{ type: 'clearing' }] }, 'context_management[0].type', unsupported],
+      [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].encrypted_content', 'invalid_value'],
       [{ tools: [{ type: 'function' }] }, 'tools[0].name', 'missing_required_parameter'],
       [{ tools: [{ type: 'function', name: 'f', server_url: 'x' }] }, 'tools[0].server_url', 'unknown_parameter'],
       [{ tools: [{ type: 'function', name: 'f', color: 'red' }] }, 'tools[0].color', 'unknown_parameter'],
@@ -548,6 +550,81 @@ describe('responses of /v1', () => {
     }
     for (const id of ['resp_', 'resp_../../x', 'x'.repeat(200), 'resp_%00'])
       expect((await refusalOf(client.responses.retrieve(id))).status).toBe(404)
+  })
+
+  it('show what a model thought, and give it back to the model, sealed for a client that keeps it', async () => {
+    const { client } = await v1Client(service)
+    const chunk = (delta: object, more: object = {}) =>
+      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta, ...more }] })}\n\n`
+    const call = { index: 0, id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const think = () =>
+      service.model.reply({
+        raw: [
+          chunk({ role: 'assistant', reasoning_content: 'I should ' }),
+          chunk({ reasoning_content: 'look.' }),
+          chunk({ tool_calls: [call] }),
+          chunk({}, { finish_reason: 'tool_calls' }),
+          'data: [DONE]\n\n',
+        ],
+      })
+    const tools = [{ type: 'function' as const, name: 'look', parameters: {}, strict: false }]
+    const asked = { model: 'scripted', input: 'Look', tools, store: false }
+    const include = ['reasoning.encrypted_content' as const]
+    think()
+    const events: Event[] = []
+    const summarised = { ...asked, include, reasoning: { summary: 'auto' as const }, stream: true as const }
+    for await (const event of await client.responses.create(summarised)) events.push(event)
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    const output = [
+      {
+        type: 'reasoning',
+        id: expect.stringMatching(/^rs_/),
+        summary: [{ type: 'summary_text', text: 'I should look.' }],
+        encrypted_content: expect.stringMatching(/^v1/),
+      },
+      { type: 'function_call', name: 'look' },
+    ]
+    expect(last.response.output).toMatchObject(output)
+    const done = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []))
+    expect(done).toMatchObject(output)
+    const said = events.map((event) => (event.type === 'response.reasoning_summary_text.delta' ? event.delta : ''))
+    expect(said.join('')).toBe('I should look.')
+    const types = new Set(events.map(({ type }) => type))
+    for (const type of ['part.added', 'text.done', 'part.done'])
+      expect(types).toContain(`response.reasoning_summary_${type}`)
+
+    const thoughtsOf = () =>
+      service.model.requests.at(-1)?.body.messages.map((message) => Reflect.get(message, 'reasoning_content'))
+    const [thought, made] = done as [{ id: string; type: 'reasoning'; encrypted_content: string }, object]
+    const result = { type: 'function_call_output', call_id: 'c1', output: 'A cat.' }
+    const back = async (first: object) => {
+      service.model.reply({ text: 'A cat.' })
+      const input = [{ role: 'user', content: 'Look' }, first, made, result] as OpenAI.Responses.ResponseInput
+      await client.responses.create({ ...asked, input })
+      return thoughtsOf()?.[1]
+    }
+    const sealed = { type: 'reasoning', id: thought.id, summary: [], encrypted_content: thought.encrypted_content }
+    expect(await back(sealed)).toBe('I should look.')
+    // What is damaged, or comes from elsewhere, is ignored.
+    expect(await back({ ...sealed, encrypted_content: `${thought.encrypted_content}x` })).toBe(undefined)
+    const foreign = (await v1Client(service)).client
+    service.model.reply({ text: 'A cat.' })
+    await foreign.responses.create({ ...asked, input: [sealed, made, result] as OpenAI.Responses.ResponseInput })
+    expect(thoughtsOf()?.[0]).toBe(undefined)
+
+    think()
+    const plain = await client.responses.create({ ...asked, store: true })
+    expect(plain.output[0]).toMatchObject({
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'I should look.' }],
+    })
+    expect(plain.output[0]).not.toHaveProperty('encrypted_content')
+    expect((await client.responses.retrieve(plain.id)).output).toEqual(plain.output)
+    const again = await Array.fromAsync(await client.responses.retrieve(plain.id, { stream: true }))
+    expect(again.map((event) => (event.type === 'response.reasoning_text.delta' ? event.delta : '')).join('')).toBe(
+      'I should look.',
+    )
   })
 
   it('take an output that was said before as said, and refuse another one for the same call', async () => {

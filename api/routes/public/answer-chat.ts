@@ -16,6 +16,7 @@ import type { ChatCompletion } from './chat-schemas.ts'
 import { chatCompletion } from './completion.ts'
 import { endOf, waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
+import type { ChatChunk } from './text-completion.ts'
 
 /** On whose behalf a request for chat completions is answered. */
 export interface ChatHost {
@@ -39,6 +40,8 @@ export interface AskedChat {
   /** As the answer names it. */
   model: string
   messages: RunMessageInput[]
+  /** The messages of each choice, if they are not the same. */
+  messagesOf?: (choice: number) => RunMessageInput[]
   overrides: RunOverrides
   acting: Acting
   choices: number
@@ -57,6 +60,8 @@ export interface AskedChat {
   isOwner?: boolean
   isStreamed: boolean
   includeUsage: boolean
+  /** Another form of the chunks of a stream; undefined: nothing to send. */
+  shownChunk?: (chunk: ChatChunk) => object | undefined
 }
 
 /** Answers a request for chat completions: each choice is a run on a new thread. */
@@ -96,6 +101,7 @@ export async function answerChat(
     ...options,
     shownError,
     includeUsage: asked.includeUsage,
+    ...(asked.shownChunk === undefined ? {} : { shownChunk: asked.shownChunk }),
   })
   openStreams.track(finished.finally(forget), stop)
   return reply
@@ -108,10 +114,13 @@ export async function answerChat(
 async function startChoices(
   request: FastifyRequest,
   host: ChatHost,
-  { model, messages, overrides, acting, choices, isStored, completion, metadata }: AskedChat,
+  { model, messages, messagesOf, overrides, acting, choices, isStored, completion, metadata }: AskedChat,
 ): Promise<[FollowedRun, ...FollowedRun[]]> {
   let received: Promise<Received> | undefined
-  const inputFor = async () => copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
+  const inputFor = async (choice: number) =>
+    messagesOf === undefined
+      ? copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
+      : host.input(messagesOf(choice), ['body', 'prompt'])
   const asked = {
     withThread: true,
     assistant: host.assistant,
@@ -127,7 +136,7 @@ async function startChoices(
     start: async (id) => {
       const others = Array.from({ length: choices - 1 }, () => ({ run_id: newId(), thread_id: newId() }))
       const facts = { model, ...completion, ...(others.length > 0 ? { others } : {}) }
-      const own = await inputFor()
+      const own = await inputFor(0)
       const all = [id, ...others.map(({ run_id: other }) => other)]
       takeBack = others.length > 0 ? await host.reserve?.({ ...asked, ...own }, all) : undefined
       return host.start(
@@ -148,12 +157,12 @@ async function startChoices(
   })
   const opened: [FollowedRun, ...FollowedRun[]] = [first]
   try {
-    for (const { run_id: id, thread_id: threadId } of first.run.completion?.others ?? []) {
+    for (const [index, { run_id: id, thread_id: threadId }] of (first.run.completion?.others ?? []).entries()) {
       const known = await orNull(host.find(id))
       const thread = { ...host.draft(), _id: threadId }
       opened.push(
         known === null
-          ? await host.start({ ...asked, ...(await inputFor()), thread }, id)
+          ? await host.start({ ...asked, ...(await inputFor(index + 1)), thread }, id)
           : { run: known, feed: await host.follow(known) },
       )
     }

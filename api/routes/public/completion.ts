@@ -122,7 +122,12 @@ function callShape({ id, name, args }: ClientCall) {
 /** Chunks of a streamed answer; with `includeUsage`, each has `usage: null`, as the API requires. */
 export function completionChunks(options: CompletionOptions, includeUsage: boolean) {
   const later = includeUsage ? { usage: null } : {}
-  const chunk = (index: number, delta: object, finishReason: string | null, logprobs: TokenLogprob[] = []) => ({
+  const chunk = (
+    index: number,
+    delta: { role?: string; content?: string; [member: string]: unknown },
+    finishReason: Choice['finish_reason'] | null,
+    logprobs: TokenLogprob[] = [],
+  ) => ({
     ...head(options),
     object: 'chat.completion.chunk',
     choices: [

@@ -8,6 +8,7 @@ import { followRun } from '../../sse/follow-run.ts'
 import { type CompletionOptions, completionChunks, createAnswerProgress, isEmpty, usageOf } from './completion.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { shareStream } from './share-stream.ts'
+import type { ChatChunk } from './text-completion.ts'
 
 /**
  * Sends runs, one for each choice, as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level
@@ -19,16 +20,24 @@ export function streamCompletion(
   {
     includeUsage,
     shownError,
+    shownChunk = (chunk) => chunk,
     ...options
-  }: CompletionOptions & { includeUsage: boolean; shownError: typeof publicRunError },
+  }: CompletionOptions & {
+    includeUsage: boolean
+    shownError: typeof publicRunError
+    shownChunk?: (chunk: ChatChunk) => object | undefined
+  },
 ) {
   const stream = openEventStream(reply)
   const chunks = completionChunks(options, includeUsage)
   const views: RunView[] = []
   let isBroken = false
-  const send = (value: object) => stream.send({ data: JSON.stringify(value) })
+  const send = (chunk: ChatChunk) => {
+    const shown = shownChunk(chunk)
+    if (shown !== undefined) stream.send({ data: JSON.stringify(shown) })
+  }
   const sendError = (error: CompatErrorObject) => {
-    if (!isBroken) send({ error })
+    if (!isBroken) stream.send({ data: JSON.stringify({ error }) })
     isBroken = true
   }
   const shares = shareStream(stream, choices.length, () => {

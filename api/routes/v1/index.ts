@@ -6,6 +6,7 @@ import { installValidation } from '../../plugins/validation.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
 import { v1ChatRoutes } from './chat.ts'
+import { v1CompletionRoutes } from './completions.ts'
 import { v1ConversationRoutes } from './conversations.ts'
 import { v1EmbeddingRoutes } from './embeddings.ts'
 import { v1MessageRoutes } from './messages.ts'
@@ -13,7 +14,9 @@ import { v1RunRoutes } from './runs.ts'
 import { v1ThreadRoutes } from './threads.ts'
 import { v1FileRoutes } from './files.ts'
 import { v1ModelRoutes } from './models.ts'
+import { v1CompactRoutes } from './responses/compact.ts'
 import { v1ResponseRoutes } from './responses/index.ts'
+import { v1ResponseSocketRoutes } from './responses/socket.ts'
 import { v1StoreFileRoutes } from './store-files.ts'
 import { v1StoredCompletionRoutes } from './stored-completions.ts'
 import type { V1Deps } from './v1-route.ts'
@@ -33,6 +36,7 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
       await v1.register(v1ModelRoutes, deps)
       await v1.register(v1EmbeddingRoutes, deps)
       await v1.register(v1ChatRoutes, { ...deps, openStreams })
+      await v1.register(v1CompletionRoutes, { ...deps, openStreams })
       await v1.register(v1StoredCompletionRoutes, deps)
       await v1.register(v1AssistantRoutes, deps)
       await v1.register(v1ThreadRoutes, deps)
@@ -43,6 +47,8 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
       await v1.register(v1VectorStoreRoutes, deps)
       await v1.register(v1StoreFileRoutes, deps)
       await v1.register(v1ResponseRoutes, { ...deps, openStreams })
+      await v1.register(v1ResponseSocketRoutes, { ...deps, openStreams })
+      await v1.register(v1CompactRoutes, { ...deps, openStreams })
       await v1.register(v1ConversationRoutes, deps)
     },
     { prefix: '/v1' },

@@ -14,5 +14,6 @@ export function includedIn(asked: { include?: string | string[]; 'include[]'?: s
     results: names.includes('file_search_call.results') || names.includes('web_search_call.results'),
     sources: names.includes('web_search_call.action.sources'),
     logprobs: names.includes('message.output_text.logprobs'),
+    reasoning: names.includes('reasoning.encrypted_content'),
   }
 }

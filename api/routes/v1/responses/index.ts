@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
-import { factsOf } from '../../../../services/v1/responses/index.ts'
+import { type NewResponse, factsOf } from '../../../../services/v1/responses/index.ts'
 import type { FollowedRun } from '../../../../services/runs/index.ts'
 import { pageOf } from '../../../../services/cursor-page.ts'
 import { itemsOf } from '../../../../domain/responses/items-of.ts'
@@ -15,12 +15,15 @@ import { ListQuery } from '../../public/thread-schemas.ts'
 import { listPage } from '../../public/thread-shapes.ts'
 import { followOnce } from '../../runs/follow-once.ts'
 import { type V1RunDeps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from '../v1-route.ts'
+import { currentConnection } from './connection.ts'
+import { conversationOf } from './conversation-of.ts'
 import { IncludeQuery, includedIn } from './included.ts'
 import { readRequest } from './read-request.ts'
 import { ResponseCreateRequest } from './request-schemas.ts'
 import { ResponseItemList, ResponseShape } from './response-schemas.ts'
-import { itemContext, showResponse } from './show-response.ts'
-import { messagesOf, streamResponse } from './stream-response.ts'
+import { type Included, type SealThought, itemContext, showResponse } from './show-response.ts'
+import { messagesOf, sealOf, streamResponse } from './stream-response.ts'
+import { summarise } from './summarise.ts'
 
 const params = Type.Object({ response_id: Type.String({ minLength: 1, maxLength: 200 }) })
 const responseOrStream = {
@@ -51,12 +54,21 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { conversation: named, stream, include } = request.body
-      const conversationId = typeof named === 'string' ? named : named?.id
-      const conversation = conversationId === undefined ? undefined : await conversations.find(caller, conversationId)
-      const asked = readRequest(request.body, conversation)
+      const { conversation: named, stream, include, previous_response_id: previous, context_management } = request.body
+      const connection = currentConnection.getStore()
+      const held = connection?.held
+      const conversation = await conversationOf(conversations, caller, named)
+      const foundText = previous ? await responses.foundTools(caller, previous, held) : undefined
+      const asked = {
+        ...readRequest(request.body, { conversation, foundText }),
+        ...(held === undefined ? {} : { held }),
+      }
       const followed = await followOnce(request, {
-        start: (id, confirm) => responses.create(caller, asked, id, confirm),
+        start: async (id, confirm) => {
+          const [management] = context_management ?? []
+          const shortened = management === undefined ? asked : await shorten(request, reply, asked, management)
+          return responses.create(caller, shortened, id, confirm)
+        },
         find: (id) => responses.find(caller, id),
         follow: responses.follow,
         keyEndsWithThread: asked.isStored,
@@ -69,12 +81,14 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
         feed.close()
         return showResponse({ ...response, run: await responses.reread(run) }, [], included)
       }
-      const forget = forgetting(request, followed, asked.isStored)
+      if (!asked.isStored) connection?.hold(run)
+      const forget = forgetting(request, followed, asked.isStored || connection !== undefined)
       // The stored answer of a key would outlive the response.
       if (stream || !asked.isStored) await answerIsFollowed(request)
       if (!stream) {
         const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError }).finally(forget)
-        return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), included)
+        const shown = { ...included, seal: sealOf(run, () => end, responses.sealThought) }
+        return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), shown)
       }
       follow(reply, followed, { included, after: nothingSent }, forget)
       return reply
@@ -105,7 +119,11 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const { stream, starting_after: after = nothingSent } = request.query
       const included = includedIn(request.query)
       const response = await responses.read(callerOf(request), request.params.response_id)
-      if (!stream) return showResponse(response, await responses.outputOf(response.run), included)
+      if (!stream)
+        return showResponse(response, await responses.outputOf(response.run), {
+          ...included,
+          seal: sealRead(response.run),
+        })
       follow(reply, { run: response.run, feed: await responses.follow(response.run) }, { included, after })
       return reply
     },
@@ -170,6 +188,28 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
   )
 
+  /** A conversation that has become too long begins with a summary. */
+  async function shorten(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: NewResponse,
+    { compact_threshold: threshold }: { compact_threshold?: number | null },
+  ): Promise<NewResponse> {
+    const caller = callerOf(request)
+    const gone = new AbortController()
+    reply.raw.once('close', () => gone.abort())
+    const limits = { threshold: threshold ?? undefined, signal: gone.signal }
+    const compaction = await responses.compactionOf(caller, asked, limits)
+    if (compaction === undefined) return asked
+    const { summary } = await summarise({ responses, openStreams, request, reply }, caller, compaction.request)
+    return { ...asked, input: compaction.rest, summary }
+  }
+
+  /** What its provider must get back is with the stored message, which a later response reads itself. */
+  function sealRead(run: RunRecord): SealThought {
+    return ({ data: { reasoning = '' } }) => responses.sealThought(run, { reasoning })
+  }
+
   /** The record of a run that has ended, as far as it still exists. */
   async function rereadEnd(run: RunRecord): Promise<RunRecord> {
     const stored = await responses.reread(run)
@@ -179,13 +219,13 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
   function follow(
     reply: FastifyReply,
     { run, feed }: FollowedRun,
-    options: { included: { results: boolean }; after: number },
+    options: { included: Included; after: number },
     forget: () => Promise<void> = async () => undefined,
   ): void {
     const { finished, stop } = streamResponse(
       reply,
       { response: responseOf(run), feed },
-      { ...options, reread: () => rereadEnd(run) },
+      { ...options, seal: responses.sealThought, reread: () => rereadEnd(run) },
     )
     openStreams.track(finished.finally(forget), stop)
   }

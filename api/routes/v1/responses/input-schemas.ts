@@ -68,7 +68,7 @@ export const InputItem = Type.Object(
       Type.String({
         maxLength: 64,
         description:
-          '`message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`.',
+          '`message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`.',
       }),
     ),
     id: Type.Optional(nullable(word)),
@@ -78,7 +78,12 @@ export const InputItem = Type.Object(
     name: Type.Optional(word),
     server_label: Type.Optional(word),
     namespace: Type.Optional(word),
-    status: Type.Optional(word),
+    status: Type.Optional(nullable(word)),
+    encrypted_content: Type.Optional(nullable(text)),
+    summary: Type.Optional(nullable(parts)),
+    approval_request_id: Type.Optional(nullable(word)),
+    approve: Type.Optional(Type.Boolean()),
+    reason: Type.Optional(nullable(text)),
     arguments: Type.Optional(Type.Union([text, Type.Record(AnyKey, Type.Unknown())])),
     input: Type.Optional(text),
     action: Type.Optional(Type.Record(AnyKey, Type.Unknown())),

@@ -1,17 +1,24 @@
 import { invalidInput } from '../../../../domain/errors.ts'
 import type { Message, ToolCall } from '../../../../domain/messages.ts'
 import { readJsonObject } from '../../../../domain/partial-json.ts'
+import { toolName } from '../../../../services/tools/tool-name.ts'
 import type { InputEntry } from '../../../../services/v1/responses/index.ts'
 import type { InputItem, Part } from './input-schemas.ts'
 import { offeredName } from './offered-name.ts'
-import type { RequestTool } from './tool-schemas.ts'
 import { isFilePart, readPart } from './read-parts.ts'
 
 type Loc = (string | number)[]
 
-const textParts = new Set(['input_text', 'output_text', 'text', 'summary_text'])
+const textParts = new Set(['input_text', 'output_text', 'text', 'summary_text', 'reasoning_text'])
 /** They hold nothing that a model here could use. */
-const emptyTypes = new Set(['reasoning', 'mcp_list_tools', 'web_search_call', 'additional_tools'])
+const emptyTypes = new Set(['mcp_list_tools', 'web_search_call', 'additional_tools'])
+
+/** What has been read so far. */
+interface Reading {
+  entries: InputEntry[]
+  /** What a model thought, which belongs to the answer or calls that come next. */
+  thought?: { sealed?: string; text?: string } | undefined
+}
 
 /**
  * The messages of a request's input. Their ids are empty: whoever stores them gives them ids. Throws `invalid_input` for
@@ -19,51 +26,69 @@ const emptyTypes = new Set(['reasoning', 'mcp_list_tools', 'web_search_call', 'a
  */
 export function readInput(input: string | InputItem[], loc: Loc): InputEntry[] {
   if (typeof input === 'string') return [{ message: { type: 'HumanMessage', data: { id: '', content: input } } }]
-  const entries: InputEntry[] = []
-  for (const [index, item] of input.entries()) addItem(entries, item, [...loc, index])
-  return entries
+  const reading: Reading = { entries: [] }
+  for (const [index, item] of input.entries()) addItem(reading, item, [...loc, index])
+  return sinceSummary(reading.entries)
 }
 
-/** The tools that items of the input bring. */
-export function toolsOfInput(input: string | InputItem[], loc: Loc): { tool: RequestTool; loc: Loc }[] {
-  if (typeof input === 'string') return []
-  return input.flatMap(({ type, tools = [] }, index) =>
-    type === 'additional_tools' || type === 'tool_search_output'
-      ? tools.map((tool, place) => {
-          const at = [...loc, index, 'tools', place]
-          if (!('type' in tool)) throw invalidInput([...at, 'type'], 'is required', 'missing')
-          return { tool, loc: at }
-        })
-      : [],
-  )
+/** The newest summary stands for all answers and calls before it; what people have said stays beside it. */
+function sinceSummary(entries: InputEntry[]): InputEntry[] {
+  const last = entries.findLastIndex((entry) => 'summary' in entry)
+  return entries.filter((entry, index) => index >= last || isSaid(entry))
 }
 
-function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
+function isSaid(entry: InputEntry): boolean {
+  if ('parts' in entry) return true
+  return 'message' in entry && (entry.message.type === 'HumanMessage' || entry.message.type === 'SystemMessage')
+}
+
+function addItem(reading: Reading, item: InputItem, loc: Loc): void {
+  const { entries } = reading
   const { type = item.role === undefined && item.id ? 'item_reference' : 'message' } = item
   switch (type) {
     case 'message':
-      entries.push(messageOf(item, loc))
+      addMessage(reading, messageOf(item, loc))
+      return
+    case 'reasoning':
+      reading.thought = thoughtOf(item, loc)
+      return
+    case 'compaction':
+      entries.push({ summary: required(item.encrypted_content ?? undefined, [...loc, 'encrypted_content']), loc })
+      return
+    case 'mcp_approval_request': {
+      const id = required(item.id ?? undefined, [...loc, 'id'])
+      const name = `${required(item.server_label, [...loc, 'server_label'])}_${required(item.name, [...loc, 'name'])}`
+      addCall(reading, callOf({ ...item, call_id: id, name: toolName(name) }, loc))
+      return
+    }
+    case 'mcp_approval_response':
+      entries.push({
+        decides: required(item.approval_request_id ?? undefined, [...loc, 'approval_request_id']),
+        isAllowed: required(item.approve, [...loc, 'approve']),
+        reason: item.reason ?? '',
+        loc,
+      })
       return
     case 'item_reference':
       entries.push({ reference: required(item.id ?? undefined, [...loc, 'id']), loc })
       return
     case 'function_call':
-      addCall(entries, callOf({ ...item, name: item.name && offeredName(item.name, item.namespace) }, loc))
+      addCall(reading, callOf({ ...item, name: item.name && offeredName(item.name, item.namespace) }, loc))
       return
     case 'custom_tool_call':
-      addCall(entries, otherCall(item, required(item.name, [...loc, 'name']), { input: item.input ?? '' }, loc))
+      addCall(reading, otherCall(item, required(item.name, [...loc, 'name']), { input: item.input ?? '' }, loc))
       return
     case 'local_shell_call':
     case 'shell_call': {
       const { type: _exec, ...action } = required(item.action, [...loc, 'action'])
-      addCall(entries, otherCall(item, type.replace(/_call$/, ''), action, loc))
+      addCall(reading, otherCall(item, type.replace(/_call$/, ''), action, loc))
       return
     }
     case 'apply_patch_call':
-      addCall(entries, otherCall(item, 'apply_patch', required(item.operation, [...loc, 'operation']), loc))
+      addCall(reading, otherCall(item, 'apply_patch', required(item.operation, [...loc, 'operation']), loc))
       return
     case 'tool_search_call':
-      addCall(entries, otherCall(item, 'tool_search', argumentsOf(item, loc), loc))
+      addCall(reading, otherCall(item, 'tool_search', argumentsOf(item, loc), loc))
       return
     case 'tool_search_output': {
       const found = (item.tools ?? []).map(({ name }) => name ?? '').filter(Boolean)
@@ -84,14 +109,14 @@ function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
     case 'mcp_call': {
       const name = required(item.name, [...loc, 'name'])
       const id = required(item.id ?? undefined, [...loc, 'id'])
-      addCall(entries, callOf({ ...item, call_id: id, name: `${item.server_label ?? 'mcp'}_${name}` }, loc))
+      addCall(reading, callOf({ ...item, call_id: id, name: `${item.server_label ?? 'mcp'}_${name}` }, loc))
       entries.push({ message: resultOf(id, outputOf(item, loc)) })
       return
     }
     case 'file_search_call': {
       const id = required(item.id ?? undefined, [...loc, 'id'])
       const args = { query: (item.queries ?? []).join('\n') }
-      addCall(entries, { id, name: 'retrieval', args, type: 'tool_call' })
+      addCall(reading, { id, name: 'retrieval', args, type: 'tool_call' })
       entries.push({ message: resultOf(id, JSON.stringify({ passages: item.results ?? [] })) })
       return
     }
@@ -139,16 +164,39 @@ function otherCall(item: InputItem, name: string, args: Record<string, unknown>,
   }
 }
 
-/** Calls that follow each other belong to one answer, as a model makes them. */
-function addCall(entries: InputEntry[], call: ToolCall): void {
-  const last = entries.at(-1)
-  const message = last !== undefined && 'message' in last ? last.message : undefined
-  if (message?.type === 'AIMessage') {
-    const data = { ...message.data, tool_calls: [...(message.data.tool_calls ?? []), call] }
-    entries[entries.length - 1] = { message: { type: 'AIMessage', data } }
+function addMessage(reading: Reading, entry: InputEntry): void {
+  const isAnswer = 'message' in entry && entry.message.type === 'AIMessage'
+  reading.entries.push(isAnswer ? withThought(entry, reading.thought) : entry)
+  reading.thought = undefined
+}
+
+function withThought<T extends InputEntry>(entry: T, thought: Reading['thought']): T {
+  return thought === undefined ? entry : { ...entry, thought }
+}
+
+/** Calls that follow each other belong to one answer, as a model makes them; one with a thought of its own begins another. */
+function addCall(reading: Reading, call: ToolCall): void {
+  const last = reading.entries.at(-1)
+  if (reading.thought === undefined && last !== undefined && 'message' in last && last.message.type === 'AIMessage') {
+    const { data } = last.message
+    const calls = [...(data.tool_calls ?? []), call]
+    reading.entries[reading.entries.length - 1] = {
+      ...last,
+      message: { type: 'AIMessage', data: { ...data, tool_calls: calls } },
+    }
     return
   }
-  entries.push({ message: { type: 'AIMessage', data: { id: '', content: '', tool_calls: [call] } } })
+  addMessage(reading, { message: { type: 'AIMessage', data: { id: '', content: '', tool_calls: [call] } } })
+}
+
+/** As we have sealed it, or in words. */
+function thoughtOf({ encrypted_content: sealed, content, summary }: InputItem, loc: Loc): Reading['thought'] {
+  const said = [content ?? [], summary ?? []].map((parts, index) =>
+    textOf(parts, [...loc, index === 0 ? 'content' : 'summary']),
+  )
+  const text = said.find((each) => each !== '')
+  if (!sealed && text === undefined) return undefined
+  return { ...(sealed ? { sealed } : {}), ...(text === undefined ? {} : { text }) }
 }
 
 function resultOf(callId: string, content: string): Message {

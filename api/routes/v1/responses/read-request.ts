@@ -5,7 +5,8 @@ import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { accountCallerOf, overridesOf } from '../../public/model-parameters.ts'
-import { readInput, toolsOfInput } from './read-input.ts'
+import { foundTextOf, foundTools } from './found-tools.ts'
+import { readInput } from './read-input.ts'
 import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
 import { readToolChoice } from './read-tool-choice.ts'
 import { readTools } from './read-tools.ts'
@@ -30,7 +31,6 @@ const summaries = new Set(['auto', 'concise', 'detailed', 'none'])
 /** Members that are refused, and why. */
 const refused: Record<string, string> = {
   prompt: 'prompt templates are not stored here: send instructions, or name an assistant as the model',
-  context_management: 'conversations are cut to the window of the model, and not otherwise',
   moderation: 'answers are not moderated here',
 }
 
@@ -38,10 +38,13 @@ const refused: Record<string, string> = {
  * The response that a request asks for. Throws `invalid_input`, naming the member, for what would change the answer and
  * is not supported.
  */
-export function readRequest(body: ResponseCreateRequest, conversation: ThreadRecord | undefined): NewResponse {
+export function readRequest(
+  body: ResponseCreateRequest,
+  { conversation, foundText }: { conversation?: ThreadRecord | undefined; foundText?: string | undefined } = {},
+): NewResponse {
   refuseUnmet(body)
   const { model, input = [], instructions, previous_response_id: previousId, metadata } = body
-  const tools = readTools(body.tools ?? [], toolsOfInput(input, ['body', 'input']))
+  const tools = readTools(body.tools ?? [], foundTools(input, foundText))
   const isBackground = body.background ?? false
   const isStored = body.store ?? true
   if (isBackground && !isStored)
@@ -50,6 +53,8 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
     throw invalidInput(['body', 'store'], 'a response of a conversation is stored in it')
   if (conversation !== undefined && previousId)
     throw invalidInput(['body', 'previous_response_id'], 'cannot be combined with conversation')
+  if (conversation !== undefined && body.context_management?.length)
+    throw unsupported(['context_management'], 'a conversation keeps all of its items')
   const entries = readInput(input, ['body', 'input'])
   if (entries.length === 0 && !previousId && conversation === undefined)
     throw invalidInput(['body', 'input'], 'is required', 'missing')
@@ -86,7 +91,7 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
       ...readToolChoice(body.tool_choice ?? 'auto', tools),
       client_calls: 'return',
     },
-    tools,
+    tools: { ...tools, foundText: foundTextOf(input, foundText) },
     metadataJson: metadata ? checkFreeForm(['body', 'metadata'], metadata) : undefined,
     shown: shownMembers(body, tools.shown),
   }

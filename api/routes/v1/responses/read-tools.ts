@@ -7,7 +7,7 @@ import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
 import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
 import { Filter } from '../vector-store-schemas.ts'
 import { offeredName } from './offered-name.ts'
-import type { RequestTool } from './tool-schemas.ts'
+import type { RequestTool, ToolFilter } from './tool-schemas.ts'
 
 type Loc = (string | number)[]
 
@@ -244,13 +244,7 @@ function refuseSearchOptions(tool: RequestTool, loc: Loc): void {
 }
 
 function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number] {
-  const { authorization, allowed_tools: allowed, require_approval: approval } = tool
-  if (approval !== 'never')
-    throw invalidInput(
-      [...loc, 'require_approval'],
-      'must be never: calls are not given back for approval',
-      'unsupported',
-    )
+  const { authorization, allowed_tools: allowed } = tool
   const names = (Array.isArray(allowed) ? allowed : allowed?.tool_names) ?? undefined
   const readOnly = Array.isArray(allowed) ? undefined : (allowed?.read_only ?? undefined)
   return {
@@ -262,8 +256,23 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
     },
     ...(names === undefined ? {} : { allowed_tools: names }),
     ...(readOnly === undefined ? {} : { readOnly }),
+    approval: approvalOf(tool, [...loc, 'require_approval']),
     loc: [...loc, 'server_url'],
   }
+}
+
+/** Of a request that says nothing, a person is asked about every call. */
+function approvalOf({ require_approval: rule }: RequestTool, loc: Loc): RequestedTools['servers'][number]['approval'] {
+  if (rule === undefined || rule === null || rule === 'always') return 'always'
+  if (rule === 'never') return rule
+  if (typeof rule === 'string') throw invalidInput(loc, 'is none of always, never')
+  const { always, never } = rule
+  return { always: filterOfTools(always), never: filterOfTools(never) }
+}
+
+function filterOfTools(filter: ToolFilter | null | undefined) {
+  if (!filter) return undefined
+  return { names: filter.tool_names ?? undefined, readOnly: filter.read_only ?? undefined }
 }
 
 /**

@@ -54,6 +54,62 @@ const TextFormat = strict(
 )
 export type TextFormat = Static<typeof TextFormat>
 
+const instructions = maybe(
+  Type.String({
+    maxLength: requestLimits.configTextLength,
+    description: 'In addition to those of an assistant. Not carried over to the next response.',
+  }),
+)
+const text = maybe(
+  strict({
+    format: Type.Optional(TextFormat),
+    verbosity: maybe(Type.Enum(['low', 'medium', 'high'], { title: 'V1Verbosity' })),
+  }),
+)
+const reasoning = maybe(
+  strict(
+    {
+      effort: maybe(Type.String({ maxLength: 16 })),
+      summary: maybe(Type.String({ maxLength: 16 })),
+      generate_summary: maybe(Type.String({ maxLength: 16 })),
+    },
+    { title: 'V1AskedReasoning' },
+  ),
+)
+const truncation = maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' }))
+const tools = maybe(Type.Array(RequestTool, { maxItems: 128 }))
+
+/** What can be counted: what would be answered, without how. */
+export const InputTokensRequest = strict(
+  {
+    model: maybe(Type.String({ minLength: 1, maxLength: 500 })),
+    input: maybe(Input),
+    instructions,
+    previous_response_id: maybe(itemId),
+    conversation: maybe(Type.Union([itemId, strict({ id: itemId })])),
+    tools,
+    tool_choice: maybe(RequestToolChoice),
+    parallel_tool_calls: maybe(Type.Boolean()),
+    text,
+    reasoning,
+    truncation,
+    personality: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: models have one.' })),
+  },
+  { title: 'V1InputTokensRequest' },
+)
+
+export const ResponseCompactRequest = strict(
+  {
+    model: Type.String({ minLength: 1, maxLength: 500, description: 'The model, or the assistant, that summarises.' }),
+    input: maybe(Input),
+    instructions,
+    previous_response_id: maybe(itemId),
+    prompt_cache_key: maybe(Type.String({ maxLength: 512 })),
+    service_tier: maybe(Type.String({ maxLength: 64 })),
+  },
+  { title: 'V1ResponseCompactRequest' },
+)
+
 export const ResponseCreateRequest = strict(
   {
     model: Type.String({
@@ -62,12 +118,7 @@ export const ResponseCreateRequest = strict(
       description: 'An assistant of the project, by its id or name, or a model of the settings.',
     }),
     input: Type.Optional(Input),
-    instructions: maybe(
-      Type.String({
-        maxLength: requestLimits.configTextLength,
-        description: 'In addition to those of an assistant. Not carried over to the next response.',
-      }),
-    ),
+    instructions,
     previous_response_id: maybe(itemId),
     conversation: maybe(Type.Union([itemId, strict({ id: itemId })])),
     stream: maybe(Type.Boolean()),
@@ -77,7 +128,7 @@ export const ResponseCreateRequest = strict(
     background: maybe(Type.Boolean()),
     store: maybe(Type.Boolean({ description: 'False: the response is deleted when it has been answered.' })),
     include: maybe(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
-    tools: maybe(Type.Array(RequestTool, { maxItems: 128 })),
+    tools,
     tool_choice: maybe(RequestToolChoice),
     parallel_tool_calls: maybe(Type.Boolean()),
     max_output_tokens: maybe(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
@@ -87,30 +138,34 @@ export const ResponseCreateRequest = strict(
     presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
-    text: maybe(
-      strict({
-        format: Type.Optional(TextFormat),
-        verbosity: maybe(Type.Enum(['low', 'medium', 'high'], { title: 'V1Verbosity' })),
-      }),
-    ),
-    reasoning: maybe(
-      strict(
-        {
-          effort: maybe(Type.String({ maxLength: 16 })),
-          summary: maybe(Type.String({ maxLength: 16 })),
-          generate_summary: maybe(Type.String({ maxLength: 16 })),
-        },
-        { title: 'V1AskedReasoning' },
-      ),
-    ),
+    text,
+    reasoning,
     metadata: maybe(Metadata),
-    truncation: maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' })),
+    truncation,
     user: maybe(Type.String({ maxLength: 512 })),
     safety_identifier: maybe(Type.String({ maxLength: 512 })),
     prompt_cache_key: maybe(Type.String({ maxLength: 512 })),
     service_tier: maybe(Type.String({ maxLength: 64 })),
     prompt: Type.Optional(Type.Unknown({ description: 'Refused.' })),
-    context_management: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    context_management: maybe(
+      Type.Array(
+        strict(
+          {
+            type: Type.Enum(['compaction'], { title: 'V1ContextManagementType' }),
+            compact_threshold: maybe(
+              Type.Integer({
+                minimum: 1000,
+                maximum: 2 ** 31 - 1,
+                description:
+                  'Tokens from which on a summary takes the place of what was said before. Default: three quarters of the window of the model.',
+              }),
+            ),
+          },
+          { title: 'V1ContextManagement' },
+        ),
+        { maxItems: 1 },
+      ),
+    ),
     moderation: Type.Optional(Type.Unknown({ description: 'Refused.' })),
   },
   { title: 'V1ResponseCreateRequest' },

@@ -10,7 +10,7 @@ import { nullable } from '../../schemas.ts'
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
 const anyObject = Type.Record(AnyKey, Type.Unknown())
 
-const Usage = Type.Object(
+export const Usage = Type.Object(
   {
     input_tokens: Type.Integer(),
     input_tokens_details: Type.Object({ cached_tokens: Type.Integer(), cache_write_tokens: Type.Integer() }),

@@ -1,13 +1,14 @@
+import { isJsonObject } from '../../../../domain/is-json-object.ts'
 import { objectFromJsonText } from '../../../../domain/json-text.ts'
 import { type CitedFile, citedFilesOf } from '../../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message } from '../../../../domain/messages.ts'
 import type { Metadata } from '../../../../domain/metadata.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
-import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
-import type { McpListTools } from '../../../../domain/responses/items.ts'
+import { type RunError, type RunRecord, type Usage, isOpenRun } from '../../../../domain/records/run.ts'
+import type { Compaction, McpListTools } from '../../../../domain/responses/items.ts'
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
 import { sourcesBefore } from '../../../../domain/responses/web-sources.ts'
-import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
+import { compactionId, conversationId, responseId } from '../../../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../../../domain/responses/items-of.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
 import { secondsOf } from '../../public/thread-shapes.ts'
@@ -21,18 +22,33 @@ export interface Included {
   sources?: boolean
   /** The probabilities of tokens. */
   logprobs?: boolean
+  /** What the model thought, sealed. */
+  reasoning?: boolean
 }
+
+/** Seals what a model thought before a message. */
+export type SealThought = (message: AIMessage) => string
 
 interface ContextOf {
   run: Pick<RunRecord, '_id'>
-  facts: Pick<ResponseFacts, 'functions' | 'serverLabels' | 'shapes' | 'shown'>
+  facts: Pick<
+    ResponseFacts,
+    'approvals' | 'approved' | 'compaction' | 'functions' | 'listed' | 'serverLabels' | 'shapes' | 'shown'
+  >
 }
 
 /** How the items of a run are shown. `messages` are those that the run has added, as they are when it is called. */
 export function itemContext(
   { run, facts }: ContextOf,
   messages: () => Message[],
-  { results, sources = false, logprobs = false, isOpen }: Included & { isOpen: boolean },
+  {
+    results,
+    sources = false,
+    logprobs = false,
+    reasoning = false,
+    seal,
+    isOpen,
+  }: Included & { seal?: SealThought | undefined; isOpen: boolean },
 ): ItemContext {
   const cited = (_message: AIMessage): CitedFile[] =>
     citedFilesOf(
@@ -44,6 +60,12 @@ export function itemContext(
     functions: new Set(facts.functions),
     serverLabels: facts.serverLabels,
     shapes: new Map(facts.shapes ?? []),
+    approvals: new Set(facts.approvals ?? []),
+    approved: new Map(facts.approved ?? []),
+    reasoning: {
+      isSummary: wantsSummary(facts.shown['reasoning']),
+      seal: reasoning ? seal : undefined,
+    },
     sources: ({ data: { id } }) => sourcesBefore(messages()).get(id) ?? [],
     withResults: results,
     withSources: sources,
@@ -52,11 +74,20 @@ export function itemContext(
   }
 }
 
+function wantsSummary(shown: unknown): boolean {
+  const summary = isJsonObject(shown) ? (shown['summary'] ?? shown['generate_summary']) : undefined
+  return typeof summary === 'string' && summary !== 'none'
+}
+
 /** A response with the messages that its run has added. */
-export function showResponse(response: ResponseRun, messages: Message[], included: Included): ResponseShape {
+export function showResponse(
+  response: ResponseRun,
+  messages: Message[],
+  included: Included & { seal?: SealThought | undefined },
+): ResponseShape {
   const { run, facts } = response
   const context = itemContext(response, () => messages, { ...included, isOpen: isOpenRun(run) })
-  const output = [...listedTools(response), ...outputOf(messages, context)]
+  const output = [...firstItems(response), ...outputOf(messages, context)]
   const end = endOf(run, messages)
   return {
     id: responseId(run._id),
@@ -75,18 +106,24 @@ export function showResponse(response: ResponseRun, messages: Message[], include
     ...(facts.warnings === undefined ? {} : { warnings: facts.warnings }),
     store: !facts.isUnstored,
     metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
-    usage: usageOf(run),
+    usage: run.usage === undefined ? null : usageIn(run.usage),
   }
 }
 
-/** What the MCP servers of the request offered; the first items of the output. */
-export function listedTools({ run, facts }: ResponseRun): McpListTools[] {
-  return (facts.listed ?? []).map((listed, index) => ({
-    id: `mcpl_${run._id}_${index}`,
-    type: 'mcp_list_tools',
-    ...listed,
-    error: null,
-  }))
+/** The first items of the output: the summary of what was said before, and what the MCP servers of the request offered. */
+export function firstItems({ run, facts }: ContextOf): (Compaction | McpListTools)[] {
+  const { compaction, listed = [] } = facts
+  return [
+    ...(compaction === undefined
+      ? []
+      : [{ id: compactionId(run._id), type: 'compaction' as const, encrypted_content: compaction }]),
+    ...listed.map((tools, index) => ({
+      id: `mcpl_${run._id}_${index}`,
+      type: 'mcp_list_tools' as const,
+      ...tools,
+      error: null,
+    })),
+  ]
 }
 
 type End = Pick<ResponseShape, 'status' | 'error' | 'incomplete_details'>
@@ -124,8 +161,7 @@ export function shownError(error: RunError): { code: string; message: string } {
   return { code, message }
 }
 
-function usageOf({ usage }: RunRecord): ResponseShape['usage'] {
-  if (usage === undefined) return null
+export function usageIn(usage: Usage): NonNullable<ResponseShape['usage']> {
   return {
     input_tokens: usage.prompt_tokens,
     input_tokens_details: { cached_tokens: usage.cached_tokens ?? 0, cache_write_tokens: 0 },

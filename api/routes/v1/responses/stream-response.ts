@@ -6,14 +6,17 @@ import type { RunRecord } from '../../../../domain/records/run.ts'
 import { type ResponseEvent, createOutputEvents } from '../../../../domain/responses/events.ts'
 import type { RunFeed } from '../../../../services/runs/index.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
+import type { Thought } from '../../../../services/v1/responses/sealed-items.ts'
 import { openEventStream } from '../../../sse/event-stream.ts'
 import { followRun } from '../../../sse/follow-run.ts'
 import { brokenStream, endOf } from '../../public/run-end.ts'
 import type { CompatErrorObject } from '../../../plugins/compat-errors.ts'
-import { type Included, itemContext, listedTools, showResponse } from './show-response.ts'
+import { type Included, type SealThought, firstItems, itemContext, showResponse } from './show-response.ts'
 
 interface StreamOptions {
   included: Included
+  /** Seals what the model thought, with what its provider must get back. */
+  seal: (run: RunRecord, thought: Thought) => string
   /** Events up to this number were received before. */
   after: number
   /** The run's record, for the last event. */
@@ -27,13 +30,14 @@ interface StreamOptions {
 export function streamResponse(
   reply: FastifyReply,
   { response, feed }: { response: ResponseRun; feed: RunFeed },
-  { included, after, reread }: StreamOptions,
+  { included: asked, seal, after, reread }: StreamOptions,
 ) {
   const stream = openEventStream(reply)
   const messages = () => messagesOf(feed.view)
+  const included = { ...asked, seal: sealOf(response.run, () => feed.view, seal) }
   const output = createOutputEvents(
     itemContext(response, messages, { ...included, isOpen: true }),
-    listedTools(response),
+    firstItems(response),
   )
   let number = 0
   let anyText = false
@@ -50,7 +54,7 @@ export function streamResponse(
     stream.send({ name: 'error', data: JSON.stringify(error) })
   }
   // Its items have events of their own.
-  const { listed: _listed, ...facts } = response.facts
+  const { listed: _listed, compaction: _compaction, ...facts } = response.facts
   const begun = (status: 'queued' | 'in_progress') => ({
     ...showResponse({ run: beginning(response.run), facts }, [], included),
     status,
@@ -89,6 +93,14 @@ export function streamResponse(
     giveUp: (reason) => sendError(brokenStream[reason]),
     onError: (error) => reply.log.error({ err: error }, 'a stream of a response failed'),
   })
+}
+
+export function sealOf(run: RunRecord, view: () => RunView, seal: StreamOptions['seal']): SealThought {
+  return ({ data: { id, reasoning = '' } }) => {
+    const content = view().messages.get(id)?.content
+    const metadata = content !== undefined && 'whole' in content ? content.sealed : undefined
+    return seal(run, { reasoning, ...(metadata === undefined ? {} : { provider_metadata: metadata }) })
+  }
 }
 
 /** The record as it was when the run began. */

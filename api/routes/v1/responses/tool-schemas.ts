@@ -11,6 +11,15 @@ import { strict } from '../v1-route.ts'
 const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema))
 const anyObject = Type.Record(AnyKey, Type.Unknown())
 
+const ToolFilter = strict(
+  {
+    tool_names: maybe(Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries })),
+    read_only: maybe(Type.Boolean({ description: 'Tools that say by their annotations that they change nothing.' })),
+  },
+  { title: 'V1McpToolFilter' },
+)
+export type ToolFilter = Static<typeof ToolFilter>
+
 /** A function or a custom tool, by itself or of a namespace. */
 const clientTool = {
   type: Type.String({ maxLength: 64 }),
@@ -77,17 +86,14 @@ export const RequestTool = Type.Object(
     authorization: Type.Optional(Type.String({ maxLength: 16_384 })),
     headers: maybe(Type.Record(AnyKey, Type.String({ maxLength: 16_384 }), { maxProperties: 50 })),
     allowed_tools: maybe(
+      Type.Union([Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }), ToolFilter]),
+    ),
+    require_approval: maybe(
       Type.Union([
-        Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }),
-        strict({
-          tool_names: maybe(Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries })),
-          read_only: maybe(
-            Type.Boolean({ description: 'Tools that say by their annotations that they change nothing.' }),
-          ),
-        }),
+        Type.String({ maxLength: 16, description: '`always` (the default) or `never`.' }),
+        strict({ always: maybe(ToolFilter), never: maybe(ToolFilter) }),
       ]),
     ),
-    require_approval: maybe(Type.Union([Type.String({ maxLength: 16 }), anyObject])),
   },
   { title: 'V1ResponseTool' },
 )

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
+import { nullable } from '../schemas.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { answerChat } from '../public/answer-chat.ts'
+import { accountCallerOf } from '../public/model-parameters.ts'
+import {
+  TextCompletion,
+  askedOf,
+  createTextChunks,
+  textCompletionMembers,
+  textCompletionOf,
+} from '../public/text-completion.ts'
+import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
+
+const V1CompletionRequest = strict(
+  {
+    model: Type.String({
+      minLength: 1,
+      maxLength: requestLimits.nameLength,
+      description: 'An assistant of the project, by its id or its name, or a model of the settings.',
+    }),
+    ...textCompletionMembers,
+    user: Type.Optional(nullable(Type.String({ maxLength: requestLimits.nameLength }))),
+  },
+  { title: 'V1CompletionRequest' },
+)
+
+/** `completions`, the older interface: the chat model answers each prompt as a question. */
+export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1: { chat }, openStreams }) => {
+  app.post(
+    '/completions',
+    {
+      config: { ...v1Config, idempotent: true, staysOpen: true, limits: ['runs_user'], largeBody: 'messages' },
+      schema: {
+        ...operation(
+          'completions.create',
+          'Answer a text',
+          'The older interface. The chat model answers each prompt as a question; nothing is kept.',
+        ),
+        body: V1CompletionRequest,
+        response: {
+          200: {
+            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
+            content: {
+              'application/json': { schema: TextCompletion },
+              'text/event-stream': { schema: Type.String() },
+            },
+          },
+          ...v1Refusals(402, 404, 409, 413, 429, 499, 500, 502, 503, 504),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const caller = callerOf(request)
+      const { echoes, overrides, ...asked } = askedOf(body)
+      const answering = await chat.answering(caller, body.model)
+      const answer = await answerChat(
+        { request, reply, openStreams },
+        {
+          assistant: answering.assistant,
+          draft: () => chat.draft(caller, answering, { isStored: false }),
+          input: (given, loc) => chat.input(caller, given, loc),
+          start: chat.start,
+          reserve: chat.reserve,
+          find: (id) => chat.find(caller, id),
+          follow: chat.follow,
+          forget: chat.forget,
+        },
+        {
+          ...asked,
+          model: body.model,
+          overrides: {
+            ...overrides,
+            ...(body.user ? { user: body.user } : {}),
+            ...(answering.model === undefined ? {} : { model: answering.model }),
+          },
+          acting: accountCallerOf(body),
+          isStored: false,
+          clientTools: new Set(chat.clientToolsOf(answering.assistant)),
+          isOld: false,
+          showsReasoning: false,
+          isOwner: true,
+          isStreamed: body.stream ?? false,
+          includeUsage: body.stream_options?.include_usage ?? false,
+          shownChunk: createTextChunks(echoes),
+        },
+      )
+      return 'choices' in answer ? textCompletionOf(answer, echoes) : answer
+    },
+  )
+}

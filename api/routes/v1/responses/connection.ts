@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RunRecord } from '../../../../domain/records/run.ts'
+import { responseId } from '../../../../domain/responses/ids.ts'
+
+/**
+ * What a WebSocket holds between its responses: the newest one that is not to be stored, so that the next can continue
+ * it. It is deleted with the connection, or when another takes its place.
+ */
+export interface Connection {
+  /** The ids of the responses that can be continued although they are not stored. */
+  readonly held: ReadonlySet<string>
+  hold(run: RunRecord): void
+  /** A response that continues this one has failed: it cannot be continued again. */
+  drop(id: string): void
+  close(): void
+}
+
+export function createConnection(forget: (run: RunRecord) => Promise<void>): Connection {
+  let kept: RunRecord | undefined
+  const held = new Set<string>()
+  const drop = () => {
+    const before = kept
+    kept = undefined
+    held.clear()
+    if (before !== undefined) void forget(before)
+  }
+  return {
+    held,
+    hold(run) {
+      drop()
+      kept = run
+      held.add(responseId(run._id))
+    },
+    drop(id) {
+      if (held.has(id)) drop()
+    },
+    close: drop,
+  }
+}
+
+/** Set while a request is answered that came over a WebSocket. */
+export const currentConnection = new AsyncLocalStorage<Connection>()

@@ -1,0 +1,37 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../../domain/errors.ts'
+import { newId } from '../../../../domain/ids.ts'
+import { ownerRunError } from '../../../../domain/public-run-error.ts'
+import type { RunRecord } from '../../../../domain/records/run.ts'
+import type { NewResponse } from '../../../../services/v1/responses/index.ts'
+import type { Services } from '../../../../composition/platform.ts'
+import type { OpenStreams } from '../../../sse/open-streams.ts'
+import { waitForEnd } from '../../public/run-end.ts'
+import { messagesOf } from './stream-response.ts'
+
+interface SummariseDeps {
+  responses: Services['v1']['responses']
+  openStreams: OpenStreams
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** Has a model summarise what a request brings, and keeps nothing of it. Throws what the run failed with. */
+export async function summarise(
+  { responses, openStreams, request, reply }: SummariseDeps,
+  caller: { userId: string; projectId: string },
+  asked: NewResponse,
+): Promise<{ summary: string; run: RunRecord }> {
+  const { run, feed } = await responses.create(caller, asked, newId(), async () => undefined)
+  try {
+    const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError })
+    const last = messagesOf(end).findLast((message) => message.type === 'AIMessage')
+    const summary = last?.data.content.trim() ?? ''
+    if (summary === '') throw new AppError('upstream_failed', 'The model has not summarised the conversation.')
+    return { summary, run: await responses.reread(run) }
+  } finally {
+    await responses
+      .forget(run)
+      .catch((error: unknown) => request.log.warn({ err: error }, 'the run of a summary stays for now'))
+  }
+}
