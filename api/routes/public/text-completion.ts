@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { type RunMessageInput, TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
+import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
 import type { AskedChat } from './answer-chat.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
