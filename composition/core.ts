@@ -11,6 +11,7 @@ import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
+import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
@@ -72,6 +73,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const owned = { settings, collections, transaction, timetable, assistants, threads, downloads }
   const schedules = createSchedules({ ...owned, ...scheduleSync })
   const memory = composeMemory(infra, logger, assistants)
+  const budgetCounting = createBudgetCounting({ collections, assistantConfigs, models, contextWindowOf })
   return {
     settings,
     infra,
@@ -95,12 +97,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     /** Schedules as their owners see them, without their runs. */
     schedules,
     memory,
-    budgetCounting: createBudgetCounting({
-      collections,
-      assistantConfigs,
-      models,
-      contextWindowOf,
-    }),
+    budgetCounting,
+    eraseUnstored: createEraseUnstored({ collections, transaction, budgetCounting, stream, workflows }),
     log,
     scanLog,
     conversations: createConversations({ collections }),

@@ -42,7 +42,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     assistantConfigs: configs,
     downloads,
     storageQuota,
-    workflows,
+    eraseUnstored,
     models,
   } = core
   const { blobs, vectors, embedder, embeddings: server } = infra.knowledge
@@ -72,7 +72,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     onError: (error) => core.logger.warn({ err: error }, 'the model server gave no list of its models'),
   })
   const answering = createAnsweringModels({ assistants, gateway, listModels, models })
-  const chat = createV1Chat({ configs, answering, runs, downloads, files: projectFiles, workflows })
+  const chat = createV1Chat({ configs, answering, runs, downloads, files: projectFiles, eraseUnstored })
   return {
     responses: createResponses({
       ...core,

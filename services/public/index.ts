@@ -8,10 +8,9 @@ import { messagesToJson } from '../../domain/messages.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
 import type { Received } from '../attachments/receive-content.ts'
 import type { Downloads } from '../attachments/downloads.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
-import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
+import type { EraseUnstored } from '../deletion/erase-unstored.ts'
 import {
   type FollowedRun,
   type NewRun,
@@ -40,7 +39,7 @@ interface PublicFamilyDeps {
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel'>
-  workflows: Pick<WorkflowClient, 'start'>
+  eraseUnstored: EraseUnstored
   settings: OriginSettings
   models: ModelsNow
 }
@@ -114,8 +113,8 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       return deps.storeKilobytes(assistant._id, bytes, () => runs.startFollowed({ ...newRun, public: true }, runId))
     },
 
-    /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */
-    forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
+    /** Deletes a run with its thread and messages, or begins to: its caller has the answer and does not want it stored. */
+    forget: deps.eraseUnstored,
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 

@@ -5,12 +5,11 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Received } from '../attachments/receive-content.ts'
-import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
+import type { EraseUnstored } from '../deletion/erase-unstored.ts'
 import { unstoredMs } from '../public/threads.ts'
 import { type FollowedRun, type NewRun, type RunRequest, type Runs, inputMessages } from '../runs/index.ts'
 import { threadRecordOf } from '../threads/create-thread.ts'
 import { clientToolOf } from '../tools/client-tool.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { AnsweringModel } from './answering-models.ts'
 import { type PartSourcesDeps, withPartSources } from './part-sources.ts'
 
@@ -18,12 +17,12 @@ interface V1ChatDeps extends PartSourcesDeps {
   configs: Pick<AssistantConfigs, 'settingsOf'>
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
   runs: Pick<Runs, 'startFollowed' | 'reserve' | 'follow' | 'get'>
-  workflows: Pick<WorkflowClient, 'start'>
+  eraseUnstored: EraseUnstored
 }
 
 /** Requests for chat completions of a project's caller: each choice is a run on a thread of its own. */
 export function createV1Chat(deps: V1ChatDeps) {
-  const { configs, answering, runs, workflows } = deps
+  const { configs, answering, runs, eraseUnstored } = deps
   return {
     answering,
 
@@ -59,7 +58,7 @@ export function createV1Chat(deps: V1ChatDeps) {
     find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller.userId, runId),
     follow: (run: RunRecord) => runs.follow(run),
 
-    /** Begins to delete a run with its thread and messages. */
-    forget: (run: RunRecord): Promise<void> => startThreadDeletion(workflows, { ...run, _id: run.thread_id }),
+    /** Deletes a run with its thread and messages, or begins to. */
+    forget: eraseUnstored,
   }
 }

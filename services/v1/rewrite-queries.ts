@@ -62,7 +62,7 @@ export function createRewriteQueries({ gateway, chat, runs }: RewriteQueriesDeps
     const isOver = feed.view.terminal !== undefined
     feed.close()
     if (!isOver) await runs.cancel(run).catch(() => undefined)
-    await chat.forget(run).catch(() => undefined)
+    await chat.forget(run, { isOver }).catch(() => undefined)
   }
 }
 

@@ -80,7 +80,6 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     await kill()
     expect((await answer).choices[0]?.message.content).toBe('One two.')
     await expect.poll(() => collections.threads.countDocuments({}), { timeout: 30_000 }).toBe(before)
-    expect(await collections.receipts.countDocuments({ kind: 'thread', status: 'complete' })).toBe(1)
   })
 
   it('ends with an error chunk when the second attempt gives another answer', async () => {

@@ -48,6 +48,8 @@ const withTool: Costs = {
  * that finds the assistant by the token.
  */
 const statementsOfCompletion = 8
+/** With `store: false`: the thread and what belongs to it go in one transaction, and no workflow begins. */
+const statementsOfErasure = 9
 
 describe('the cost of a run', () => {
   let target: Awaited<ReturnType<typeof startHttpServer>>
@@ -83,9 +85,14 @@ describe('the cost of a run', () => {
     const open = { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': token }
     const talk = await conversation(service, open)
     const caller = apiClient(service.url, token)
-    const complete = async () => {
+    const complete = async (more = {}) => {
       const messages = [{ role: 'user', content: 'Count' }]
-      const response = await caller.fetch('POST', '/public/v1/chat/completions', { model: 'm', messages, stream: true })
+      const response = await caller.fetch('POST', '/public/v1/chat/completions', {
+        model: 'm',
+        messages,
+        stream: true,
+        ...more,
+      })
       expect(await response.text()).toContain('[DONE]')
     }
     for (let index = 0; index < 2; index++) await complete()
@@ -99,6 +106,20 @@ describe('the cost of a run', () => {
     const statements = database.statements([run?._id ?? '', run?.thread_id ?? ''])
     expect(statements).toBeGreaterThan(0)
     expect(statements).toBeLessThanOrEqual(statementsOfCompletion)
+
+    const unstored = watchDatabase(service.databases, [talk.client.projectId, talk.assistantId])
+    await complete({ store: false })
+    const [threadId = ''] = unstored.inserted('threads')
+    await expect.poll(() => service.collections.threads.exists({ _id: threadId }), { timeout: 20_000 }).toBeNull()
+    unstored.stop()
+    const all = unstored.statements([...unstored.inserted('runs'), threadId])
+    // The test itself has asked for the thread.
+    const own = all - unstored.reads('threads', threadId)
+    expect(own).toBeGreaterThan(statements)
+    expect(own).toBeLessThanOrEqual(statementsOfCompletion + statementsOfErasure)
+    const deletion = service.temporal.workflow.getHandle(`thread-deletion/${threadId}`)
+    await expect(deletion.describe()).rejects.toThrow('not found')
+    expect(await service.collections.receipts.countDocuments({ subject_id: threadId })).toBe(0)
   })
 
   async function expectWithin(limits: Costs, question: string, config = {}): Promise<void> {
@@ -153,16 +174,26 @@ const writes = new Set(['insert', 'update', 'delete', 'findAndModify'])
 
 /** Notes the commands that name one of `ids`, and the ends of transactions. */
 function watchDatabase(databases: Connection[], ids: string[]) {
-  const seen: { name: string; text: string; isJournalled: boolean }[] = []
+  const seen: { name: string; command: Record<string, any>; text: string; isJournalled: boolean }[] = []
   const note = ({ commandName: name, command }: { commandName: string; command: Record<string, any> }) => {
     const isJournalled = !('autocommit' in command) && command['writeConcern']?.j !== false
-    seen.push({ name, text: JSON.stringify(command), isJournalled })
+    seen.push({ name, command, text: JSON.stringify(command), isJournalled })
   }
   for (const database of databases) database.getClient().on('commandStarted', note)
   const ownOf = (more: string[]) =>
     seen.filter(({ name, text }) => name === 'commitTransaction' || [...ids, ...more].some((id) => text.includes(id)))
   return {
     statements: (more: string[]) => ownOf(more).length,
+    /** The ids of the records that were inserted into a collection. */
+    inserted: (collection: string): string[] =>
+      seen.flatMap(({ name, command }) => {
+        if (name !== 'insert' || command['insert'] !== collection) return []
+        return command['documents'].map(({ _id }: { _id: string }) => _id)
+      }),
+    reads: (collection: string, id: string) =>
+      seen.filter(
+        ({ name, command }) => name === 'find' && command['find'] === collection && command['filter']?._id === id,
+      ).length,
     counts(runId: string) {
       const own = ownOf([runId])
       // The test itself has read the run once.

@@ -33,7 +33,7 @@ export interface ChatHost {
   find: (runId: string) => Promise<RunRecord>
   follow: (run: RunRecord) => Promise<RunFeed>
   /** Begins to delete the run with its thread. */
-  forget: (run: RunRecord) => Promise<void>
+  forget: (run: RunRecord, end: { isOver: boolean }) => Promise<void>
 }
 
 export interface AskedChat {
@@ -80,9 +80,10 @@ export async function answerChat(
     for (const choice of choices) {
       // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and
       // also when this deletion cannot begin.
-      if (canRejoin && endOf(choice.feed.view) === undefined) continue
+      const isOver = endOf(choice.feed.view) !== undefined
+      if (canRejoin && !isOver) continue
       await host
-        .forget(choice.run)
+        .forget(choice.run, { isOver })
         .catch((error: unknown) => request.log.warn({ err: error }, 'a thread that is not to be stored stays for now'))
     }
   }

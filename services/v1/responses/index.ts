@@ -15,7 +15,7 @@ import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
 import type { DeletionResult } from '../../deletion/requests.ts'
-import { startThreadDeletion } from '../../deletion/start-thread-deletion.ts'
+import type { EraseUnstored } from '../../deletion/erase-unstored.ts'
 import { refusalOf } from '../../public/run-failure.ts'
 import { unstoredMs } from '../../public/threads.ts'
 import type { ModelsNow } from '../../models/live-models.ts'
@@ -23,7 +23,6 @@ import type { CountTokens } from '../../runs/chat-model.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
-import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
 import type { Tools } from '../../tools/index.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
@@ -61,7 +60,7 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
   scanLog: ScanLog
-  workflows: Pick<WorkflowClient, 'start'>
+  eraseUnstored: EraseUnstored
 }
 
 /**
@@ -339,8 +338,8 @@ export function createResponses(deps: ResponsesDeps) {
     remove: async (caller: Caller, id: string): Promise<DeletionResult | undefined> =>
       removeResponse(caller, await findStored(caller, id)),
 
-    /** Begins to delete a response that is not to be stored: its caller has the answer. */
-    forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
+    /** Deletes a response that is not to be stored, or begins to: its caller has the answer. */
+    forget: deps.eraseUnstored,
   }
 }
 

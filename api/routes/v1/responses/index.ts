@@ -236,9 +236,10 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     return async () => {
       // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and also
       // when this deletion cannot begin.
-      if (isStored || (canRejoin && endOf(feed.view) === undefined)) return
+      const isOver = endOf(feed.view) !== undefined
+      if (isStored || (canRejoin && !isOver)) return
       await responses
-        .forget(run)
+        .forget(run, { isOver })
         .catch((error: unknown) =>
           request.log.warn({ err: error }, 'a response that is not to be stored stays for now'),
         )

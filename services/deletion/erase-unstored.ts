@@ -1,0 +1,66 @@
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import type { BudgetCounting } from '../budgets/counting.ts'
+import type { Collections } from '../collections.ts'
+import type { RunStream } from '../runs/run-stream.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
+import { startThreadDeletion } from './start-thread-deletion.ts'
+
+interface EraseUnstoredDeps {
+  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'toolCalls' | 'attachments' | 'feedback'>
+  transaction: RunInTransaction
+  budgetCounting: Pick<BudgetCounting, 'settleStored'>
+  stream: Pick<RunStream, 'erase' | 'forgetThreads'>
+  workflows: Pick<WorkflowClient, 'start'>
+}
+
+type UnstoredRun = Pick<RunRecord, 'thread_id' | 'user_id' | 'project_id'>
+
+export type EraseUnstored = ReturnType<typeof createEraseUnstored>
+
+/**
+ * Erases the thread of an answer that is not to be stored, in one transaction: nobody else has known it, so it needs no
+ * receipt. A thread whose run goes on, or has asked other assistants, is left to the workflow of deletions.
+ */
+export function createEraseUnstored({
+  collections,
+  transaction,
+  budgetCounting,
+  stream,
+  workflows,
+}: EraseUnstoredDeps) {
+  const { threads, runs, checkpoints, toolCalls, attachments, feedback } = collections
+
+  /** `isOver`: the caller has seen the end of the answer. */
+  return async (run: UnstoredRun, { isOver }: { isOver: boolean }): Promise<void> => {
+    if (isOver && (await eraseAtOnce(run.thread_id))) return
+    await startThreadDeletion(workflows, { ...run, _id: run.thread_id })
+  }
+
+  /** False if the thread stays. */
+  async function eraseAtOnce(threadId: string): Promise<boolean> {
+    const ofThread = { thread_id: threadId }
+    const ended = await runs
+      .find(ofThread, { thread_id: 1, status: 1, budgets: 1 })
+      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'budgets'>[]>()
+    if (ended.some(isOpenRun) || (await threads.exists({ asked_from: threadId })) !== null) return false
+    // Its workflow may not have counted the cost yet.
+    for (const run of ended) await budgetCounting.settleStored(run)
+    const isErased = await transaction(async (session) => {
+      const unstored = { _id: threadId, expires_at: { $exists: true }, deleting: { $ne: true } }
+      const { deletedCount } = await threads.deleteOne(unstored, { session })
+      if (deletedCount === 0) return false
+      await runs.deleteMany(ofThread, { session })
+      await checkpoints.deleteMany(ofThread, { session })
+      await toolCalls.deleteMany(ofThread, { session })
+      await attachments.deleteMany(ofThread, { session })
+      await feedback.deleteMany(ofThread, { session })
+      return true
+    })
+    if (!isErased) return false
+    // Fences stay for as long as streams do, so that no attempt that was taken over writes there again.
+    await stream.erase(ended.map(({ _id }) => _id))
+    await stream.forgetThreads([threadId])
+    return true
+  }
+}
