@@ -1,3 +1,4 @@
+import { abilitiesOf } from '../infra/model/known-models.ts'
 import { createModelByKind } from '../infra/model/model-by-kind.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
 import { createModelServers } from '../infra/model/model-server.ts'
@@ -17,20 +18,26 @@ export type Administration = ReturnType<typeof composeAdministration>
 
 /** Operations for operators, except clean-ups. */
 export function composeAdministration(
-  { settings, infra, collections, transaction, secretBox, models }: Core,
+  { settings, infra, collections, transaction, secretBox, models, dialects }: Core,
   { accounts, runs }: { accounts: Pick<Accounts, 'usageOf'>; runs: Pick<Runs, 'cancel'> },
 ) {
   const { ownFetch } = infra.outbound
   const servers = createModelServers(ownFetch)
   return {
     models: createModelOperation({
-      settings: createModelSettings({ collections, secretBox, models }),
+      settings: createModelSettings({
+        collections,
+        secretBox,
+        models,
+        facts: { abilitiesOf, learntOf: dialects.learnt },
+      }),
       servers,
       tryModel: createTryModel({
         // The addresses are those of operators, so nothing needs the guard.
         chat: createModelByKind({
           ownFetch,
           guardedFetch: ownFetch,
+          dialects,
           silenceMs: settings.modelSilenceSeconds * 1000,
         }),
         servers,

@@ -1,5 +1,6 @@
 import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
+import { createDialects } from '../infra/model/dialects.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRateCounter } from '../infra/redis/rate-counter.ts'
@@ -81,6 +82,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     collections,
     transaction,
     tracing: infra.tracing,
+    dialects: createDialects(),
     secretBox,
     requestHashes: createRequestHashes(settings.secretsKey, settings.secretsKeyPrevious),
     assistantConfigs,

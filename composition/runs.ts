@@ -73,6 +73,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
         ownFetch: infra.outbound.ownFetch,
         guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
         silenceMs: settings.modelSilenceSeconds * 1000,
+        dialects: core.dialects,
       }),
       providers: () => core.models.current().providers,
       onFallback: (from, to, failure) =>

@@ -12,6 +12,20 @@ export interface ProvidedModel {
   baseUrl: string
   apiKey: string
   contextTokens: number | undefined
+  /** What operators say of it. */
+  abilities?: ModelAbilities
+}
+
+/** What a model can do. Absent: not known. */
+export interface ModelAbilities {
+  pictures?: boolean
+  tools?: boolean
+  thinking?: boolean
+}
+
+/** What operators say of a model, as it is stored and in settings. */
+export function abilitiesIn({ pictures, tools }: Pick<ModelAbilities, 'pictures' | 'tools'>): ModelAbilities {
+  return { ...(pictures === undefined ? {} : { pictures }), ...(tools === undefined ? {} : { tools }) }
 }
 
 export interface ProviderSettings {

@@ -5893,6 +5893,11 @@ export interface components {
                 /** @description The server's own name of it. */
                 provider_model: string;
                 context_tokens: number | null;
+                pictures: boolean | null;
+                tools: boolean | null;
+                thinking: boolean | null;
+                /** @description How its requests are written since it refused others, in the last hour, by this process. */
+                learnt: string[];
             }[];
         };
         /**
@@ -5947,6 +5952,8 @@ export interface components {
                 id: string;
                 provider_model?: string;
                 context_tokens?: number;
+                pictures?: boolean | null;
+                tools?: boolean | null;
             }[];
         };
         /**

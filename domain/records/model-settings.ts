@@ -33,6 +33,9 @@ export interface ModelServerModel {
   /** The server's own name of it, if it differs. */
   provider_model?: string
   context_tokens?: number
+  /** Whether it sees pictures and calls tools; absent: what is known of it. */
+  pictures?: boolean
+  tools?: boolean
 }
 
 export const modelSettingsId = 'models'

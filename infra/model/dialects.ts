@@ -34,6 +34,8 @@ export const habits = [
   'max_completion_tokens',
   /** All system messages are one, at the beginning. */
   'one_system_message',
+  /** The instructions are those of a developer. */
+  'developer_role',
   /** There is no system message: its text begins the first message of the user. */
   'system_in_first_message',
   /** Messages of user and model take turns. */
@@ -109,7 +111,11 @@ function usualTraits({ baseUrl = defaultBaseUrl, model }: ServedBy): Set<Trait> 
   const { hostname } = new URL(baseUrl)
   const traits = new Set<Trait>()
   // Every model there takes it, and those that think take no other.
-  if (hostname === 'api.openai.com') traits.add('max_completion_tokens')
+  if (hostname === 'api.openai.com') {
+    traits.add('max_completion_tokens')
+    // Models that think take instructions from developers.
+    if (/^(?:o\d|gpt-5)/.test(model) && !/^o1-(?:mini|preview)/.test(model)) traits.add('developer_role')
+  }
   if (hostname === 'generativelanguage.googleapis.com') {
     traits.add('plain_schemas')
     traits.add('plain_strict_schemas')

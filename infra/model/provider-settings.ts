@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
 import { noKey } from '../../domain/model-catalog.ts'
-import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
+import { type ProviderSettings, abilitiesIn, noProviders } from '../../domain/provided-models.ts'
 import { providerKinds, usualBaseUrls, usualKind } from '../../domain/provider-kinds.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
@@ -14,6 +14,9 @@ const Model = Type.Object(
     /** The provider's own name, if it differs. */
     provider_model: Type.Optional(name),
     context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: 100_000_000 })),
+    /** Whether it sees pictures and calls tools; default: what is known of it. */
+    pictures: Type.Optional(Type.Boolean()),
+    tools: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
@@ -66,6 +69,7 @@ export function readProviders(
       baseUrl: (baseUrl ?? '').replace(/\/+$/, ''),
       apiKey: key ?? noKey,
       contextTokens: model.context_tokens,
+      abilities: abilitiesIn(model),
     }))
   })
   const known = new Set(models.map(({ id }) => id))

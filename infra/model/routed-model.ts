@@ -3,6 +3,8 @@ import { smallestOf } from '../../domain/extremes.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from '../../domain/provided-models.ts'
 import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
+import { abilitiesOf } from './known-models.ts'
+import { cannot, unableTo, withoutPictures } from './unable.ts'
 
 interface RoutedModelOptions {
   chat: ChatModel
@@ -26,7 +28,7 @@ const passingTypes = new Set<ModelFailure['type']>([
 /**
  * Asks the provider that has the model. If it fails before any of its answer arrived, the next provider of the same
  * model is asked, then the models that the settings name as its fallbacks. Runs on a user's own account, and models
- * that no provider has, go where the request says. A fallback that answers is named before its answer.
+ * that no provider has, go where the request says. Providers whose model cannot do what the request needs are not asked. A fallback that answers is named before its answer.
  */
 export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOptions): ChatModel {
   return {
@@ -37,7 +39,11 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
         yield* chat.stream(request)
         return
       }
-      for (const [index, candidate] of candidates.entries()) {
+      const able = candidates.filter((candidate) => unableTo(abilitiesOf(candidate), request) === undefined)
+      const [first] = candidates
+      if (able.length === 0 && first !== undefined)
+        throw cannot(unableTo(abilitiesOf(first), request) ?? 'cannot answer this')
+      for (const [index, candidate] of able.entries()) {
         let isAnswering = false
         try {
           for await (const delta of chat.stream(requestTo(candidate, request))) {
@@ -47,7 +53,7 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
           }
           return
         } catch (error) {
-          const next = candidates[index + 1]
+          const next = able[index + 1]
           const canPass = error instanceof ModelFailure && passingTypes.has(error.type)
           if (isAnswering || next === undefined || !canPass || request.signal.aborted) throw error
           onFallback(candidate, next, error)
@@ -57,8 +63,10 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
   }
 }
 
-function requestTo({ kind, apiKey, baseUrl, providerModel }: ProvidedModel, request: ChatRequest): ChatRequest {
-  return { ...request, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
+function requestTo(candidate: ProvidedModel, request: ChatRequest): ChatRequest {
+  const { kind, apiKey, baseUrl, providerModel } = candidate
+  const messages = abilitiesOf(candidate).pictures === false ? withoutPictures(request.messages) : request.messages
+  return { ...request, messages, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
 }
 
 /** The smallest window among those that may be asked, so that the conversation fits each of them. */

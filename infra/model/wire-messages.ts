@@ -16,6 +16,8 @@ export function wireMessages(messages: PromptMessage[], traits: ReadonlySet<Trai
   if (traits.has('system_in_first_message')) wire = systemInFirstMessage(oneSystemMessage(wire))
   if (traits.has('turns_alternate')) wire = inTurns(wire)
   if (traits.has('text_content')) wire = wire.map(withTextContent)
+  if (traits.has('developer_role'))
+    wire = wire.map((message) => (message.role === 'system' ? { ...message, role: 'developer' } : message))
   return wire
 }
 

@@ -11,13 +11,14 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { LiveModels } from './live-models.ts'
 import type { ServerAccount } from './model-servers.ts'
-import { type OperatorView, accountOfServer, operatorView } from './operator-view.ts'
+import { type ModelFacts, type OperatorView, accountOfServer, operatorView } from './operator-view.ts'
 import { type ModelServerChange, resealed, serverAfter } from './server-record.ts'
 
 interface ModelSettingsDeps {
   collections: Pick<Collections, 'modelSettings'>
   secretBox: SecretBox
   models: Pick<LiveModels, 'environment' | 'current' | 'take'>
+  facts: ModelFacts
 }
 
 export interface ModelChoices {
@@ -36,7 +37,7 @@ const triesMax = 10
 export type ModelSettings = ReturnType<typeof createModelSettings>
 
 /** What operators set about models, besides the settings of the environment. */
-export function createModelSettings({ collections, secretBox, models }: ModelSettingsDeps) {
+export function createModelSettings({ collections, secretBox, models, facts }: ModelSettingsDeps) {
   const { modelSettings } = collections
 
   async function read(): Promise<ModelSettingsRecord> {
@@ -71,7 +72,7 @@ export function createModelSettings({ collections, secretBox, models }: ModelSet
   }
 
   function view(record: ModelSettingsRecord): OperatorView {
-    return operatorView(models.environment, record, models.current(), secretBox)
+    return operatorView(models.environment, record, models.current(), { secretBox, facts })
   }
 
   return {

@@ -2,6 +2,7 @@ import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog
 import { noKey } from '../../domain/model-catalog.ts'
 import { type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
+import { type ModelAbilities, type ProvidedModel, abilitiesIn } from '../../domain/provided-models.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -20,7 +21,25 @@ export interface ServerView {
   /** `unreadable`: sealed under a key that this process does not have. */
   key: 'none' | 'set' | 'unreadable'
   key_hint: string
-  models: { id: string; provider_model: string; context_tokens: number | null }[]
+  models: ModelView[]
+}
+
+export interface ModelView {
+  id: string
+  provider_model: string
+  context_tokens: number | null
+  /** What it can do, as operators say or as is known of it; null: not known. */
+  pictures: boolean | null
+  tools: boolean | null
+  thinking: boolean | null
+  /** What was learnt about its requests in the last hour, by this process. */
+  learnt: string[]
+}
+
+/** What is known of models beside the settings. */
+export interface ModelFacts {
+  abilitiesOf(model: Pick<ProvidedModel, 'kind' | 'baseUrl' | 'providerModel' | 'abilities'>): ModelAbilities
+  learntOf(served: { baseUrl: string; model: string }): string[]
 }
 
 /** What operators see of the models. Contains no keys. */
@@ -39,7 +58,7 @@ export function operatorView(
   environment: EnvironmentModels,
   record: ModelSettingsRecord,
   catalog: ModelCatalog,
-  secretBox: Pick<SecretBox, 'open'>,
+  { secretBox, facts }: { secretBox: Pick<SecretBox, 'open'>; facts: ModelFacts },
 ): OperatorView {
   const storedFallbacks = parseOwnJson<Record<string, string[]>>(record.fallbacks_json)
   const storedPrices = record.prices_json === undefined ? undefined : parseModelPrices(record.prices_json)
@@ -47,9 +66,9 @@ export function operatorView(
   const isNamed = environment.defaultModel === catalog.defaultModel
   return {
     servers: [
-      ...environmentServers(environment),
-      ...record.servers.map((server) => storedServer(server, secretBox)),
-      ...foundServers(environment, record),
+      ...environmentServers(environment, facts),
+      ...record.servers.map((server) => storedServer(server, { secretBox, facts })),
+      ...foundServers(environment, record, facts),
     ],
     default_model: catalog.defaultModel,
     default_source: isNamed ? (catalog.isDemo ? 'demo' : 'environment') : defaultSource(record, catalog),
@@ -99,7 +118,7 @@ function providerNames({ providers }: EnvironmentModels): string[] {
   return [...new Set(providers.models.map(({ provider }) => provider))]
 }
 
-function environmentServers(environment: EnvironmentModels): ServerView[] {
+function environmentServers(environment: EnvironmentModels, facts: ModelFacts): ServerView[] {
   const { account, isDemo, providers } = environment
   const ofModels = providerNames(environment).map((name, place) => {
     const models = providers.models.filter(({ provider }) => provider === name)
@@ -112,11 +131,7 @@ function environmentServers(environment: EnvironmentModels): ServerView[] {
       source: 'environment' as const,
       key: keyState(apiKey),
       key_hint: '',
-      models: models.map(({ id, providerModel, contextTokens }) => ({
-        id,
-        provider_model: providerModel,
-        context_tokens: contextTokens ?? null,
-      })),
+      models: models.map((model) => modelView(model, facts)),
     }
   })
   if (account === undefined) return ofModels
@@ -137,7 +152,7 @@ function environmentServers(environment: EnvironmentModels): ServerView[] {
 }
 
 /** Those that were found and not stored yet. */
-function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRecord): ServerView[] {
+function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRecord, facts: ModelFacts): ServerView[] {
   const shown = found.map(({ name, baseUrl, models }, place) => ({
     server_id: `found-${place}`,
     name,
@@ -146,7 +161,7 @@ function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRe
     source: 'found' as const,
     key: 'none' as const,
     key_hint: '',
-    models: models.map(({ id, contextTokens }) => ({ id, provider_model: id, context_tokens: contextTokens ?? null })),
+    models: models.map(({ id, contextTokens }) => modelView({ id, providerModel: id, baseUrl, contextTokens }, facts)),
   }))
   return shown.filter(({ base_url: url }) => !servers.some((server) => server.base_url === url))
 }
@@ -155,7 +170,10 @@ function keyState(apiKey: string): 'none' | 'set' {
   return apiKey === noKey ? 'none' : 'set'
 }
 
-function storedServer(server: ModelServerRecord, secretBox: Pick<SecretBox, 'open'>): ServerView {
+function storedServer(
+  server: ModelServerRecord,
+  { secretBox, facts }: { secretBox: Pick<SecretBox, 'open'>; facts: ModelFacts },
+): ServerView {
   const key = keyOf(server, secretBox)
   return {
     server_id: server.server_id,
@@ -165,11 +183,36 @@ function storedServer(server: ModelServerRecord, secretBox: Pick<SecretBox, 'ope
     source: 'stored',
     key: key === undefined ? 'unreadable' : server.sealed_key === undefined ? 'none' : 'set',
     key_hint: server.key_hint,
-    models: server.models.map(({ id, provider_model, context_tokens }) => ({
-      id,
-      provider_model: provider_model ?? id,
-      context_tokens: context_tokens ?? null,
-    })),
+    models: server.models.map((model) =>
+      modelView(
+        {
+          id: model.id,
+          kind: server.kind,
+          baseUrl: server.base_url,
+          providerModel: model.provider_model ?? model.id,
+          contextTokens: model.context_tokens,
+          abilities: abilitiesIn(model),
+        },
+        facts,
+      ),
+    ),
+  }
+}
+
+function modelView(
+  model: Omit<ProvidedModel, 'apiKey' | 'provider'>,
+  { abilitiesOf, learntOf }: ModelFacts,
+): ModelView {
+  const { id, baseUrl, providerModel, contextTokens } = model
+  const { pictures, tools, thinking } = abilitiesOf(model)
+  return {
+    id,
+    provider_model: providerModel,
+    context_tokens: contextTokens ?? null,
+    pictures: pictures ?? null,
+    tools: tools ?? null,
+    thinking: thinking ?? null,
+    learnt: learntOf({ baseUrl, model: providerModel }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { invalidInput } from '../../domain/errors.ts'
+import { abilitiesIn } from '../../domain/provided-models.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -10,8 +11,11 @@ export interface ModelServerChange {
   base_url: string
   /** Absent: the key stays, if the address stays. Null: no key. */
   api_key?: string | null
-  models: ModelServerModel[]
+  models: GivenModel[]
 }
+
+/** Absent abilities stay as they are; null: what is known of the model. */
+type GivenModel = Omit<ModelServerModel, 'pictures' | 'tools'> & { pictures?: boolean | null; tools?: boolean | null }
 
 /** A server after an operator's change. */
 export function serverAfter(
@@ -27,7 +31,12 @@ export function serverAfter(
     ...(kind === undefined || kind === usualKind ? {} : { kind }),
     base_url: baseUrl,
     key_hint: '',
-    models: distinct(served),
+    models: distinct(served).map((model) =>
+      modelAfter(
+        model,
+        known?.models.find(({ id }) => id === model.id),
+      ),
+    ),
   }
   if (key) return { ...facts, key_hint: hintOf(key), sealed_key: secretBox.seal(key, keyContext(serverId, baseUrl)) }
   // A key was given for its address: it is never sent to another one.
@@ -47,7 +56,15 @@ function hintOf(key: string): string {
   return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
 }
 
-function distinct(models: ModelServerModel[]): ModelServerModel[] {
+function modelAfter({ pictures, tools, ...model }: GivenModel, known: ModelServerModel | undefined): ModelServerModel {
+  const abilities = {
+    pictures: (pictures === undefined ? known?.pictures : pictures) ?? undefined,
+    tools: (tools === undefined ? known?.tools : tools) ?? undefined,
+  }
+  return { ...model, ...abilitiesIn(abilities) }
+}
+
+function distinct(models: GivenModel[]): GivenModel[] {
   const ids = new Set(models.map(({ id }) => id))
   if (ids.size < models.length) throw invalidInput(['body', 'models'], 'two models have the same name')
   return models

@@ -1,5 +1,6 @@
 import { type StoredModels, noKey } from '../../domain/model-catalog.ts'
 import { parseModelPrices } from '../../domain/model-prices.ts'
+import { abilitiesIn } from '../../domain/provided-models.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -19,6 +20,7 @@ export function storedModels(record: ModelSettingsRecord, secretBox: Pick<Secret
         baseUrl: server.base_url,
         apiKey,
         contextTokens: model.context_tokens,
+        abilities: abilitiesIn(model),
       }))
     }),
     defaultModel: record.default_model,

@@ -163,7 +163,16 @@ describe('the settings of models that operators make', () => {
       expect(requests[0]).toMatchObject({ url: '/v1/models?limit=1000', headers: { 'x-api-key': key } })
       const models = [{ id: 'claude', provider_model: 'claude-sonnet-4-5' }]
       const { body } = await put('native', { name: 'Native', ...place, models })
-      expect(serverIn(body, 'native')).toMatchObject({ kind: 'anthropic', key: 'set', base_url: `${server.url}/v1` })
+      expect(serverIn(body, 'native')).toMatchObject({
+        kind: 'anthropic',
+        key: 'set',
+        base_url: `${server.url}/v1`,
+        models: [{ id: 'claude', pictures: true, tools: true, thinking: true, learnt: [] }],
+      })
+      const blind = await put('native', { name: 'Native', ...place, models: [{ ...models[0], pictures: false }] })
+      expect(serverIn(blind.body, 'native').models[0]).toMatchObject({ pictures: false, tools: true })
+      const kept = await put('native', { name: 'Native', ...place, models })
+      expect(serverIn(kept.body, 'native').models[0].pictures).toBe(false)
       const worker = service.worker?.platform.core.models
       const sees = () => worker?.current().providers.models.some(({ kind }) => kind === 'anthropic') || undefined
       await eventually('the worker to see it', async () => sees())

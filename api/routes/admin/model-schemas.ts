@@ -16,6 +16,9 @@ const ModelPrice = {
 }
 const BaseUrl = Type.String({ minLength: 8, maxLength: 2000, pattern: '^https?://' })
 const Key = Type.String({ minLength: 1, maxLength: 2000 })
+const Ability = nullable(
+  Type.Unsafe<boolean>({ type: 'boolean', description: 'Absent: as it is. Null: what is known of the model.' }),
+)
 const Source = Type.Enum(['environment', 'stored', 'found', 'demo', 'automatic'], { title: 'ModelSource' })
 
 const ModelServer = Type.Object(
@@ -32,6 +35,12 @@ const ModelServer = Type.Object(
         id: Type.String({ description: 'The name by which assistants choose it.' }),
         provider_model: Type.String({ description: "The server's own name of it." }),
         context_tokens: nullable(Type.Integer()),
+        pictures: nullable(Type.Boolean({ description: 'Whether it sees pictures. Null: not known.' })),
+        tools: nullable(Type.Boolean({ description: 'Whether it calls tools. Null: not known.' })),
+        thinking: nullable(Type.Boolean({ description: 'Whether it thinks. Null: not known.' })),
+        learnt: Type.Array(Type.String(), {
+          description: 'How its requests are written since it refused others, in the last hour, by this process.',
+        }),
       }),
     ),
   },
@@ -69,6 +78,8 @@ export const ModelServerRequest = Type.Object(
         id: ModelName,
         provider_model: Type.Optional(ModelName),
         context_tokens: Type.Optional(Window),
+        pictures: Type.Optional(Ability),
+        tools: Type.Optional(Ability),
       }),
       { maxItems: servedModelsMax },
     ),

@@ -12,7 +12,12 @@ const server = new Schema(
     base_url: text,
     sealed_key: String,
     key_hint: { type: String, default: '' },
-    models: [new Schema({ id: text, provider_model: String, context_tokens: Number }, { _id: false, id: false })],
+    models: [
+      new Schema(
+        { id: text, provider_model: String, context_tokens: Number, pictures: Boolean, tools: Boolean },
+        { _id: false, id: false },
+      ),
+    ],
   },
   { _id: false },
 )

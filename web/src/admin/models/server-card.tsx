@@ -43,9 +43,12 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
         <p className="muted small">{server.source === 'demo' ? t.demoServer : t.anyModel}</p>
       )}
       <ul>
-        {models.map(({ id, context_tokens: window }) => (
+        {models.map(({ id, context_tokens: window, ...facts }) => (
           <li key={id} className="model-row">
-            <span className="break">{id}</span>
+            <span className="break">
+              {id}
+              <span className="muted small">{factsOf(facts)}</span>
+            </span>
             <span className="muted small nowrap">{window === null ? '' : t.window(formatTokens(window))}</span>
             <Button size="small" onClick={() => setTried(id)}>
               {t.try}
@@ -103,4 +106,17 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
       )}
     </div>
   )
+}
+
+type Facts = Pick<ModelServer['models'][number], 'pictures' | 'tools' | 'thinking' | 'learnt'>
+
+/** What the model can do, as far as that is known, and how its requests are written since it refused others. */
+function factsOf({ pictures, tools, thinking, learnt }: Facts): string {
+  const known = [
+    ...(pictures === null ? [] : [pictures ? t.pictures : t.noPictures]),
+    ...(tools === null ? [] : [tools ? t.tools : t.noTools]),
+    ...(thinking ? [t.thinks] : []),
+    ...(learnt.length === 0 ? [] : [t.learnt(learnt.join(', '))]),
+  ]
+  return known.map((fact) => ` · ${fact}`).join('')
 }

@@ -1,0 +1,29 @@
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { ModelAbilities } from '../../domain/provided-models.ts'
+import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
+
+const unseen = { type: 'text' as const, text: '[A picture that this model cannot see.]' }
+
+/** What the request asks of a model that cannot do it; undefined if it can, or nobody knows. */
+export function unableTo({ pictures, tools }: ModelAbilities, request: ChatRequest): string | undefined {
+  const newest = request.messages.findLast(({ role }) => role === 'user')
+  if (pictures === false && newest !== undefined && hasPicture(newest)) return 'sees no pictures'
+  return tools === false && request.tools.length > 0 ? 'calls no tools' : undefined
+}
+
+/** Pictures of earlier messages become words for a model that sees none. */
+export function withoutPictures(messages: PromptMessage[]): PromptMessage[] {
+  return messages.map((message) =>
+    message.role === 'user' && hasPicture(message) && typeof message.content !== 'string'
+      ? { ...message, content: message.content.map((part) => (part.type === 'image_url' ? unseen : part)) }
+      : message,
+  )
+}
+
+export function cannot(what: string): ModelFailure {
+  return new ModelFailure(`The model ${what}.`, { statusCode: 400, type: 'model_refused_request', retryable: false })
+}
+
+function hasPicture(message: PromptMessage): boolean {
+  return typeof message.content !== 'string' && !!message.content?.some(({ type }) => type === 'image_url')
+}

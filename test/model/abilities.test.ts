@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import type { ProvidedModel } from '../../domain/provided-models.ts'
+import { contextWindowOf } from '../../infra/model/context-window.ts'
+import { abilitiesOf } from '../../infra/model/known-models.ts'
+import { createRoutedModel } from '../../infra/model/routed-model.ts'
+import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
+import { modelBefore, chunk, stop } from './ask.ts'
+
+const picture: PromptMessage = {
+  role: 'user',
+  content: [
+    { type: 'text', text: 'What is this?' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+  ],
+}
+const tool = { name: 'weather', description: '', parameters: { type: 'object' } }
+
+/** A model at these providers, and which of them was asked with what. */
+function routed(providers: Partial<ProvidedModel>[]) {
+  const asked: ChatRequest[] = []
+  const model = createRoutedModel({
+    chat: {
+      async *stream(request) {
+        asked.push(request)
+        yield { type: 'text', text: 'Seen.' }
+      },
+    },
+    providers: () => ({
+      models: providers.map((provider, place) => ({
+        id: 'shared',
+        provider: `p${place}`,
+        providerModel: `m${place}`,
+        baseUrl: 'https://models.example/v1',
+        apiKey: 'k',
+        contextTokens: undefined,
+        ...provider,
+      })),
+      fallbacks: new Map(),
+    }),
+    onFallback: () => undefined,
+  })
+  const ask = (request: Partial<ChatRequest>) =>
+    Array.fromAsync(
+      model.stream({
+        account: { apiKey: 'k', baseUrl: undefined, setByUser: false },
+        model: 'shared',
+        messages: [],
+        tools: [],
+        temperature: undefined,
+        maxTokens: undefined,
+        sampling: {},
+        responseFormat: undefined,
+        signal: new AbortController().signal,
+        ...request,
+      }),
+    )
+  return { asked, ask }
+}
+
+test('a model that sees no pictures is not asked about one, and calls no tools it does not know', async () => {
+  const blind = routed([{ abilities: { pictures: false } }])
+  await expect(blind.ask({ messages: [picture] })).rejects.toMatchObject({
+    statusCode: 400,
+    message: 'The model sees no pictures.',
+  })
+  const idle = routed([{ abilities: { tools: false } }])
+  await expect(idle.ask({ tools: [tool] })).rejects.toThrow('The model calls no tools.')
+  expect([...blind.asked, ...idle.asked]).toEqual([])
+})
+
+test('of several providers those are asked that can do what is needed', async () => {
+  const { asked, ask } = routed([{ abilities: { pictures: false } }, {}])
+  await ask({ messages: [picture] })
+  await ask({ messages: [{ role: 'user', content: 'Hello' }] })
+  expect(asked.map(({ model }) => model)).toEqual(['m1', 'm0'])
+})
+
+test('pictures of earlier messages become words for a model that sees none', async () => {
+  const { asked, ask } = routed([{ abilities: { pictures: false } }])
+  await ask({ messages: [picture, { role: 'assistant', content: 'A cat.' }, { role: 'user', content: 'And now?' }] })
+  expect(JSON.stringify(asked[0]?.messages)).toContain('[A picture that this model cannot see.]')
+  expect(JSON.stringify(asked[0]?.messages)).not.toContain('iVBORw0KGgo=')
+})
+
+test('what is known of a model holds at its maker, and operators know better', () => {
+  const atMaker = { kind: 'anthropic', baseUrl: 'https://gateway.example', providerModel: 'claude-sonnet-4-5' } as const
+  expect(abilitiesOf(atMaker)).toEqual({ pictures: true, tools: true, thinking: true })
+  expect(abilitiesOf({ ...atMaker, abilities: { pictures: false } })).toMatchObject({ pictures: false, tools: true })
+  const elsewhere = { baseUrl: 'http://127.0.0.1:8000/v1', providerModel: 'claude-sonnet-4-5' }
+  expect(abilitiesOf(elsewhere)).toEqual({})
+  expect(abilitiesOf({ ...elsewhere, baseUrl: 'https://api.openai.com/v1', providerModel: 'constructor' })).toEqual({})
+  expect(contextWindowOf('claude-sonnet-4-5', 1)).toBe(200_000)
+  expect(contextWindowOf('gpt-4o-mini', 1)).toBe(128_000)
+  expect(contextWindowOf('somebody/elses-model', 1)).toBe(1)
+})
+
+test('a model that thinks gets its instructions from a developer, where it takes them', async () => {
+  const roleAt = async (baseUrl: string, model: string) => {
+    const server = modelBefore(() => [chunk({ content: 'Hello.' }), stop], { baseUrl })
+    await server.ask({
+      model,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    })
+    return server.sent[0].messages[0].role
+  }
+  expect(await roleAt('https://api.openai.com/v1', 'gpt-5-mini')).toBe('developer')
+  expect(await roleAt('https://api.openai.com/v1', 'o1-mini')).toBe('system')
+  expect(await roleAt('https://api.openai.com/v1', 'gpt-4o')).toBe('system')
+  expect(await roleAt('http://127.0.0.1:8000/v1', 'gpt-5-mini')).toBe('system')
+})
