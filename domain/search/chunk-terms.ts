@@ -30,10 +30,17 @@ function isWord(term: string): boolean {
   return /^\p{Script=Latin}+$/u.test(term)
 }
 
-const mixed = /^(?=.*\d)(?=.*\p{L})[\p{L}\d]+$/u
-
 /** The numbers and the words in a name such as `FY2018`. */
 function partsOf(term: string): string[] {
-  if (!mixed.test(term)) return []
-  return (term.match(/\d+|\p{L}+/gu) ?? []).filter((part) => part.length > 1)
+  return isMixed(term) ? (term.match(/\d+|\p{L}+/gu) ?? []).filter((part) => part.length > 1) : []
+}
+
+/** Looked at code by code, because every word of every text is. */
+function isMixed(term: string): boolean {
+  let digits = 0
+  for (let at = 0; at < term.length; at++) {
+    const code = term.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) digits++
+  }
+  return digits > 0 && digits < term.length
 }

@@ -234,7 +234,7 @@ describe('lancedb', () => {
   })
 
   it('finds words alone while there is no model', async () => {
-    const store = createLanceStore(join(folder, 'words'))
+    const store = createLanceStore(join(folder, 'words-only'))
     const texts = harbour.map(({ text }) => text)
     const vectors = await wordsOnlyEmbedder.embed(texts)
     await store.upsert(
