@@ -24,6 +24,7 @@ const calls: Record<string, string[]> = {
     'arguments of a call, as the service stored them',
   ],
   'infra/model/provider-settings.ts': ["the operator's setting MODELS"],
+  'services/tools/mcp.ts': ['text that JSON.stringify has just made'],
 }
 
 /** Packages that parse what other servers send, by the files that use them, and what is done about it. */

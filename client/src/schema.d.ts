@@ -6244,6 +6244,11 @@ export interface components {
          */
         StreamMode: "messages" | "deltas";
         /**
+         * RunReasoningEffort
+         * @enum {unknown}
+         */
+        RunReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+        /**
          * ClientFunction
          * @description A function that the client of a run executes.
          */
@@ -6339,6 +6344,8 @@ export interface components {
             stream_mode?: components["schemas"]["StreamMode"];
             /** @description Answers in place of the assistant's model, such as one of `GET /user/models`. */
             model?: string;
+            /** @description How hard the model thinks in this run; default: as the assistant says. */
+            reasoning_effort?: components["schemas"]["RunReasoningEffort"];
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];
@@ -6866,6 +6873,8 @@ export interface components {
             stream_mode?: components["schemas"]["StreamMode"];
             /** @description Answers in place of the assistant's model, such as one of `GET /user/models`. */
             model?: string;
+            /** @description How hard the model thinks in this run; default: as the assistant says. */
+            reasoning_effort?: components["schemas"]["RunReasoningEffort"];
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];

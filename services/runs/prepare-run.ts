@@ -76,6 +76,7 @@ export interface RunRequest {
   tools?: ClientFunction[]
   tool_choice?: ToolChoice
   parallel_tool_calls?: boolean
+  reasoning_effort?: NonNullable<RunOverrides['reasoning_effort']>
   client_calls?: ClientCallMode
   client_calls_expire_seconds?: number
   model?: string
@@ -114,11 +115,13 @@ export function createPrepareRun({ threads, assistants, downloads }: PrepareRunD
 
 function overridesOf(request: RunRequest): RunOverrides {
   const { tools = [], tool_choice: choice, parallel_tool_calls: parallel, client_calls: mode } = request
+  const { reasoning_effort: effort } = request
   const { client_calls_expire_seconds: seconds, model } = request
   return {
     ...(tools.length === 0 ? {} : { tools_json: clientFunctionsText(tools, ['body', 'tools']) }),
     ...(choice === undefined ? {} : { tool_choice_json: JSON.stringify(choice) }),
     ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(mode === undefined ? {} : { client_calls: mode }),
     ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
     ...(model === undefined ? {} : { model }),

@@ -38,6 +38,16 @@ describe('what a model thinks', () => {
     expect((await talk.messages()).at(-1)?.data).toMatchObject({ content: 'Hello.', reasoning: 'The user greets me.' })
   })
 
+  it('is as hard as the run says, else as the assistant says', async () => {
+    const talk = await conversation(service, { 'type==agent/reasoning_effort': 'low' })
+    service.model.reply({ text: 'One.' })
+    await talk.stream('Hi')
+    service.model.reply({ text: 'Two.' })
+    await talk.stream('Hi', { reasoning_effort: 'high' })
+    const efforts = service.model.requests.slice(-2).map(({ body }) => Reflect.get(body, 'reasoning_effort'))
+    expect(efforts).toEqual(['low', 'high'])
+  })
+
   it('arrives in deltas before the answer', async () => {
     const talk = await conversation(service)
     service.model.reply({

@@ -7,6 +7,7 @@ import { objectFromJsonText } from '../../../domain/json-text.ts'
 import type { ModelPrices } from '../../../domain/model-prices.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import { eventIdPattern } from '../../../domain/event-ids.ts'
+import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import { clientCallModes, runStatuses } from '../../../domain/records/run.ts'
 import { knownCost } from '../../../services/budgets/cost-of-run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
@@ -64,6 +65,12 @@ export const CreateRunPayload = Type.Object(
         minLength: 1,
         maxLength: modelNameMax,
         description: "Answers in place of the assistant's model, such as one of `GET /user/models`.",
+      }),
+    ),
+    reasoning_effort: Type.Optional(
+      Type.Enum([...reasoningEfforts], {
+        title: 'RunReasoningEffort',
+        description: 'How hard the model thinks in this run; default: as the assistant says.',
       }),
     ),
     tools: Type.Optional(

@@ -189,6 +189,7 @@ export const configKey = {
   model: 'type==agent/model',
   systemMessage: 'type==agent/system_message',
   temperature: 'type==agent/temperature',
+  effort: 'type==agent/reasoning_effort',
   tools: 'type==agent/tools',
   retrievalDescription: 'type==agent/retrieval_description',
   maxSteps: 'type==agent/max_steps',

@@ -1,29 +1,35 @@
 import { useSyncExternalStore } from 'react'
 
-/** The model that was chosen for a chat; empty: that of the assistant. Kept in this browser. */
-const keyOf = (chat: string) => `assistant-platform.model.${chat}`
+/** What was chosen for a chat in place of what its assistant says: a model, and how hard it thinks. Kept in this browser. */
+const choices = ['model', 'effort'] as const
+type Choice = (typeof choices)[number]
+
+const keyOf = (choice: Choice, chat: string) => `assistant-platform.${choice}.${chat}`
 const listeners = new Set<() => void>()
 
-export const modelOfChat = (chat: string): string => localStorage.getItem(keyOf(chat)) ?? ''
+/** Empty: that of the assistant. */
+export const chosenFor = (choice: Choice, chat: string): string => localStorage.getItem(keyOf(choice, chat)) ?? ''
 
-export function chooseModel(chat: string, model: string): void {
-  if (model === '') localStorage.removeItem(keyOf(chat))
-  else localStorage.setItem(keyOf(chat), model)
+export function choose(choice: Choice, chat: string, value: string): void {
+  if (value === '') localStorage.removeItem(keyOf(choice, chat))
+  else localStorage.setItem(keyOf(choice, chat), value)
   for (const listener of listeners) listener()
 }
 
 /** A new chat has become one with an id. */
-export function moveModel(from: string, to: string): void {
-  chooseModel(to, modelOfChat(from))
-  chooseModel(from, '')
+export function moveChoices(from: string, to: string): void {
+  for (const choice of choices) {
+    choose(choice, to, chosenFor(choice, from))
+    choose(choice, from, '')
+  }
 }
 
-export function useModelOfChat(chat: string): string {
+export function useChosenFor(choice: Choice, chat: string): string {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    () => modelOfChat(chat),
+    () => chosenFor(choice, chat),
   )
 }

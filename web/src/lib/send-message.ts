@@ -1,5 +1,6 @@
 import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
-import { modelOfChat } from './chat-model.ts'
+import { chosenFor } from './chat-model.ts'
+import { effortOf } from './efforts.ts'
 import { newId } from './new-id.ts'
 import { keepSent } from './pictures.ts'
 import { follow } from './run-followers.ts'
@@ -27,7 +28,9 @@ export async function sendMessage({
   after,
 }: Sending): Promise<void> {
   const id = messageId ?? newId()
-  const model = modelOfChat(threadId)
+  const model = chosenFor('model', threadId)
+  const effort = effortOf(chosenFor('effort', threadId))
+  const chosen = { ...(model && { model }), ...(effort && { reasoning_effort: effort }) }
   const message = { id, content, ...(after === undefined ? {} : { after }) }
   if (pictures.length > 0) keepSent(id, pictures)
   addSent(threadId, message)
@@ -37,7 +40,7 @@ export async function sendMessage({
     const data = { ...message, content: images.length > 0 ? parts : content }
     const input = [{ type: 'HumanMessage' as const, data }]
     const run = await unwrap(
-      api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input, ...(model && { model }) } }),
+      api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input, ...chosen } }),
     )
     addSent(threadId, { ...message, runId: run.run_id })
     queryClient.setQueryData<Schemas['RunList']>(keys.runs(threadId), (list) => ({

@@ -941,6 +941,15 @@ export const de: typeof en = {
   modelPicker: {
     label: 'Modell',
     ofAssistant: 'Modell des Assistenten',
+    effort: 'Nachdenken',
+    effortOfAssistant: 'Nachdenken: wie üblich',
+    effortHelp: 'Wie lange das Modell vor der Antwort nachdenkt. Ein Modell, das nicht nachdenkt, übergeht es.',
+    efforts: {
+      none: 'Nachdenken: nicht',
+      low: 'Nachdenken: wenig',
+      medium: 'Nachdenken: etwas',
+      high: 'Nachdenken: viel',
+    },
     chatCost: (cost) => `Dieser Chat: ${cost}`,
     default: (model) => `Vorgabe (${model})`,
     other: 'Anderes …',

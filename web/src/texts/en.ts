@@ -928,6 +928,10 @@ export const en = {
   modelPicker: {
     label: 'Model',
     ofAssistant: 'Model of the assistant',
+    effort: 'Thinking',
+    effortOfAssistant: 'Thinking: as usual',
+    effortHelp: 'How hard the model thinks before it answers. A model that does not think ignores it.',
+    efforts: { none: 'Thinking: none', low: 'Thinking: a little', medium: 'Thinking: some', high: 'Thinking: much' },
     chatCost: (cost: string) => `This chat: ${cost}`,
     default: (model: string) => `Default (${model})`,
     other: 'Other …',

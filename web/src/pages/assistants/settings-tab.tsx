@@ -1,5 +1,6 @@
 import { type Assistant, api, configKey, keys, queryClient, unwrap, useProjects } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
+import { effortOf, efforts } from '../../lib/efforts.ts'
 import { say } from '../../lib/toasts.ts'
 import { wordsOf } from '../../lib/api.ts'
 import { texts } from '../../texts/index.ts'
@@ -52,6 +53,19 @@ export function SettingsTab({ assistant, state }: { assistant: Assistant; state:
           value={config[configKey.model] ?? ''}
           onValue={(value) => setConfig(configKey.model, value)}
         />
+        <SelectField
+          label={texts.modelPicker.effort}
+          help={texts.modelPicker.effortHelp}
+          value={config[configKey.effort] ?? ''}
+          onValue={(value) => setConfig(configKey.effort, effortOf(value))}
+        >
+          <option value="">{texts.modelPicker.effortOfAssistant}</option>
+          {efforts.map((effort) => (
+            <option key={effort} value={effort}>
+              {texts.modelPicker.efforts[effort]}
+            </option>
+          ))}
+        </SelectField>
         <details className="stack-small">
           <summary>{t.fineTuning}</summary>
           <div className="form-row">

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Schemas, keys } from '../../lib/api.ts'
-import { chooseModel, useModelOfChat } from '../../lib/chat-model.ts'
+import { choose, useChosenFor } from '../../lib/chat-model.ts'
+import { efforts } from '../../lib/efforts.ts'
 import { formatCost } from '../../lib/format.ts'
 import { texts } from '../../texts/index.ts'
 import { ModelOptions, useModels } from '../../ui/model-picker.tsx'
@@ -10,7 +11,8 @@ const t = texts.modelPicker
 /** Which model answers in a chat, and what the chat has cost so far. */
 export function ChatModel({ chat }: { chat: string }) {
   const models = useModels().data?.models ?? []
-  const chosen = useModelOfChat(chat)
+  const chosen = useChosenFor('model', chat)
+  const effort = useChosenFor('effort', chat)
   const cost = useCost(chat)
   return (
     <>
@@ -19,13 +21,26 @@ export function ChatModel({ chat }: { chat: string }) {
           className="composer-select"
           aria-label={t.label}
           value={chosen}
-          onChange={(event) => chooseModel(chat, event.target.value)}
+          onChange={(event) => choose('model', chat, event.target.value)}
         >
           <option value="">{t.ofAssistant}</option>
           <ModelOptions models={models} isShort />
           {chosen !== '' && !models.some(({ id }) => id === chosen) && <option value={chosen}>{chosen}</option>}
         </select>
       )}
+      <select
+        className="composer-select"
+        aria-label={t.effort}
+        value={effort}
+        onChange={(event) => choose('effort', chat, event.target.value)}
+      >
+        <option value="">{t.effortOfAssistant}</option>
+        {efforts.map((one) => (
+          <option key={one} value={one}>
+            {t.efforts[one]}
+          </option>
+        ))}
+      </select>
       {cost !== undefined && <span className="muted small">{t.chatCost(cost)}</span>}
     </>
   )

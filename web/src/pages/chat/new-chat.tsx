@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useState } from 'react'
 import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
-import { moveModel } from '../../lib/chat-model.ts'
+import { moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { moveUploads } from '../../lib/uploads.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
@@ -30,7 +30,7 @@ export function NewChat() {
     if (!assistant) return false
     try {
       const threadId = await newThread(nameOf(text) || texts.chat.pictures.title, assistant.assistant_id)
-      moveModel(newChatKey, threadId)
+      moveChoices(newChatKey, threadId)
       await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text, pictures })
       moveDraft(newChatKey, threadId)
       moveUploads(newChatKey, threadId)
