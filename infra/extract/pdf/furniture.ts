@@ -122,9 +122,9 @@ function numberIn(text: string): number | undefined {
   return /^\d/.test(found) ? Number(found) : romanValue(found.toLowerCase())
 }
 
-const romanDigits = new Map([...'ivxlc'].map((digit, index) => [digit, [1, 5, 10, 50, 100][index] ?? 0]))
+const romanDigits = new Map('ivxlc'.split('').map((digit, index) => [digit, [1, 5, 10, 50, 100][index] ?? 0]))
 
 function romanValue(digits: string): number {
-  const values = [...digits].map((digit) => romanDigits.get(digit) ?? 0)
+  const values = digits.split('').map((digit) => romanDigits.get(digit) ?? 0)
   return values.reduce((sum, value, index) => sum + (value < (values[index + 1] ?? 0) ? -value : value), 0)
 }

@@ -184,7 +184,14 @@ export function isRightToLeft(text: string): boolean {
   return false
 }
 
+/** A letter with its marks stays together. */
+const letters = new Intl.Segmenter('und', { granularity: 'grapheme' })
+
 /** Words of right-to-left scripts whose letters were drawn from the left. */
 function inReadingOrder(text: string, isDrawnFromLeft: boolean): string {
-  return isDrawnFromLeft && isRightToLeft(text) ? [...text].toReversed().join('') : text
+  return isDrawnFromLeft && isRightToLeft(text)
+    ? Array.from(letters.segment(text), ({ segment }) => segment)
+        .toReversed()
+        .join('')
+    : text
 }
