@@ -1,5 +1,5 @@
 import { type NativeKind, nativeKindOf } from '../../domain/provider-kinds.ts'
-import type { ChatModel } from '../../services/runs/chat-model.ts'
+import type { ChatModel, ChatRequest, ModelDelta } from '../../services/runs/chat-model.ts'
 import { type ChatModelOptions, createChatModel } from './chat.ts'
 
 /** Asks each account in the interface that its provider speaks. The native ones are loaded when they are needed. */
@@ -15,10 +15,15 @@ export function createModelByKind(options: ChatModelOptions): ChatModel {
     return loaded
   }
 
+  async function* nativeAnswer(kind: NativeKind, request: ChatRequest): AsyncGenerator<ModelDelta> {
+    yield* (await native(kind)).stream(request)
+  }
+
   return {
-    async *stream(request) {
+    // Not a generator of its own: each piece of an answer would pass it.
+    stream(request) {
       const kind = nativeKindOf(request.account.kind)
-      yield* (kind === undefined ? compatible : await native(kind)).stream(request)
+      return kind === undefined ? compatible.stream(request) : nativeAnswer(kind, request)
     },
   }
 }
