@@ -31,6 +31,7 @@ import { createThreadStates } from '../services/threads/log-states.ts'
 import { composeCode } from './code.ts'
 import { windowOf } from './context-window.ts'
 import { composeMemory } from './memory.ts'
+import { composeProjectFiles } from './project-files.ts'
 import { composeTools } from './tools.ts'
 
 export type Core = ReturnType<typeof composeCore>
@@ -75,6 +76,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const schedules = createSchedules({ ...owned, ...scheduleSync })
   const memory = composeMemory(infra, logger, assistants)
   const budgetCounting = createBudgetCounting({ collections, assistantConfigs, models, contextWindowOf })
+  const storageQuota = createStorageQuota(collections, settings)
+  const projectFiles = composeProjectFiles({ settings, infra, collections, storageQuota, workflows })
   return {
     settings,
     infra,
@@ -111,11 +114,21 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads,
     assistants,
     accountOf: createAccountOf(models, secretBox),
-    storageQuota: createStorageQuota(collections, settings),
+    storageQuota,
+    ...projectFiles,
     rateCounter: createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs),
     downloads,
     interpreter,
-    tools: composeTools({ settings, infra, collections, assistantConfigs, interpreter, memory, schedules }),
+    tools: composeTools({
+      settings,
+      infra,
+      collections,
+      assistantConfigs,
+      interpreter,
+      memory,
+      schedules,
+      projectFiles: projectFiles.projectFiles,
+    }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),
   }

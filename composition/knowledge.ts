@@ -2,7 +2,6 @@ import { embeddingSlots, readingSlots, reembeddingSlots, scanSlots } from '../do
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { checkLanguages } from '../infra/extract/ocr/languages.ts'
 import type { Ocr } from '../infra/extract/ocr/scan.ts'
-import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
 import { createRecognition } from '../services/knowledge/recognition.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
@@ -37,7 +36,7 @@ export function composeKnowledge(core: Core) {
       model: embedder?.model,
     }),
     passages: createPassages({ collections, vectors, embedder, reranker }),
-    files: createFiles({ collections, blobs, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
+    files: core.files,
     ingestion: {
       workflows,
       extraction: createExtractor({

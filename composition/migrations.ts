@@ -25,6 +25,11 @@ const steps: MigrationStep<MigrationContext>[] = [
       await makeBlobIndexes(connection)
     },
   },
+  {
+    number: 2,
+    name: 'containers of a project',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

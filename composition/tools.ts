@@ -4,6 +4,7 @@ import type { AssistantConfigs } from '../services/assistants/configs.ts'
 import { codeTool } from '../services/code/code-tool.ts'
 import type { CodeInterpreter } from '../services/code/interpreter.ts'
 import type { Collections } from '../services/collections.ts'
+import type { ProjectFiles } from '../services/knowledge/project-files.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createAskable } from '../services/runs/asking/askable.ts'
 import type { createSchedules } from '../services/schedules/index.ts'
@@ -19,6 +20,7 @@ interface Parts {
   interpreter: CodeInterpreter | undefined
   memory: Pick<ReturnType<typeof composeMemory>, 'tool'>
   schedules: ReturnType<typeof createSchedules>
+  projectFiles: ProjectFiles
 }
 
 /** The kinds of tools, and what each of them needs. */
@@ -30,6 +32,7 @@ export function composeTools({
   interpreter,
   memory,
   schedules,
+  projectFiles,
 }: Parts) {
   const { embedder, reranker, vectors } = infra.knowledge
   return createTools({
@@ -39,7 +42,12 @@ export function composeTools({
     memory: memory.tool,
     schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
     code:
-      interpreter && ((assistant, name) => codeTool({ collections, interpreter }, { name, userId: assistant.user_id })),
+      interpreter &&
+      ((assistant, name, wanted) => {
+        const caller = { userId: assistant.user_id, projectId: assistant.project_id }
+        const { codeFiles: assistantFiles } = assistantConfigs.settingsOf(assistant)
+        return codeTool({ collections, interpreter, projectFiles }, { name, caller, assistantFiles, wanted })
+      }),
     askable: createAskable({ collections, assistantConfigs }),
     retrieval: async (assistant, name, search) =>
       embedder &&

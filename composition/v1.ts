@@ -1,8 +1,5 @@
 import { createModelServers } from '../infra/model/model-server.ts'
 import { createPartUploads } from '../services/knowledge/part-uploads.ts'
-import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
-import { createProjectFiles } from '../services/knowledge/project-files.ts'
-import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createServedList } from '../services/models/served-list.ts'
@@ -10,6 +7,8 @@ import { createAnsweringModels } from '../services/v1/answering-models.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createCreateStore } from '../services/v1/create-store.ts'
 import { createV1Chat } from '../services/v1/chat.ts'
+import { createCodeFiles } from '../services/v1/code-files.ts'
+import { createContainers } from '../services/v1/containers.ts'
 import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createGateway } from '../services/v1/gateway.ts'
@@ -44,10 +43,11 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     storageQuota,
     eraseUnstored,
     models,
+    records,
+    projectFiles,
   } = core
   const { blobs, vectors, embedder, embeddings: server } = infra.knowledge
   const embeddings = createEmbeddings(server)
-  const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({
     collections,
@@ -58,13 +58,6 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     canEmbed: embedder !== undefined,
   })
   const createStore = createCreateStore({ vectorStores, entries })
-  const projectFiles = createProjectFiles({
-    collections,
-    blobs,
-    files,
-    records,
-    receive: createReceiveProjectFile({ collections, records }),
-  })
   const gateway = createGateway({ collections, transaction, configs })
   const servedList = createServedList({
     models,
@@ -72,8 +65,12 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     onError: (error) => core.logger.warn({ err: error }, 'the model server gave no list of its models'),
   })
   const answering = createAnsweringModels({ assistants, gateway, listModels, models })
+  const canExecute = core.interpreter !== undefined
+  const containers = createContainers({ collections, transaction, files: projectFiles, storageQuota, deletions })
   const chat = createV1Chat({ configs, answering, runs, downloads, files: projectFiles, eraseUnstored })
   return {
+    baseUrl: settings.baseUrl,
+    canExecute,
     responses: createResponses({
       ...core,
       configs,
@@ -83,6 +80,8 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       files: projectFiles,
       vectorStores,
       canSearch: canSearch(settings),
+      canExecute,
+      containers,
       offeredBy: core.tools.offeredBy,
       countTokens: infra.tokenCounter.count,
     }),
@@ -96,12 +95,15 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       vectorStores,
       createStore,
       models,
+      files: projectFiles,
+      canExecute,
     }),
     threads: createV1Threads({
       ...core,
       deletions,
       receive: createReceiveMessages({ downloads, files: projectFiles, entries }),
       stores: createThreadStores({ collections, vectorStores, entries, createStore }),
+      codeFiles: createCodeFiles({ collections, files: projectFiles }),
     }),
     runs: createV1Runs({ ...core, runs }),
     files: projectFiles,
@@ -112,5 +114,6 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     vectorStores,
     entries,
     createStore,
+    containers,
   }
 }

@@ -16,6 +16,8 @@ const entries = { maxItems: requestLimits.configEntries }
 
 /** The search of each costs as much as that of the assistant's own files. */
 export const maxVectorStores = 10
+/** Files of the project for code of an assistant, or of a thread. */
+export const maxCodeFiles = 100
 /** As many as the assistants API allows. */
 const maxTools = 128
 
@@ -147,6 +149,12 @@ export const AssistantConfig = Type.Object(
         description: 'Ids of vector stores of the same project, which the tool `retrieval` searches too.',
       }),
     ),
+    [`${prefix}code_files`]: Type.Optional(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: maxCodeFiles,
+        description: 'Ids of files of the same project that the tool `code` can read.',
+      }),
+    ),
     [`${prefix}metadata`]: Type.Optional(Metadata),
     [`${prefix}description`]: Type.Optional(
       Type.String({
@@ -186,6 +194,7 @@ export interface AssistantSettings {
   publicPage: boolean
   chatLook: ChatLook
   vectorStores: string[]
+  codeFiles: string[]
   metadata: Metadata
 }
 
@@ -217,6 +226,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     publicPage: known['type==agent/public_page'] ?? defaults.publicPage,
     chatLook: known['type==agent/chat_look'] ?? {},
     vectorStores: known['type==agent/vector_stores'] ?? [],
+    codeFiles: known['type==agent/code_files'] ?? [],
     metadata: known['type==agent/metadata'] ?? {},
   }
 }
@@ -234,3 +244,4 @@ export function openMembersOf(config: Record<string, unknown>): Record<string, u
 export const publicTokenKey = `${prefix}public_token`
 export const toolsKey = `${prefix}tools`
 export const vectorStoresKey = `${prefix}vector_stores`
+export const codeFilesKey = `${prefix}code_files`

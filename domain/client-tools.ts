@@ -62,9 +62,15 @@ export const ToolChoice = Type.Union(
 export type ToolChoice = Static<typeof ToolChoice>
 
 /** Tools of a run as its caller knows them; the names of those of an MCP server follow when it has listed them. */
-export type ToolReference = { name: string } | { type: 'retrieval' | 'web_search' } | { server: string; name?: string }
+export type ToolReference =
+  | { name: string }
+  | { type: 'retrieval' | 'web_search' | 'code' }
+  | { server: string; name?: string }
 /** As a run stores it. With `of_run` the model is offered no other tools. */
-export type RunToolChoice = ToolChoice | { type: 'of_run'; mode: 'auto' | 'required'; tools: ToolReference[] }
+export type RunToolChoice =
+  | ToolChoice
+  | { type: 'code' }
+  | { type: 'of_run'; mode: 'auto' | 'required'; tools: ToolReference[] }
 /** With the name of the search in place of `retrieval`. */
 export type ModelToolChoice = Exclude<ToolChoice, { type: 'retrieval' }>
 

@@ -78,15 +78,22 @@ export const MessagePart = Type.Union(
       name: Type.Optional(Type.String({ description: 'Of an image that a tool has written.' })),
     }),
     Type.Object({ type: Type.Literal('audio'), ...attachment }),
-    Type.Object({ type: Type.Literal('file'), ...attachment, name: Type.String() }),
+    Type.Object({
+      type: Type.Literal('file'),
+      ...attachment,
+      name: Type.String(),
+      file_id: Type.Optional(Type.String({ description: 'The file of the project that has the same bytes.' })),
+    }),
   ],
   { title: 'MessagePart', description: 'A part of a message that has more than text.' },
 )
-/** A file of the project that came with a message, to be searched in its thread. */
+/** A file of the project that came with a message, to be searched in its thread, or read by code. */
 export const FileOfMessage = Type.Object(
   {
     file_id: Type.String(),
-    tools: Type.Array(Type.Object({ type: Type.Literal('file_search') })),
+    tools: Type.Array(
+      Type.Object({ type: Type.Enum(['file_search', 'code_interpreter'], { title: 'FileOfMessageTool' }) }),
+    ),
   },
   { title: 'FileOfMessage' },
 )

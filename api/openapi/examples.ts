@@ -173,6 +173,8 @@ export const componentExamples: Record<string, unknown> = {
   },
   V1ResponseCompactRequest: { model: assistantId, input: question },
   V1InputTokensRequest: { model: assistantId, input: question },
+  V1ContainerCreateRequest: { name: 'Report', expires_after: { anchor: 'last_active_at', minutes: 20 } },
+  V1ContainerFileCreateRequest: { file_id: 'file-1' },
   V1ResponseCreateRequest: { model: assistantId, input: question, stream: true },
   V1EmbeddingRequest: { model: 'text-embedding-3-small', input: question },
   V1FileBatchRequest: { file_ids: [threadId] },

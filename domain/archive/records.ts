@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey, ShortKey } from '../any-key.ts'
-import { maxVectorStores } from '../assistant-config.ts'
+import { maxCodeFiles, maxVectorStores } from '../assistant-config.ts'
 import { maxChunkTokens } from '../chunking/chunker-options.ts'
 import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
@@ -44,6 +44,7 @@ export const ArchivedThread = Type.Object({
   public: Type.Boolean(),
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
   vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
+  code_files: Type.Optional(Type.Array(id, { maxItems: maxCodeFiles })),
   asked_from: Type.Optional(Type.Array(id, { minItems: 1, maxItems: 10 })),
   pinned: Type.Optional(Type.Boolean()),
   tags: Type.Optional(Type.Array(Type.String({ maxLength: threadLimits.tagLength }), { maxItems: threadLimits.tags })),

@@ -10,9 +10,9 @@ import { maskSecrets } from '../mask-secrets.ts'
 const prefix = 'type==agent/'
 /**
  * Not in a file: who may use an assistant is decided where it is, never by a file that may come from somebody else;
- * and ids of vector stores mean nothing elsewhere, so that a file has their names among the sources.
+ * and ids of vector stores and files mean nothing elsewhere, so that a file has the names of stores among the sources.
  */
-const leftOut = ['access_mode', 'public_token', 'public_page', 'allowed_origins', 'vector_stores'].map(
+const leftOut = ['access_mode', 'public_token', 'public_page', 'allowed_origins', 'vector_stores', 'code_files'].map(
   (name) => prefix + name,
 )
 const { properties } = AssistantConfig

@@ -11,5 +11,7 @@ export interface AttachmentRecord {
   sha256: string
   /** The driver answers with a `Binary`, which has its bytes in `buffer`. */
   bytes: Buffer
+  /** Code of an assistant has written it. */
+  is_written?: boolean
   created_at: Date
 }

@@ -81,6 +81,8 @@ export interface RunOverrides {
   added_tools_sealed?: string
   /** A `SearchOverride` as JSON text. */
   search_json?: string
+  /** A `CodeOverride` as JSON text. */
+  code_json?: string
   /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
   tools_json?: string
   /** A `RunToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */

@@ -62,6 +62,19 @@ export interface ThreadRecord {
   deleting?: boolean
   /** Vector stores that the runs of the thread search beside those of their assistant. */
   vector_stores?: string[]
+  /** Files of the project that code of its runs can read. */
+  code_files?: string[]
+  /** Of a container that was made by itself, which has files and no messages: in no list of threads. */
+  container?: ContainerFacts
+}
+
+export interface ContainerFacts {
+  /** How long after its last use it goes. */
+  minutes: number
+  /** As the request said; sessions have the memory that the settings give them. */
+  memory_limit?: string
+  /** What was executed last in it. */
+  executed?: string
 }
 
 /**

@@ -328,12 +328,21 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     yield {
       type: 'response.output_item.added',
       output_index: outputIndex,
-      item: begun.type === 'mcp_call' ? { ...begun, arguments: '' } : begun,
+      item:
+        begun.type === 'mcp_call'
+          ? { ...begun, arguments: '' }
+          : begun.type === 'code_interpreter_call'
+            ? { ...begun, code: '' }
+            : begun,
     }
     yield { type: `${kind}.in_progress`, ...place }
     if (begun.type === 'mcp_call') {
       yield { type: 'response.mcp_call_arguments.delta', ...place, delta: begun.arguments }
       yield { type: 'response.mcp_call_arguments.done', ...place, arguments: begun.arguments }
+    } else if (begun.type === 'code_interpreter_call') {
+      for (const delta of piecesOf(begun.code ?? '')) yield { type: `${kind}_code.delta`, ...place, delta }
+      yield { type: `${kind}_code.done`, ...place, code: begun.code }
+      yield { type: `${kind}.interpreting`, ...place }
     } else yield { type: `${kind}.searching`, ...place }
     while (result() === undefined && !shown.isOver) yield undefined
     const ended = serverCall({ messageId, index, call, result: result() }, { ...context, isOpen: false })

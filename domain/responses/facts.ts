@@ -30,6 +30,8 @@ export interface ResponseFacts {
   shapes?: [string, CallShape][]
   /** What of the request was left out, and why. */
   warnings?: ResponseWarning[]
+  /** The container that the request named (the id of its thread); default: that of the run's thread. */
+  container?: string
   /** Labels of the MCP servers that the request named. */
   serverLabels: string[]
   /** The tools of these servers, as they listed them when the response was made. */

@@ -21,7 +21,7 @@ const ofClient = /^.{36}-i\d+$/
 /** Whether a message has come from a client of this API. */
 export const isOfClient = (messageId: string): boolean => ofClient.test(messageId)
 
-export type CallPrefix = 'fc' | 'ctc' | 'lsh' | 'shc' | 'apc' | 'tsc' | 'fs' | 'ws' | 'mcp' | 'mcpr'
+export type CallPrefix = 'fc' | 'ctc' | 'lsh' | 'shc' | 'apc' | 'tsc' | 'fs' | 'ws' | 'ci' | 'mcp' | 'mcpr'
 export const messageItemId = (messageId: string): string => `msg_${messageId}`
 export const reasoningItemId = (messageId: string): string => `rs_${messageId}`
 export const compactionId = (runId: string): string => `cmp_${runId}`
@@ -38,14 +38,14 @@ export interface ItemPlace {
   call?: number
 }
 
-const callPrefix = /^(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|mcpr?)_/
+const callPrefix = /^(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|ci|mcpr?)_/
 
 /** Whether two ids name one item. A response knows more of a call than its conversation, and can have another prefix. */
 export const isSameItem = (one: string, other: string): boolean =>
   one === other || (callPrefix.test(one) && one.replace(callPrefix, '') === other.replace(callPrefix, ''))
 
 const itemId =
-  /^(?:(?:msg|fco|rs)_((.{36})-i?\d{1,9})|(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|mcpr?)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
+  /^(?:(?:msg|fco|rs)_((.{36})-i?\d{1,9})|(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|ci|mcpr?)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
 
 export function itemPlaceOf(id: string): ItemPlace | undefined {
   const match = itemId.exec(id)

@@ -1,4 +1,5 @@
 import { type CallResults, type ToolMessage, resultsOfCalls } from '../call-results.ts'
+import type { MessagePart } from '../content-parts.ts'
 import { foreignJson, parseForeignJson } from '../foreign-json.ts'
 import { isJsonObject } from '../is-json-object.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
@@ -6,6 +7,8 @@ import type { AIMessage, Message, TokenLogprob, ToolCall } from '../messages.ts'
 import { type CallShapes, clientCall, outputTypeOf } from './client-calls.ts'
 import { callItemId, isOfClient, messageItemId, outputItemId, reasoningItemId } from './ids.ts'
 import type {
+  CodeInterpreterCall,
+  ContainerFileCitation,
   FileSearchCall,
   InputPart,
   Logprob,
@@ -20,6 +23,7 @@ import type {
   WebSearchCall,
 } from './items.ts'
 import { type WebSource, sourcesIn, urlCitations } from './web-sources.ts'
+import { type WrittenFile, codeToolName, mentionsOf, writtenBy } from './written-files.ts'
 
 /** What is known about messages beside their text. */
 export interface ItemContext {
@@ -33,6 +37,10 @@ export interface ItemContext {
   shapes: CallShapes
   /** Pages that the run had found on the web before the message. */
   sources: (message: AIMessage) => WebSource[]
+  /** Files that code of the run had written before the message. */
+  written: (message: AIMessage) => WrittenFile[]
+  /** Where the run's code is executed. */
+  container: ShownContainer
   /** Whether results of searches are shown. */
   withResults: boolean
   /** Whether the addresses that a web search has found are shown. */
@@ -45,6 +53,8 @@ export interface ItemContext {
   approved?: ReadonlyMap<string, string>
   /** How what the model thought is shown; default: as text. */
   reasoning?: ReasoningForm
+  /** Whether outputs of code are shown. */
+  withOutputs?: boolean
   /** The run may still add results. */
   isOpen: boolean
 }
@@ -55,8 +65,14 @@ export interface ReasoningForm {
   seal?: ((message: AIMessage) => string) | undefined
 }
 
-type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'withLogprobs'>
-export type ServerCall = FileSearchCall | WebSearchCall | McpCall
+export interface ShownContainer {
+  id: string
+  /** The address of the content of one of its files. */
+  linkOf(fileId: string): string
+}
+
+type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'written' | 'container' | 'withLogprobs'>
+export type ServerCall = FileSearchCall | WebSearchCall | CodeInterpreterCall | McpCall
 
 /** The items of messages, in their order. Results of the service's own tools are part of their calls. */
 export function itemsOf(messages: readonly Message[], context: ItemContext): ResponseItem[] {
@@ -81,7 +97,7 @@ export function itemsOf(messages: readonly Message[], context: ItemContext): Res
             type: outputTypeOf(call === undefined ? undefined : context.shapes.get(call.name)),
             status: 'completed',
             call_id: message.data.tool_call_id,
-            output: message.data.content,
+            output: outputOfCall(message),
           },
         ]
       }
@@ -144,15 +160,23 @@ function inputMessage(message: Extract<Message, { type: 'HumanMessage' | 'System
   }
 }
 
+/** Of a result with pictures and files, the text before them. */
+function outputOfCall({ data: { content, parts = [] } }: ToolMessage): string | InputPart[] {
+  if (parts.length === 0) return content
+  return [...(content === '' ? [] : [{ type: 'input_text' as const, text: content }]), ...parts.map(inputPart)]
+}
+
 function inputParts(message: Extract<Message, { type: 'HumanMessage' | 'SystemMessage' }>): InputPart[] {
   const parts = message.type === 'HumanMessage' ? message.data.parts : undefined
   if (parts === undefined) return [{ type: 'input_text', text: message.data.content }]
-  return parts.map((part): InputPart => {
-    if (part.type === 'text') return { type: 'input_text', text: part.text }
-    if (part.type === 'image')
-      return { type: 'input_image', detail: part.detail ?? 'auto', file_id: null, image_url: null }
-    return { type: 'input_file', file_id: null, filename: part.type === 'file' ? part.name : part.content_type }
-  })
+  return parts.map(inputPart)
+}
+
+function inputPart(part: MessagePart): InputPart {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  if (part.type === 'image')
+    return { type: 'input_image', detail: part.detail ?? 'auto', file_id: null, image_url: null }
+  return { type: 'input_file', file_id: null, filename: part.type === 'file' ? part.name : part.content_type }
 }
 
 export function reasoningItem(
@@ -187,7 +211,8 @@ function partsOf(message: AIMessage, context: TextContext): OutputMessage['conte
   return [...(content === '' ? [] : [textPart(message, context)]), { type: 'refusal', refusal }]
 }
 
-export function textPart(message: AIMessage, { cited, sources, withLogprobs = false }: TextContext): OutputText {
+export function textPart(message: AIMessage, context: TextContext): OutputText {
+  const { cited, sources, withLogprobs = false } = context
   const text = message.data.content
   const files = cited(message)
   const names = new Map(files.map(({ id, name }) => [id, name]))
@@ -201,9 +226,30 @@ export function textPart(message: AIMessage, { cited, sources, withLogprobs = fa
   return {
     type: 'output_text',
     text,
-    annotations: pages.length === 0 ? annotations : [...annotations, ...urlCitations(text, pages)],
+    annotations: [
+      ...annotations,
+      ...(pages.length === 0 ? [] : urlCitations(text, pages)),
+      ...(text === '' ? [] : containerCitations(message, context)),
+    ],
     logprobs: withLogprobs ? (message.data.logprobs ?? []).map(shownLogprob) : [],
   }
+}
+
+/** The files that the text names, and those that were written for it. */
+function containerCitations(message: AIMessage, { written, container }: TextContext): ContainerFileCitation[] {
+  const files = written(message)
+  if (files.length === 0) return []
+  const mentions = mentionsOf(message.data.content, files)
+  const named = new Set(mentions.map(({ file }) => file.path))
+  const others = files.filter(({ path, isNew }) => isNew && !named.has(path))
+  return [...mentions, ...others.map((file) => ({ file, start: 0, end: 0 }))].map(({ file, start, end }) => ({
+    type: 'container_file_citation',
+    container_id: container.id,
+    file_id: file.containerFileId,
+    filename: file.path,
+    start_index: start,
+    end_index: end,
+  }))
 }
 
 function shownLogprob({ top_logprobs: others, ...token }: TokenLogprob): Logprob {
@@ -284,6 +330,15 @@ export function serverCall({ messageId, index, call, result }: CallOfServer, con
           : {}),
       },
     }
+  if (call.name === codeToolName)
+    return {
+      id: callItemId('ci', messageId, index),
+      type: 'code_interpreter_call',
+      status: result === undefined ? open : 'completed',
+      code: typeof call.args['code'] === 'string' ? call.args['code'] : null,
+      container_id: context.container.id,
+      outputs: context.withOutputs && result !== undefined ? outputsOfCode(result, context.container) : null,
+    }
   return {
     id: callItemId('mcp', messageId, index),
     type: 'mcp_call',
@@ -302,6 +357,14 @@ function remoteTool({ name }: ToolCall, { serverLabels }: Pick<ItemContext, 'ser
     server_label: label ?? 'assistant',
     name: label === undefined ? name : name.slice(label.length + 1),
   }
+}
+
+function outputsOfCode(result: ToolMessage, { linkOf }: ShownContainer): NonNullable<CodeInterpreterCall['outputs']> {
+  const images = writtenBy(result).filter(({ isImage }) => isImage)
+  return [
+    { type: 'logs', logs: result.data.content },
+    ...images.map((file) => ({ type: 'image' as const, url: linkOf(file.containerFileId) })),
+  ]
 }
 
 /** Results of `retrieval`; imported threads can hold anything under this name. */

@@ -37,6 +37,19 @@ const UrlCitation = Type.Object(
 )
 export type UrlCitation = Static<typeof UrlCitation>
 
+const ContainerFileCitation = Type.Object(
+  {
+    type: Type.Literal('container_file_citation'),
+    container_id: id,
+    file_id: id,
+    filename: Type.String(),
+    start_index: Type.Integer({ description: 'As `end_index` 0 for a file that the text does not name.' }),
+    end_index: Type.Integer(),
+  },
+  { title: 'ResponseContainerFileCitation' },
+)
+export type ContainerFileCitation = Static<typeof ContainerFileCitation>
+
 const tokenProbability = { token: Type.String(), logprob: Type.Number(), bytes: Type.Array(Type.Integer()) }
 const Logprob = Type.Object(
   { ...tokenProbability, top_logprobs: Type.Array(Type.Object(tokenProbability)) },
@@ -48,7 +61,7 @@ export const OutputText = Type.Object(
   {
     type: Type.Literal('output_text'),
     text: Type.String(),
-    annotations: Type.Array(Type.Union([FileCitation, UrlCitation])),
+    annotations: Type.Array(Type.Union([FileCitation, UrlCitation, ContainerFileCitation])),
     logprobs: Type.Array(Logprob, { description: 'If they were asked for.' }),
   },
   { title: 'ResponseOutputText' },
@@ -202,7 +215,7 @@ const CallOutput = Type.Object(
       ],
       { title: 'ResponseCallOutputType' },
     ),
-    output: Type.String(),
+    output: Type.Union([Type.String(), Type.Array(InputPart)]),
   },
   { title: 'ResponseCallOutput' },
 )
@@ -247,6 +260,35 @@ export const WebSearchCall = Type.Object(
   { title: 'ResponseWebSearchCall' },
 )
 export type WebSearchCall = Static<typeof WebSearchCall>
+
+export const CodeInterpreterCall = Type.Object(
+  {
+    id,
+    type: Type.Literal('code_interpreter_call'),
+    status: Type.Enum(['in_progress', 'interpreting', 'completed', 'incomplete', 'failed'], {
+      title: 'ResponseCodeCallStatus',
+    }),
+    code: nullable(Type.String()),
+    container_id: Type.String(),
+    outputs: nullable(
+      Type.Array(
+        Type.Union([
+          Type.Object({ type: Type.Literal('logs'), logs: Type.String() }, { title: 'ResponseCodeLogs' }),
+          Type.Object(
+            {
+              type: Type.Literal('image'),
+              url: Type.String({ description: 'The content of a file of the container, for the same token.' }),
+            },
+            { title: 'ResponseCodeImage' },
+          ),
+        ]),
+        { description: 'If they were asked for: `code_interpreter_call.outputs` in `include`.' },
+      ),
+    ),
+  },
+  { title: 'ResponseCodeInterpreterCall' },
+)
+export type CodeInterpreterCall = Static<typeof CodeInterpreterCall>
 
 export const McpCall = Type.Object(
   {
@@ -343,6 +385,7 @@ export const OutputItem = Type.Union(
     ...clientCalls,
     FileSearchCall,
     WebSearchCall,
+    CodeInterpreterCall,
     McpCall,
     McpApprovalRequest,
   ],
@@ -364,6 +407,7 @@ export const ResponseItem = Type.Union(
     CallOutput,
     FileSearchCall,
     WebSearchCall,
+    CodeInterpreterCall,
     McpCall,
     McpApprovalRequest,
     McpApprovalResponse,

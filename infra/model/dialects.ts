@@ -52,6 +52,8 @@ export const habits = [
   'signed_calls',
   /** Contents are texts: neither null nor lists. */
   'text_content',
+  /** The model sees no pictures: a note stands for those in results of tools. */
+  'no_pictures_of_tools',
   /** Schemas of tools have only what every server knows; those of strict tools stay whole. */
   'plain_schemas',
   /** Those of strict tools, too. */

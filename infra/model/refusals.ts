@@ -90,6 +90,7 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
     if (calls) yield 'past_calls_as_text'
     if (has('system')) yield 'system_in_first_message'
   }
+  if (showsFiles(messages) && /image|picture|vision|multimodal|modalit|file/i.test(text)) yield 'no_pictures_of_tools'
   if (/content/i.test(text) && /string|null|none|sequence|valid|required/i.test(text)) yield 'text_content'
   if (tools.length > 0) {
     if (/function.{0,10}name|tool.{0,10}name/i.test(text) && /letter|start|begin|invalid/i.test(text))
@@ -98,6 +99,11 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
     const isOfTools = /schema|parameters|propert|function_?declaration/i.test(text) && !/response_format/.test(text)
     if (canBePlain && isOfTools) yield 'plain_schemas'
   }
+}
+
+/** Whether pictures or files of a tool's result follow it. Those of a person are refused to the person. */
+function showsFiles(messages: RequestBody['messages']): boolean {
+  return messages.some(({ role }, place) => role === 'user' && messages[place - 1]?.role === 'tool')
 }
 
 /** The members of messages and calls that hold what the model thought. */

@@ -3,6 +3,7 @@ import type OpenAI from 'openai'
 import type { PromptMessage } from '../../services/runs/chat-model.ts'
 import type { Trait } from './dialects.ts'
 import { membersFor } from './provider-metadata.ts'
+import { withShownByTools } from './shown-by-tools.ts'
 
 type WireMessage = OpenAI.ChatCompletionMessageParam
 type AssistantMessage = Extract<WireMessage, { role: 'assistant' }>
@@ -10,7 +11,8 @@ type UserContent = Extract<WireMessage, { role: 'user' }>['content']
 
 /** The conversation in the form in which a server takes it. `origin` is the server and model that are asked. */
 export function wireMessages(messages: PromptMessage[], traits: ReadonlySet<Trait>, origin: string): WireMessage[] {
-  let wire = joinedAtBeginning(messages.map((message) => wireMessage(message, traits, origin)))
+  const seen = withShownByTools(messages, !traits.has('no_pictures_of_tools'))
+  let wire = joinedAtBeginning(seen.map((message) => wireMessage(message, traits, origin)))
   if (traits.has('one_system_message')) wire = oneSystemMessage(wire)
   if (traits.has('past_calls_as_text')) wire = pastCallsAsText(wire)
   if (traits.has('system_in_first_message')) wire = systemInFirstMessage(oneSystemMessage(wire))
@@ -23,8 +25,10 @@ export function wireMessages(messages: PromptMessage[], traits: ReadonlySet<Trai
 
 function wireMessage(message: PromptMessage, traits: ReadonlySet<Trait>, origin: string): WireMessage {
   switch (message.role) {
-    case 'tool':
-      return { ...message, tool_call_id: callId(message.tool_call_id, traits) }
+    case 'tool': {
+      const { shown: _shown, ...result } = message
+      return { ...result, tool_call_id: callId(message.tool_call_id, traits) }
+    }
     case 'assistant':
       return assistantMessage(message, traits, origin)
     default:

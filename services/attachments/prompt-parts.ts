@@ -1,6 +1,7 @@
 import { type AttachedPart, isAttached } from '../../domain/content-parts.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { codeToolName } from '../../domain/responses/written-files.ts'
 import type { Collections } from '../collections.ts'
 
 /** A part of a message as a model is sent it, in the format of the chat-completions API. */
@@ -43,9 +44,21 @@ export function attachedParts({ type, data }: Message): AttachedPart[] {
   return type === 'HumanMessage' || type === 'ToolMessage' ? (data.parts ?? []).filter(isAttached).toReversed() : []
 }
 
-/** What a model is shown: of a tool's files it is told in words. */
+/** What a model is shown. Of files that code has written it is told in words, except of pictures. */
 function shownParts(message: Message): AttachedPart[] {
-  return message.type === 'HumanMessage' ? attachedParts(message) : []
+  const parts = attachedParts(message)
+  if (message.type !== 'ToolMessage' || message.data.name !== codeToolName) return parts
+  return parts.filter(({ type }) => type === 'image')
+}
+
+/** The pictures and files in the result of a tool, as far as there are their bytes. */
+export function shownByTool(message: Message, bytes: Map<string, Buffer>): PromptPart[] {
+  return shownParts(message)
+    .toReversed()
+    .flatMap((part) => {
+      const found = bytes.get(part.attachment_id)
+      return found === undefined ? [] : [shown(part, found.toString('base64'))]
+    })
 }
 
 /** The parts of a person's message for a model; undefined if it is only text. */

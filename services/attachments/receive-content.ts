@@ -16,7 +16,10 @@ type Loc = (string | number)[]
 export type LocOf = (index: number) => Loc
 
 /** An attachment before it is known to which thread it belongs. */
-export type NewAttachment = Pick<AttachmentRecord, '_id' | 'name' | 'content_type' | 'size' | 'sha256' | 'bytes'>
+export type NewAttachment = Pick<
+  AttachmentRecord,
+  '_id' | 'name' | 'content_type' | 'size' | 'sha256' | 'bytes' | 'is_written'
+>
 
 /** The members of a new run. */
 export interface Received {

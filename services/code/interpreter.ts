@@ -4,14 +4,17 @@ export interface SessionFile {
   bytes: Buffer
 }
 
+/** Whether a session was given this content under this path before, or wrote it. */
+export type IsKnown = (path: string, sha256: string) => boolean
+
 export interface CodeJob {
   /** Names the session: the same name continues with the variables of its earlier calls, while its process lives. */
   session: string
   /** Who asks: sessions of one user take turns with those of others. */
   owner: string
   code: string
-  /** Files that a new session begins with. They are read only if one is started. */
-  files(): Promise<SessionFile[]>
+  /** The files that the session does not know yet: all for a new one, later those that have come since. */
+  files(isKnown: IsKnown): Promise<SessionFile[]>
   /** What was executed last in this session, by any worker; a process that has not executed it is not continued. */
   after: string | undefined
   /** Names this execution. */

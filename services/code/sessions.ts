@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
 import { createInTurn } from '../in-turn.ts'
 import { createSemaphore } from '../semaphore.ts'
-import type { CodeInterpreter, CodeJob, CodeResult, PythonProcess, StartPython } from './interpreter.ts'
+import type { CodeInterpreter, CodeJob, CodeResult, PythonProcess, SessionFile, StartPython } from './interpreter.ts'
 import { createReadyProcess } from './ready-process.ts'
 
 export interface SessionOptions {
@@ -22,6 +23,8 @@ interface Session {
   owner: string
   /** What it has executed. */
   executed: Set<string>
+  /** What it was given, and what it has written. */
+  known: Set<string>
   isBusy: boolean
   timer: NodeJS.Timeout | undefined
 }
@@ -54,7 +57,7 @@ export function createCodeSessions({
   }
 
   /** The session's process if it has executed what was executed last; a fresh one otherwise. */
-  async function open({ session: name, owner, after, files }: CodeJob): Promise<{ session: Session; isNew: boolean }> {
+  async function open({ session: name, owner, after }: CodeJob): Promise<{ session: Session; isNew: boolean }> {
     const known = sessions.get(name)
     if (known && !known.process.isGone && isLeftIn(known, after) && known.owner === owner) {
       clearTimeout(known.timer)
@@ -66,8 +69,7 @@ export function createCodeSessions({
       if (known) await end(name, known)
       await makeRoom()
       const process = await ready.take()
-      const session: Session = { process, owner, executed: new Set(), isBusy: true, timer: undefined }
-      await give(process, files)
+      const session: Session = { process, owner, executed: new Set(), known: new Set(), isBusy: true, timer: undefined }
       sessions.set(name, session)
       return { session, isNew: true }
     } finally {
@@ -91,8 +93,10 @@ export function createCodeSessions({
     try {
       const { session, isNew } = await open(job)
       try {
+        await give(session, job.files)
         const { ended, ...result } = await session.process.run(job.code, signal)
         session.executed.add(job.becomes)
+        note(session, result.files)
         if (ended) await end(job.session, session)
         return { ...result, isNew }
       } catch (error) {
@@ -127,13 +131,14 @@ export function createCodeSessions({
   }
 }
 
-async function give(process: PythonProcess, files: CodeJob['files']): Promise<void> {
-  try {
-    process.put(await files())
-  } catch (error) {
-    await process.kill()
-    throw error
-  }
+async function give(session: Session, files: CodeJob['files']): Promise<void> {
+  const given = await files((path, sha256) => session.known.has(`${sha256} ${path}`))
+  session.process.put(given)
+  note(session, given)
+}
+
+function note({ known }: Session, files: SessionFile[]): void {
+  for (const { path, bytes } of files) known.add(`${createHash('sha256').update(bytes).digest('hex')} ${path}`)
 }
 
 /** Nothing was executed elsewhere since. The call before this one may not be noted yet, if both came in one answer. */

@@ -121,6 +121,7 @@ export const archived = {
     public: thread.public,
     last_outcome: thread.last_outcome,
     vector_stores: thread.vector_stores,
+    code_files: thread.code_files,
     asked_from: thread.asked_from,
     pinned: thread.pinned,
     tags: thread.tags,

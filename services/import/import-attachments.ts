@@ -77,7 +77,7 @@ export function withNewIdsIn(messagesJson: string, idOf: NewIds): string {
   function renamedPart(part: MessagePart): MessagePart {
     if (!isAttached(part)) return part
     const copied = { ...part, attachment_id: idOf('attachment', part.attachment_id) }
-    return copied.type === 'image' && copied.file_id !== undefined
+    return copied.type !== 'audio' && copied.file_id !== undefined
       ? { ...copied, file_id: idOf('file', copied.file_id) }
       : copied
   }

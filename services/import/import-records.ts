@@ -1,7 +1,7 @@
 import { Value } from 'typebox/value'
 import { cutText } from '../../domain/cut-text.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
-import { AssistantConfig, toolsKey, vectorStoresKey } from '../../domain/assistant-config.ts'
+import { AssistantConfig, codeFilesKey, toolsKey, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { Assistants } from '../assistants/index.ts'
@@ -11,6 +11,7 @@ import type { CreateThread } from '../threads/create-thread.ts'
 import { normalisedTags } from '../threads/write-threads.ts'
 import { withNewIdsIn } from './import-attachments.ts'
 import { type Import, importedThread } from './import.ts'
+import type { NewIds } from './new-ids.ts'
 import { withNewAskers } from './asked-ids.ts'
 import { importedRun } from './imported-run.ts'
 import { refused, settle } from './report.ts'
@@ -53,7 +54,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         const id = idOf('assistant', archived.assistant_id)
         const config = withNewIds(
           Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey)),
-          (oldId) => idOf('assistant', oldId),
+          idOf,
         )
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
@@ -87,6 +88,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
           vectorStores: archived.vector_stores?.map((store) => idOf('assistant', store)),
+          codeFiles: archived.code_files?.map((file) => idOf('file', file)),
           ...(archived.pinned === undefined ? {} : { pinned: archived.pinned }),
           ...(archived.tags === undefined ? {} : { tags: normalisedTags(archived.tags) }),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
@@ -125,14 +127,15 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
   }
 }
 
-/** The configuration, naming vector stores, and assistants that may be asked, as they were imported. */
-function withNewIds(config: Record<string, unknown>, newId: (old: string) => string): Record<string, unknown> {
-  const renamed = (ids: unknown) =>
-    Array.isArray(ids) ? ids.map((id: unknown) => (typeof id === 'string' ? newId(id) : id)) : ids
-  const { [vectorStoresKey]: stores, [toolsKey]: tools } = config
+/** The configuration, naming vector stores, files, and assistants that may be asked, as they were imported. */
+function withNewIds(config: Record<string, unknown>, idOf: NewIds): Record<string, unknown> {
+  const renamed = (ids: unknown, kind: 'assistant' | 'file' = 'assistant') =>
+    Array.isArray(ids) ? ids.map((id: unknown) => (typeof id === 'string' ? idOf(kind, id) : id)) : ids
+  const { [vectorStoresKey]: stores, [codeFilesKey]: files, [toolsKey]: tools } = config
   return {
     ...config,
     ...(stores === undefined ? {} : { [vectorStoresKey]: renamed(stores) }),
+    ...(files === undefined ? {} : { [codeFilesKey]: renamed(files, 'file') }),
     ...(Array.isArray(tools) ? { [toolsKey]: tools.map(withAsked) } : {}),
   }
 

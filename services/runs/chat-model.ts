@@ -29,7 +29,8 @@ export type PromptMessage =
       reasoning?: string
       provider?: ProviderMetadata
     }
-  | { role: 'tool'; content: string; tool_call_id: string }
+  /** `shown`: pictures and files of the result. Adapters send them where their interface has a place for them. */
+  | { role: 'tool'; content: string; tool_call_id: string; shown?: PromptPart[] }
 
 /**
  * What a provider must get back unchanged with a message: signatures of thoughts, encrypted thinking, ids of its own.

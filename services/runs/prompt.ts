@@ -1,6 +1,6 @@
 import { type CallResults, resultsOfCalls } from '../../domain/call-results.ts'
 import type { StoredMessage } from '../../domain/messages.ts'
-import { promptPartsOf } from '../attachments/prompt-parts.ts'
+import { promptPartsOf, shownByTool } from '../attachments/prompt-parts.ts'
 import type { PromptMessage, ProviderMetadata } from './chat-model.ts'
 
 const noResult = 'There is no result of this call.'
@@ -58,11 +58,16 @@ function promptParts(
             function: { name: call.name, arguments: JSON.stringify(call.args) },
           })),
         },
-        ...calls.map((call, index) => ({
-          role: 'tool' as const,
-          tool_call_id: ids[index] ?? call.id,
-          content: results.get(message.data.id)?.[index]?.data.content ?? noResult,
-        })),
+        ...calls.map((call, index) => {
+          const result = results.get(message.data.id)?.[index]
+          const shown = result && shownByTool(result, attachments)
+          return {
+            role: 'tool' as const,
+            tool_call_id: ids[index] ?? call.id,
+            content: result?.data.content ?? noResult,
+            ...(shown?.length ? { shown } : {}),
+          }
+        }),
       ]
     }
     case 'ToolMessage':

@@ -32,10 +32,11 @@ export function offerTools({ tool_choice_json: json }: RunOverrides, tools: Tool
       return { choice: second === undefined ? named(only) : 'required', tools: chosen }
     }
     case 'retrieval':
+    case 'code':
     case 'function': {
       if (!isFirst) return { choice: undefined, tools }
       const wanted = tools.find(({ type, name }) =>
-        choice.type === 'retrieval' ? type === 'retrieval' : name === choice.function.name,
+        choice.type === 'function' ? name === choice.function.name : type === choice.type,
       )
       if (wanted === undefined) throw notThere()
       return { choice: named(wanted), tools }

@@ -5,6 +5,7 @@ import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/re
 import type { StartAskedRun } from './asking/start-asked-run.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import { type ToolResult, executeTool } from '../tools/execute-tool.ts'
+import { keepFiles } from '../tools/keep-files.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepDeps } from './step-deps.ts'
 
@@ -104,14 +105,23 @@ async function resultOf(
     return asked
   if (tool === undefined) return { content: `There is no tool called ${call.name}.` }
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
-  const { question, content, parts } = await executeTool(tool, call.args_json, {
+  const {
+    question,
+    content,
+    parts,
+    files = [],
+  } = await executeTool(tool, call.args_json, {
     checkForeignArguments: deps.checkForeignArguments,
     userId: run.user_id,
     call: { key: call._id, threadId: run.thread_id, isApproved: call.decision !== undefined },
     signal,
     around: (execute) => deps.tracing.tool(run, facts, execute),
   })
-  if (question === undefined || assistant === null) return { content, ...(parts === undefined ? {} : { parts }) }
+  if (question === undefined || assistant === null) {
+    const place = { threadId: run.thread_id, userId: run.user_id }
+    const kept = files.length === 0 ? parts : await keepFiles(deps.collections, place, files)
+    return { content, ...(kept === undefined ? {} : { parts: kept }) }
+  }
   const asking = await deps.startAskedRun({ run, assistant, call, deadline }, question)
   return typeof asking === 'string' ? { content: asking } : asking
 }

@@ -17,6 +17,8 @@ export interface NewThread {
   public: boolean
   kind?: ThreadRecord['kind']
   vectorStores?: string[] | undefined
+  codeFiles?: string[] | undefined
+  container?: ThreadRecord['container']
   /** The threads above it, if an assistant answers another one in it. */
   askedFrom?: string[] | undefined
   pinned?: boolean
@@ -89,6 +91,8 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     ...(thread.kind === undefined ? {} : { kind: thread.kind }),
     ...(thread.earlier === undefined ? {} : { imported_at: new Date() }),
     ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
+    ...(thread.codeFiles?.length ? { code_files: thread.codeFiles } : {}),
+    ...(thread.container === undefined ? {} : { container: thread.container }),
     ...(thread.askedFrom === undefined ? {} : { asked_from: thread.askedFrom }),
     ...(thread.pinned ? { pinned: true } : {}),
     ...(thread.tags?.length ? { tags: thread.tags } : {}),

@@ -1,8 +1,9 @@
 import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
+import type { MessagePart } from '../../domain/content-parts.ts'
 import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import { unknownOutcome } from '../../domain/tool-message.ts'
 import { limitText } from './tool-text.ts'
-import type { CallFacts, Question, Tool, ToolAnswer } from './tool.ts'
+import type { CallFacts, Question, ResultFile, Tool, ToolAnswer } from './tool.ts'
 
 export interface ToolResult {
   /** `refused`: the arguments do not match the tool's schema, and the call was not made. */
@@ -10,7 +11,9 @@ export interface ToolResult {
   /** What the model reads. */
   content: string
   /** Files that the tool has stored; absent of tools that store none. */
-  parts?: ToolAnswer['parts']
+  parts?: MessagePart[]
+  /** Pictures and files of the result that are not stored yet. */
+  files?: ResultFile[]
   /** Another assistant answers; `content` is empty. */
   question?: Question
 }

@@ -1,5 +1,6 @@
 import type { Person } from '../../domain/acting.ts'
 import type { Tool } from './tool.ts'
+import type { CodeOverride } from '../../domain/code-override.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -25,7 +26,7 @@ export interface ToolsDeps {
   /** The tool with which the assistant keeps facts. */
   memory(assistant: AssistantRecord, options: MemoryOptions): Tool
   /** The tool with which the assistant executes Python; undefined if none is executed here. */
-  code?: ((assistant: AssistantRecord, name: string) => Tool) | undefined
+  code?: ((assistant: AssistantRecord, name: string, wanted: CodeOverride) => Promise<Tool>) | undefined
   /** Those of these assistants that the assistant can ask now. */
   askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
@@ -84,7 +85,7 @@ export function createTools({
         retrieval: (name) => retrieval(assistant, name, wanted.search),
         schedule: (name) => schedule(assistant, name, wanted.acting.person),
         memory: (name, config) => memory(assistant, { name, config, person: wanted.acting.person }),
-        code: code && ((name) => code(assistant, name)),
+        code: code && ((name) => code(assistant, name, wanted.code ?? {})),
         askable: (ids) => askable(assistant, ids),
         outbound,
         search,

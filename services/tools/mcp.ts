@@ -5,10 +5,11 @@ import { LRUCache } from 'lru-cache'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
 import type { McpServer } from './mcp-client.ts'
-import type { Tool } from './tool.ts'
+import type { ResultFile, Tool } from './tool.ts'
 import { limitText, secretsHider } from './tool-text.ts'
 import { toolName } from './tool-name.ts'
 
@@ -129,7 +130,8 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
         )
         const text = limitText(hideSecrets(textOf(result)))
         if (result.isError === true) throw new Error(text)
-        return text
+        const files = filesOf(result)
+        return files.length === 0 ? text : { content: text, files }
       },
     }
   }
@@ -173,12 +175,12 @@ function textOf({ content, structuredContent }: CallToolResult): string {
       case 'resource':
         return 'text' in part.resource
           ? part.resource.text
-          : `[${part.resource.mimeType ?? 'a binary resource'}, not shown]`
+          : `[${part.resource.mimeType ?? 'a binary resource'}: ${part.resource.uri}]`
       case 'resource_link':
-        return `${part.title ?? part.name}: ${part.uri}`
+        return [`${part.title ?? part.name}: ${part.uri}`, part.description ?? ''].filter(Boolean).join('\n')
       case 'image':
       case 'audio':
-        return `[${part.mimeType}, not shown]`
+        return `[${part.mimeType}]`
     }
   })
   const text = parts.join('\n\n')
@@ -188,9 +190,19 @@ function textOf({ content, structuredContent }: CallToolResult): string {
   return [text, isRepeated ? '' : JSON.stringify(structuredContent)].filter((part) => part !== '').join('\n\n')
 }
 
+/** The pictures, sounds and files of a result. What they are is read from their bytes, later. */
+function filesOf({ content }: CallToolResult): ResultFile[] {
+  return content.flatMap((part) => {
+    if (part.type === 'image' || part.type === 'audio') return { name: '', bytes: Buffer.from(part.data, 'base64') }
+    if (part.type !== 'resource' || !('blob' in part.resource)) return []
+    const name = part.resource.uri.split('/').at(-1)?.slice(0, 200) ?? ''
+    return { name, bytes: Buffer.from(part.resource.blob, 'base64') }
+  })
+}
+
 function isSameJson(text: string, value: object): boolean {
   try {
-    return isDeepStrictEqual(parseForeignJson(text, { bytes: Infinity }), JSON.parse(JSON.stringify(value)))
+    return isDeepStrictEqual(parseForeignJson(text, { bytes: Infinity }), parseOwnJson(JSON.stringify(value)))
   } catch {
     return false
   }

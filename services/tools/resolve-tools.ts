@@ -3,6 +3,7 @@ import type { AssistantSettings, ToolSetting } from '../../domain/assistant-conf
 import type { Acting } from '../../domain/acting.ts'
 import { mayBringFunctions, mayUse } from '../../domain/tool-rights.ts'
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
+import type { CodeOverride } from '../../domain/code-override.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
 import { MemoryConfig } from '../memory/memory-tool.ts'
@@ -24,7 +25,7 @@ interface ResolveDeps {
   schedule(name: string): Tool
   memory(name: string, config: MemoryConfig): Tool
   /** Undefined if no code is executed here. */
-  code?: ((name: string) => Tool) | undefined
+  code?: ((name: string) => Promise<Tool>) | undefined
   /** Those of these assistants that can be asked now. */
   askable(ids: string[]): Promise<Askable[]>
   signal: AbortSignal
@@ -50,6 +51,8 @@ export interface WantedTools {
   acting: Acting
   /** What the search searches instead. */
   search?: SearchOverride | undefined
+  /** Where and with which files code is executed. */
+  code?: CodeOverride | undefined
   /** The types of the assistant's own tools that may be used; default: all. */
   types?: ToolType[]
   /** Tools that the service executes in addition. */
@@ -66,13 +69,17 @@ type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: str
  */
 export async function resolveTools(
   { tools: settings }: Pick<AssistantSettings, 'tools'>,
-  { acting, types = [...toolTypes], added = [], functions = [] }: WantedTools,
+  { acting, types = [...toolTypes], added = [], functions = [], code }: WantedTools,
   deps: ResolveDeps,
 ) {
   const all: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
     ? settings
     : [{ type: 'retrieval' }, ...settings]
-  const given = [...all.filter(({ type }) => types.includes(type)), ...added].filter(({ type }) => mayUse(type, acting))
+  const own = all.filter(({ type }) => types.includes(type))
+  const needsCode = code?.isAdded === true && own.every(({ type }) => type !== 'code')
+  const given = [...own, ...(needsCode ? [{ type: 'code' as const }] : []), ...added].filter(({ type }) =>
+    mayUse(type, acting),
+  )
   const resolved = await Promise.all(
     given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
   )
@@ -122,7 +129,7 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
       if (!Value.Check(AssistantToolConfig, config)) return { problem: mismatch(AssistantToolConfig, config) }
       return askingTool(name, config, deps)
     case 'code':
-      return deps.code === undefined ? { problem: 'No code is executed here.' } : { tools: [deps.code(name)] }
+      return deps.code === undefined ? { problem: 'No code is executed here.' } : { tools: [await deps.code(name)] }
     case 'client':
       return clientToolOf(setting)
     case 'mcp':

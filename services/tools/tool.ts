@@ -38,8 +38,16 @@ export interface Tool {
 export interface ToolAnswer {
   /** What the model reads. */
   content: string
-  /** Files of the thread, for the person. */
-  parts: MessagePart[]
+  /** Files that the tool has stored with the thread. */
+  parts?: MessagePart[]
+  /** Pictures and files that are to be stored with the thread. */
+  files?: ResultFile[]
+}
+
+/** A picture, sound or file in the result of a tool. */
+export interface ResultFile {
+  name: string
+  bytes: Buffer
 }
 
 /** A question to another assistant. */

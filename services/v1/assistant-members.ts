@@ -37,6 +37,8 @@ export interface AssistantMembers {
   tools?: AssistantTool[] | null
   /** Ids of vector stores. */
   vectorStores?: string[]
+  /** Ids of files that code can read. */
+  codeFiles?: string[]
   metadata?: Metadata | null
 }
 
@@ -49,7 +51,7 @@ interface StoredAssistant {
 const nameless = 'Assistant'
 const prefix = 'type==agent/'
 /** The tools that the assistants API knows; those of other types stay as they are. */
-const ownTypes: ToolSetting['type'][] = ['client', 'retrieval']
+const ownTypes: ToolSetting['type'][] = ['client', 'retrieval', 'code']
 
 /** The assistant with its new members. Throws `invalid_input` for tools that cannot be stored. */
 export function withMembers({ name, config }: StoredAssistant, change: AssistantMembers): StoredAssistant {
@@ -68,6 +70,7 @@ export function withMembers({ name, config }: StoredAssistant, change: Assistant
   set('reasoning_effort', change.reasoningEffort)
   set('metadata', change.metadata)
   set('vector_stores', change.vectorStores)
+  set('code_files', change.codeFiles)
   if (change.tools !== undefined) set('tools', [...otherTools(config), ...(change.tools ?? []).map(toolSetting)])
   if (!Value.Check(AssistantConfig, changed))
     throw invalidInput(['body', 'tools'], 'the assistant cannot have so many tools, with those that it has')
@@ -82,6 +85,7 @@ export const newAssistant = (members: AssistantMembers): StoredAssistant =>
 export function shownTools(tools: ToolSetting[]): AssistantTool[] {
   return tools.flatMap(({ type, name = '', config = {} }): AssistantTool[] => {
     if (type === 'client') return [{ type: 'function', function: { name, ...config } }]
+    if (type === 'code') return [{ type: 'code_interpreter' }]
     if (type !== 'retrieval') return []
     return [{ type: 'file_search', ...(Object.keys(config).length > 0 ? { file_search: config } : {}) }]
   })
@@ -102,11 +106,16 @@ function toolSetting({ type, function: called, file_search: search }: AssistantT
     case 'file_search':
       return { type: 'retrieval', ...(search === undefined ? {} : { config: { ...search } }) }
     case 'code_interpreter':
-      throw noCode(['body', 'tools', index, 'type'])
+      return { type: 'code' }
   }
 }
 
-/** The assistants API's own tool that this service does not have. */
-export function noCode(loc: (string | number)[]): AppError {
-  return invalidInput(loc, 'code_interpreter is not available here; the native API has the tool code', 'unsupported')
+/** Throws `invalid_input` for a tool that executes code, where none is executed. */
+export function requireCode(tools: AssistantTool[] | null | undefined, canExecute: boolean): void {
+  const index = (tools ?? []).findIndex(({ type }) => type === 'code_interpreter')
+  if (index >= 0 && !canExecute) throw noCode(['body', 'tools', index, 'type'])
+}
+
+function noCode(loc: (string | number)[]): AppError {
+  return invalidInput(loc, 'code_interpreter is not available here: no code is executed', 'unsupported')
 }

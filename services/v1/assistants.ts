@@ -7,6 +7,7 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
+import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
 import type { Page } from '../page.ts'
 import type { ModelsNow } from '../models/live-models.ts'
@@ -15,6 +16,7 @@ import {
   type AssistantMembers,
   type AssistantTool,
   newAssistant,
+  requireCode,
   shownTools,
   withMembers,
 } from './assistant-members.ts'
@@ -26,6 +28,9 @@ interface V1AssistantsDeps {
   vectorStores: Pick<VectorStores, 'find' | 'remove'>
   createStore: CreateStore
   models: ModelsNow
+  files: Pick<ProjectFiles, 'find'>
+  /** Whether code is executed here. */
+  canExecute: boolean
 }
 
 /** A vector store that is made together with the assistant which searches it. */
@@ -47,6 +52,7 @@ export interface V1Assistant {
   reasoningEffort: AssistantSettings['reasoningEffort']
   tools: AssistantTool[]
   vectorStores: string[]
+  codeFiles: string[]
   metadata: Record<string, string>
 }
 
@@ -54,9 +60,11 @@ export interface V1Assistant {
 export function createV1Assistants(deps: V1AssistantsDeps) {
   const { assistants, configs, deletions, vectorStores, createStore, models } = deps
 
-  /** Searches leave out stores that are gone; naming one is a mistake. */
-  async function requireStores(caller: Caller, { vectorStores: ids = [] }: AssistantMembers): Promise<void> {
-    for (const id of ids) await vectorStores.find(caller, id)
+  /** Searches leave out stores that are gone, and sessions files; naming one is a mistake. */
+  async function requireMembers(caller: Caller, members: AssistantMembers): Promise<void> {
+    requireCode(members.tools, deps.canExecute)
+    for (const id of members.vectorStores ?? []) await vectorStores.find(caller, id)
+    for (const id of members.codeFiles ?? []) await deps.files.find(caller, id)
   }
 
   function shown(assistant: AssistantRecord): V1Assistant {
@@ -74,6 +82,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       reasoningEffort: settings.reasoningEffort,
       tools: shownTools(settings.tools),
       vectorStores: settings.vectorStores,
+      codeFiles: settings.codeFiles,
       metadata: settings.metadata,
     }
   }
@@ -85,7 +94,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       { ownStore, ...members }: AssistantMembers & { ownStore?: OwnStore | undefined },
       id: string = newId(),
     ): Promise<V1Assistant> {
-      await requireStores(caller, members)
+      await requireMembers(caller, members)
       newAssistant(members)
       if (ownStore === undefined) return shown(await assistants.createUnder(caller, id, newAssistant(members)))
       const { files, ...facts } = ownStore
@@ -108,7 +117,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
 
     /** Changes the given members. */
     async update(caller: Caller, id: string, members: AssistantMembers): Promise<V1Assistant> {
-      await requireStores(caller, members)
+      await requireMembers(caller, members)
       return shown(await assistants.change(caller, id, (current) => withMembers(current, members)))
     },
 

@@ -22,6 +22,7 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  settings: { baseUrl: string }
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
 
@@ -32,6 +33,8 @@ interface Included {
   sources?: boolean
   /** And the probabilities of tokens. */
   logprobs?: boolean
+  /** And what code has printed and drawn. */
+  outputs?: boolean
 }
 
 /** Where items come from, and the entry that they become. */

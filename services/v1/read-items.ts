@@ -3,8 +3,10 @@ import { type CitedFile, citedFilesOf } from '../../domain/knowledge/citations.t
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
-import { itemsOf } from '../../domain/responses/items-of.ts'
+import { type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
+import { shownContainer } from '../../domain/responses/shown-container.ts'
 import { sourcesBefore } from '../../domain/responses/web-sources.ts'
+import { writtenBefore } from '../../domain/responses/written-files.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
@@ -14,6 +16,7 @@ import type { PendingInput } from '../threads/pending-input.ts'
 interface ReadItemsDeps {
   collections: Pick<Collections, 'checkpoints'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  settings: { baseUrl: string }
 }
 
 interface Included {
@@ -23,6 +26,8 @@ interface Included {
   sources?: boolean
   /** And the probabilities of tokens. */
   logprobs?: boolean
+  /** And what code has printed and drawn. */
+  outputs?: boolean
 }
 
 type Entry = Pick<CheckpointRecord, 'run_id' | 'messages_json'>
@@ -33,7 +38,14 @@ const entriesAtOnce = 50
  * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
  * its result, and with the files that its run has found, so runs are read whole.
  */
-export function createReadItems({ collections: { checkpoints }, pendingInput }: ReadItemsDeps) {
+export function createReadItems({
+  collections: { checkpoints },
+  pendingInput,
+  settings: { baseUrl },
+}: ReadItemsDeps) {
+  const itemsIn = (thread: ThreadRecord, entries: Entry[], included: Included) =>
+    itemsOfEntries(entries, included, shownContainer(thread._id, baseUrl))
+
   async function page(thread: ThreadRecord, query: PageQuery, included: Included): Promise<Page<ResponseItem>> {
     const { order, after, before } = query
     const isDown = (order === 'desc') !== isBackwards(query)
@@ -55,7 +67,7 @@ export function createReadItems({ collections: { checkpoints }, pendingInput }: 
         read = isDown ? [...more.toReversed(), ...read] : [...read, ...more]
       }
       if (isEnd && !isDown) read = [...read, ...tail]
-      const items = itemsIn(read, included)
+      const items = itemsIn(thread, read, included)
       const isBoundRead = before === undefined || isEnd || items.some(({ id }) => id === before)
       const found = pageOf(items, ({ id }) => id, isBoundRead ? query : { ...query, before: undefined })
       if (isEnd || found.hasMore) return found
@@ -99,19 +111,24 @@ export function createReadItems({ collections: { checkpoints }, pendingInput }: 
     page,
 
     /** The items of a run, or of an entry that a caller has added. */
-    async of({ _id }: ThreadRecord, entryId: string, included: Included): Promise<ResponseItem[]> {
+    async of(thread: ThreadRecord, entryId: string, included: Included): Promise<ResponseItem[]> {
+      const { _id } = thread
       const logged = await checkpoints
         .find({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] })
         .sort({ seq: 1 })
         .lean<CheckpointRecord[]>()
       const pending = await pendingInput.missingFromLog(_id)
-      return itemsIn(pending?.run_id === entryId ? [...logged, pending] : logged, included)
+      return itemsIn(thread, pending?.run_id === entryId ? [...logged, pending] : logged, included)
     },
   }
 }
 
 /** A message that comes again under its id takes the place of the first. */
-function itemsIn(entries: Entry[], { results, sources = false, logprobs = false }: Included): ResponseItem[] {
+function itemsOfEntries(
+  entries: Entry[],
+  { results, sources = false, logprobs = false, outputs = false }: Included,
+  container: ShownContainer,
+): ResponseItem[] {
   const logged = new Map<string, { message: Message; runId: string | undefined }>()
   for (const entry of entries)
     for (const message of messagesFromJson(entry.messages_json))
@@ -119,10 +136,9 @@ function itemsIn(entries: Entry[], { results, sources = false, logprobs = false 
   const all = [...logged.values()]
   const cited = citedFilesOf(new Set(all.flatMap(({ runId }) => runId ?? [])), all)
   // Of each run by itself, so that they do not depend on which runs are read with it.
-  const pages = [...Map.groupBy(all, ({ runId }) => runId).values()].map((ofRun) =>
-    sourcesBefore(ofRun.map(({ message }) => message)),
-  )
-  const found = new Map(pages.flatMap((before) => [...before]))
+  const runs = [...Map.groupBy(all, ({ runId }) => runId).values()].map((ofRun) => ofRun.map(({ message }) => message))
+  const found = new Map(runs.flatMap((ofRun) => [...sourcesBefore(ofRun)]))
+  const written = new Map(runs.flatMap((ofRun) => [...writtenBefore(ofRun)]))
   return itemsOf(
     all.map(({ message }) => message),
     {
@@ -131,9 +147,12 @@ function itemsIn(entries: Entry[], { results, sources = false, logprobs = false 
       serverLabels: [],
       shapes: new Map(),
       sources: ({ data: { id } }) => found.get(id) ?? [],
+      written: ({ data: { id } }) => written.get(id) ?? [],
+      container,
       withResults: results,
       withSources: sources,
       withLogprobs: logprobs,
+      withOutputs: outputs,
       isOpen: false,
     },
   )

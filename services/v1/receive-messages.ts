@@ -28,6 +28,8 @@ export interface ReceivedMessages {
   attachments: NewAttachment[]
   /** The files of the project that the thread's vector store gets. */
   fileIds: string[]
+  /** The files of the project that code of the thread can read. */
+  codeFiles: string[]
 }
 
 export type ReceiveMessages = ReturnType<typeof createReceiveMessages>
@@ -38,9 +40,12 @@ export type ReceiveMessages = ReturnType<typeof createReceiveMessages>
  */
 export function createReceiveMessages(deps: ReceiveMessagesDeps) {
   return async (caller: Caller, given: V1MessageInput[], locOf: LocOf): Promise<ReceivedMessages> => {
-    if (given.length === 0) return { messages: [], attachments: [], fileIds: [] }
+    if (given.length === 0) return { messages: [], attachments: [], fileIds: [], codeFiles: [] }
     const { entries } = deps
-    const fileIds = [...new Set(given.flatMap((message) => message.files.flatMap(searched)))]
+    const idsFor = (tool: Tool) => [
+      ...new Set(given.flatMap(({ files }) => files.filter(isFor(tool)).map(({ file_id: id }) => id))),
+    ]
+    const fileIds = idsFor('file_search')
     if (fileIds.length > 0) await entries.admit()
     for (const fileId of given.flatMap((message) => message.files)) await entries.requireSource(caller, fileId.file_id)
     const inputs = given.map((message, index) => inputOf(message, [...locOf(index), 'content']))
@@ -56,11 +61,15 @@ export function createReceiveMessages(deps: ReceiveMessagesDeps) {
       if (metadata) message.data.metadata = metadata
       return message
     })
-    return { messages, attachments, fileIds }
+    return { messages, attachments, fileIds, codeFiles: idsFor('code_interpreter') }
   }
 }
 
-const searched = ({ file_id: id, tools }: FileOfMessage) => (tools.length > 0 ? [id] : [])
+type Tool = FileOfMessage['tools'][number]['type']
+const isFor =
+  (tool: Tool) =>
+  ({ tools }: FileOfMessage) =>
+    tools.some(({ type }) => type === tool)
 
 function inputOf({ role, content }: V1MessageInput, loc: (string | number)[]): GivenMessage {
   if (role === 'user')

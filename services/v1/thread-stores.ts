@@ -20,6 +20,8 @@ interface ThreadStoresDeps {
 export interface ThreadResources {
   vectorStores?: string[] | undefined
   ownStore?: OwnStore | undefined
+  /** Files of the project that code can read. */
+  codeFiles?: string[] | undefined
 }
 
 export type ThreadStores = ReturnType<typeof createThreadStores>

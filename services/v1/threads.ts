@@ -15,6 +15,7 @@ import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
+import type { CodeFiles } from './code-files.ts'
 import { createEraseMessage } from './erase-message.ts'
 import type { ReceiveMessages, ReceivedMessages, V1MessageInput } from './receive-messages.ts'
 import type { ThreadResources, ThreadStores } from './thread-stores.ts'
@@ -29,6 +30,7 @@ interface V1ThreadsDeps {
   erase: EraseWhatWasSaid
   receive: ReceiveMessages
   stores: ThreadStores
+  codeFiles: CodeFiles
   settings: { baseUrl: string }
 }
 
@@ -45,7 +47,7 @@ const firstMessages: LocOf = (index) => ['body', 'messages', index]
 
 /** The threads of a project, with their messages. They are those of the native API. */
 export function createV1Threads(deps: V1ThreadsDeps) {
-  const { collections, createThread, log, deletions, receive, stores, settings } = deps
+  const { collections, createThread, log, deletions, receive, stores, codeFiles, settings } = deps
   const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
   const eraseMessage = createEraseMessage(deps.erase)
@@ -71,6 +73,9 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     prepareStores: stores.prepare,
     plannedStores: stores.planned,
     setStores: stores.change,
+    requireCodeFiles: codeFiles.require,
+    setCodeFiles: codeFiles.set,
+    addCodeFiles: codeFiles.add,
     linkOf: (threadId: string, attachmentId: string) =>
       `${settings.baseUrl}/threads/${threadId}/attachments/${attachmentId}/content`,
 
@@ -93,18 +98,22 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata)
       // Read before anything is stored.
       const received = await receive(caller, first, firstMessages)
+      await codeFiles.require(caller, resources.codeFiles)
       const vectorStores = await stores.prepare(caller, resources)
-      const thread = await createThread({ id, ...caller, name: 'Thread', metadataJson, vectorStores, public: false })
+      const named = { name: 'Thread', metadataJson, vectorStores, codeFiles: resources.codeFiles }
+      const thread = await createThread({ id, ...caller, ...named, public: false })
       await fill(caller, thread, received)
-      return received.fileIds.length > 0 ? find(caller, id) : thread
+      return received.fileIds.length + received.codeFiles.length > 0 ? find(caller, id) : thread
     },
 
     /** A thread that is stored together with its first run. Throws `not_found` for a store of another project. */
     async draft(caller: Caller, { metadata = {}, resources }: Omit<NewThread, 'messages'>): Promise<ThreadRecord> {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata)
-      const { vectorStores } = resources
+      const { vectorStores, codeFiles: files } = resources
       await stores.prepare(caller, { vectorStores })
-      return threadRecordOf({ id: newId(), ...caller, name: 'Thread', metadataJson, vectorStores, public: false })
+      await codeFiles.require(caller, files)
+      const named = { name: 'Thread', metadataJson, vectorStores, codeFiles: files }
+      return threadRecordOf({ id: newId(), ...caller, ...named, public: false })
     },
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */
@@ -137,16 +146,17 @@ export function createV1Threads(deps: V1ThreadsDeps) {
 
 /** Stores the images of messages before the messages that name them, and searches their files from now on. */
 async function keep<T>(
-  { collections, stores }: Pick<V1ThreadsDeps, 'collections' | 'stores'>,
+  { collections, stores, codeFiles }: Pick<V1ThreadsDeps, 'collections' | 'stores' | 'codeFiles'>,
   caller: Caller,
   thread: ThreadRecord,
-  { attachments, fileIds }: ReceivedMessages,
+  { attachments, fileIds, codeFiles: files }: ReceivedMessages,
   add: () => Promise<T>,
 ): Promise<T> {
   const owner = { thread_id: thread._id, user_id: caller.userId, created_at: new Date() }
   try {
     await storeAttachments(collections, owner, attachments)
     await stores.addFiles(caller, thread, fileIds)
+    await codeFiles.add(caller, thread._id, files, ['body', 'attachments'])
     return await add()
   } catch (error) {
     await removeAttachments(collections, attachments)

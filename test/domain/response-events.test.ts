@@ -13,6 +13,8 @@ const context: ItemContext = {
   functions: new Set(['mine']),
   shapes: new Map(),
   sources: () => [],
+  written: () => [],
+  container: { id: 'cntr_t', linkOf: (fileId: string) => fileId },
   serverLabels: ['sums'],
   withResults: false,
   isOpen: true,

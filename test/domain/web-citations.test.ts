@@ -18,8 +18,8 @@ const result = (id: string, callId: string, content = `[1] One\n${page}\nText`):
 /** The events of states of one run that follow each other. */
 function eventsOf(states: Message[][]) {
   let now: Message[] = []
-  const response = { run: { _id: 'r' }, facts: { functions: [], serverLabels: [], shown: {} } }
-  const output = createOutputEvents(itemContext(response, () => now, { results: false, isOpen: true }))
+  const response = { run: { _id: 'r', thread_id: 't' }, facts: { functions: [], serverLabels: [], shown: {} } }
+  const output = createOutputEvents(itemContext(response, () => now, { results: false, baseUrl: '', isOpen: true }))
   return states.flatMap((state, index) => {
     now = state
     const folded = state.map((whole) => ({ id: whole.data.id, changedAt: '0-0', content: { whole } }))

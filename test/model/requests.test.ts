@@ -365,6 +365,32 @@ describe('messages before a strict template', () => {
     expect(isShort(result.tool_call_id)).toBe(true)
   })
 
+  it('show what results of tools hold in a message of the user, or say that it cannot be seen', async () => {
+    const picture = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } }
+    const [question, asked, result] = withCall
+    const messages = [question, asked, { ...result, shown: [picture] }, { role: 'user', content: 'And?' }]
+    const seeing = modelBefore(() => said)
+    await seeing.ask({ messages: messages as PromptMessage[] })
+    const [{ messages: seen }] = seeing.sent
+    expect(namedRoles({ messages: seen })).toEqual(['user', 'assistant', 'tool', 'user', 'user'])
+    expect(seen[2]).toEqual(result)
+    expect(seen[3].content).toEqual([{ type: 'text', text: expect.stringContaining('call_9f8e7d6c5b4a') }, picture])
+    const blind = modelBefore(
+      strict(
+        (body) => !JSON.stringify(body).includes('image_url'),
+        refused('This model does not support image input.'),
+      ),
+    )
+    await blind.ask({ messages: messages as PromptMessage[] })
+    await blind.ask({ messages: messages as PromptMessage[] })
+    // It is remembered: the second question is asked once.
+    expect(blind.sent).toHaveLength(3)
+    expect(blind.sent[2].messages[2].content).toBe('Found.\n[The result has 1 picture or file that you cannot see.]')
+    // A picture of the person is not left out without a word.
+    const own = [{ role: 'user' as const, content: [picture] }]
+    await expect(blind.ask({ messages: own })).rejects.toThrow()
+  })
+
   it('keep the name of who answered', async () => {
     const server = modelBefore(() => said)
     const [asked, called, result] = withCall

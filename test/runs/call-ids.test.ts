@@ -84,6 +84,8 @@ describe('ids of calls that come again', () => {
       functions: new Set(),
       shapes: new Map(),
       sources: () => [],
+      written: () => [],
+      container: { id: 'cntr_t', linkOf: (fileId: string) => fileId },
       serverLabels: [],
       withResults: false,
       isOpen: false,

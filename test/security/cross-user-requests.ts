@@ -256,6 +256,7 @@ export async function createSide(
       upload_id: upload.id,
       response_id: `resp_${runId}`,
       conversation_id: conversationId,
+      container_id: `cntr_${tid}`,
       item_id: itemId,
       ingestion_id: file?.ingestion_id ?? '',
       tid,

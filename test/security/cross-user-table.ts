@@ -29,6 +29,8 @@ export interface Ids {
   upload_id: string
   response_id: string
   conversation_id: string
+  /** That of the session of `thread_id`. */
+  container_id: string
   item_id: string
 }
 
@@ -318,6 +320,17 @@ export const native: Record<string, Expectation> = {
   'v1.conversations.items.create': { foreign: 404, body: () => ({ items: [{ role: 'user', content: 'hi' }] }) },
   'v1.conversations.items.read': { foreign: 404 },
   'v1.conversations.items.delete': { foreign: 404 },
+  'v1.containers.create': {
+    foreignBody: [{ status: 404, body: (_own, other) => ({ name: 'mine', file_ids: [other.project_file_id] }) }],
+  },
+  'v1.containers.list': secret,
+  'v1.containers.read': { foreign: 404 },
+  'v1.containers.delete': { foreign: 404 },
+  'v1.containers.files.create': { foreign: 404, body: (own) => ({ file_id: own.project_file_id }) },
+  'v1.containers.files.list': { foreign: 404 },
+  'v1.containers.files.read': { foreign: 404 },
+  'v1.containers.files.content': { foreign: 404 },
+  'v1.containers.files.delete': { foreign: 404 },
   'v1.chat.completions.create': {
     foreignBody: [
       { status: 404, body: (_own, other) => ({ model: other.aid, messages: [{ role: 'user', content: 'hi' }] }) },

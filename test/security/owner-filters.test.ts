@@ -81,6 +81,12 @@ const secondChecks: [statement: string, why: string][] = [
     'services/sources/read-sources.ts sourcePages.find without user_id',
     'names the source, which was read as the own before',
   ],
+  [
+    'services/v1/containers.ts attachments.findOne without thread_id',
+    'test/v1/code-interpreter.test.ts asks for the file of another container',
+  ],
+  ['services/v1/containers.ts threads.find without project_id', 'names the user'],
+  ['services/v1/containers.ts threads.find without user_id', 'lists the project of the token, which is the own'],
   ['services/v1/conversations.ts threads.findOneAndUpdate without project_id', 'names the user'],
   ['services/v1/conversations.ts threads.findOneAndUpdate without user_id', 'names the project'],
   ['services/v1/remove-item.ts runs.findOne without thread_id', 'names the user'],

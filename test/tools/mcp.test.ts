@@ -36,7 +36,13 @@ describe('the tools of an MCP server', () => {
         mcp.registerTool('fail', {}, () => ({ ...text('the disk is full'), isError: true }))
         mcp.registerTool('leak', {}, (extra) => text(`you sent ${JSON.stringify(extra.requestInfo?.headers)}`))
         mcp.registerTool('long', {}, () => text('x'.repeat(50_000)))
-        mcp.registerTool('picture', {}, () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }))
+        mcp.registerTool('picture', {}, () => ({
+          content: [
+            { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+            { type: 'resource_link', uri: 'notes://2', name: 'Second', description: 'The second note' },
+            { type: 'resource', resource: { uri: 'notes://a/b.pdf', mimeType: 'application/pdf', blob: 'BBBB' } },
+          ],
+        }))
         mcp.registerTool('slow', {}, () => new Promise(() => {}))
       },
     })
@@ -74,7 +80,13 @@ describe('the tools of an MCP server', () => {
   it('report failures and unsupported content to the model', async () => {
     const { tools: list } = await tools.list(config(), signal)
     await expect(run(list, 'notes_fail')).rejects.toThrow('the disk is full')
-    expect(await run(list, 'notes_picture')).toBe('[image/png, not shown]')
+    expect(await run(list, 'notes_picture')).toEqual({
+      content: '[image/png]\n\nSecond: notes://2\nThe second note\n\n[application/pdf: notes://a/b.pdf]',
+      files: [
+        { name: '', bytes: Buffer.from('AAAA', 'base64') },
+        { name: 'b.pdf', bytes: Buffer.from('BBBB', 'base64') },
+      ],
+    })
     expect(await run(list, 'notes_long')).toMatch(/only the first 20000 of 50000 characters/)
   })
 

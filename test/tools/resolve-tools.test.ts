@@ -56,7 +56,7 @@ describe('the tools of an assistant', () => {
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name, person) => actingFor('schedule', name, person),
       memory: (_assistant, { name, person }) => actingFor('memory', name, person),
-      code: (_assistant, name) => ({ ...retrieval(name), type: 'code' }),
+      code: async (_assistant, name) => ({ ...retrieval(name), type: 'code' }),
       askable: async (_assistant, ids) => ids.map((id) => ({ id, name: id, description: '' })),
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal, {
       acting: byOwner,

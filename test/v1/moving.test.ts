@@ -201,17 +201,16 @@ describe('an application moves', { timeout: commandsMs }, () => {
       'not taken: file file-link: link is outside of the folder of the dump',
       'not taken: file file-size: five has 5 bytes; the dump says that it has 4',
       'not taken: vector_store.file file-none: its vector store vs_none was not taken',
-      'left out: tools[0] of assistant asst_code: tools[0].type: code_interpreter is not available here',
       'left out: tool_resources.file_search.vector_store_ids[0] of assistant asst_code: the vector_store vs_none was not taken',
       'left out: own of assistant asst_code: ',
       'left out: metadata.imported_id of assistant asst_code: there are 16 entries already',
       'not taken: assistant asst_bad: temperature: ',
     ])
       expect(lines).toContain(said)
-    expect(counts['assistant']).toEqual({ made: 1, there: 0, refused: 1, partial: 4 })
+    expect(counts['assistant']).toEqual({ made: 1, there: 0, refused: 1, partial: 3 })
     const { data } = await client.beta.assistants.list()
     expect(data.map(({ name, tools }) => ({ name, tools }))).toEqual([
-      { name: 'Coder', tools: [{ type: 'file_search' }] },
+      { name: 'Coder', tools: [{ type: 'code_interpreter' }, { type: 'file_search' }] },
     ])
     // Without its old id on the server, the note of the first time finds it.
     expect((await take(client, dump)).counts['assistant']).toMatchObject({ made: 0, there: 1 })

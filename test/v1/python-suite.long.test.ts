@@ -23,6 +23,8 @@ const files = [
   'responses',
   'test_conversations.py',
   'conversations',
+  'test_containers.py',
+  'containers/test_files.py',
   'beta/test_assistants.py',
   'beta/test_threads.py',
   'beta/threads',

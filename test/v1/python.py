@@ -92,7 +92,7 @@ client.beta.assistants.create(model="any", name="Second")
 seen["paged"] = [one.name for one in client.beta.assistants.list(limit=1, order="asc")]
 
 seen["refused"] = [
-    refusal(lambda: client.beta.assistants.create(model="any", tools=[{"type": "code_interpreter"}])),
+    refusal(lambda: client.beta.assistants.create(model="any", tools=[{"type": "function"}])),
     refusal(lambda: client.files.retrieve("unknown")),
     refusal(lambda: client.vector_stores.create(metadata={"key": "x" * 513})),
     refusal(lambda: client.with_options(api_key="wrong").models.list()),

@@ -49,7 +49,7 @@ describe('the Python client at /v1, with address and key only', () => {
       store_of_assistant: true,
       paged: ['Helper', 'Second'],
       refused: [
-        { type: 'BadRequestError', status: 400, code: 'unsupported_parameter', param: 'tools[0].type' },
+        { type: 'BadRequestError', status: 400, code: 'missing_required_parameter', param: 'tools[0].function' },
         { type: 'NotFoundError', status: 404, code: 'not_found' },
         { type: 'BadRequestError', status: 400 },
         { type: 'AuthenticationError', status: 401, code: 'invalid_api_key' },

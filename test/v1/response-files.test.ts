@@ -73,6 +73,53 @@ describe('images and files in the input of /v1 responses', () => {
     await site.close()
   })
 
+  it('are results of functions, which the model is shown, and which go on', async () => {
+    const { client, owner } = await v1Client(service)
+    const tools = [{ type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }]
+    service.model.reply({ toolCalls: [{ id: 'call-look', name: 'look', arguments: {} }] })
+    const first = await client.responses.create({ model: 'scripted', input: 'Look', tools })
+    const output = [
+      { type: 'input_text' as const, text: 'This: ' },
+      { type: 'input_image' as const, image_url: pngUrl, detail: 'auto' as const },
+      { type: 'input_file' as const, file_data: textUrl, filename: 'notes.txt' },
+    ]
+    service.model.reply({ text: 'Seen' })
+    const second = await client.responses.create({
+      model: 'scripted',
+      previous_response_id: first.id,
+      tools,
+      input: [{ type: 'function_call_output', call_id: 'call-look', output }],
+    })
+    const [result, picture] = shown()?.slice(-2) ?? []
+    expect(result).toBe('This: ')
+    expect(picture).toMatchObject([
+      { type: 'text' },
+      { type: 'image_url', image_url: { url: pngUrl } },
+      { type: 'file', file: { filename: 'notes.txt' } },
+    ])
+    expect(await attachmentsOf(owner.userId)).toBe(2)
+    const items = await client.responses.inputItems.list(second.id)
+    expect(items.data).toMatchObject([
+      {
+        type: 'function_call_output',
+        output: [{ type: 'input_text' }, { type: 'input_image' }, { type: 'input_file', filename: 'notes.txt' }],
+      },
+    ])
+    service.model.reply({ text: 'Yes' })
+    await client.responses.create({ model: 'scripted', previous_response_id: second.id, input: 'Sure?', tools })
+    expect(JSON.stringify(shown())).toContain(pngUrl)
+    const bad = [{ type: 'input_image' as const, image_url: 'http://10.0.0.1/a.png', detail: 'auto' as const }]
+    const refusal = refusalOf(
+      client.responses.create({
+        model: 'scripted',
+        previous_response_id: first.id,
+        tools,
+        input: [{ type: 'function_call_output', call_id: 'call-look', output: bad }],
+      }),
+    )
+    expect(await refusal).toMatchObject({ status: 400, param: 'input[0].output[0].image_url' })
+  })
+
   it('are items of conversations, and are deleted with their item', async () => {
     const { client, owner } = await v1Client(service)
     const image = { type: 'input_image' as const, image_url: pngUrl, detail: 'auto' as const }

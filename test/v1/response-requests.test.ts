@@ -66,17 +66,13 @@ describe('the input of a response', () => {
     ])
   })
 
-  it('says of an image that a tool has answered with that it was here', () => {
+  it('takes images in results of tools, and not in what the model says', () => {
     const output = [
       { type: 'input_text', text: 'The picture: ' },
       { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
     ]
     const entries = readInput([{ type: 'function_call_output', call_id: 'c1', output }], loc)
-    expect(entries).toMatchObject([
-      {
-        message: { type: 'ToolMessage', data: { content: expect.stringMatching(/^The picture: \[An image was here/) } },
-      },
-    ])
+    expect(entries).toMatchObject([{ callId: 'c1', parts: [{ type: 'text' }, { type: 'image_url' }] }])
     const said = { type: 'message', role: 'assistant' as const, content: output }
     expect(refusalFrom(() => readInput([said], loc))).toMatchObject({ type: 'unsupported' })
   })

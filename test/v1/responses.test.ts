@@ -458,7 +458,7 @@ describe('responses of /v1', () => {
       [{ include: ['message.feelings'] }, 'include[0]', unsupported],
       [{ reasoning: { summary: 'long' } }, 'reasoning.summary', 'invalid_value'],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],
-      [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type', unsupported],
+      [{ tools: [{ type: 'code_interpreter', container: 'cntr_x' }] }, 'tools[0].container', 'invalid_value'],
       [{ tools: [{ type: 'image_generation', size: 'auto' }] }, 'tools[0].type', unsupported],
       [
         { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },

@@ -242,11 +242,6 @@ describe('files of messages on /v1', () => {
     expect(
       (await refused({ role: 'assistant', ...image({ type: 'image_url', image_url: { url: pngUrl } }) })).slice(0, 2),
     ).toEqual([400, 'content[0]'])
-    const tools = [{ type: 'code_interpreter' }]
-    expect((await refused({ attachments: [{ file_id: text, tools }] })).slice(0, 2)).toEqual([
-      400,
-      'attachments[0].tools[0].type',
-    ])
     const many = Array.from({ length: 33 }, () => ({ type: 'image_url', image_url: { url: pngUrl } }))
     expect((await refused({ content: many }))[0]).toBe(400)
     const tool_resources = { file_search: { vector_store_ids: [foreignStore.id] } }

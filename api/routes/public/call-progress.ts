@@ -1,14 +1,8 @@
 import { createCanonicalArguments } from '../../../domain/canonical-arguments.ts'
 import { type FoldedMessage, inOrder } from '../../../domain/run-events.ts'
-import { type StepCall, stepCalls } from './run-steps.ts'
-
-/** A call that begins (`name`), or the next part of its arguments. */
-export interface CallDelta {
-  index: number
-  call: StepCall
-  /** Undefined for the beginning of a call. */
-  more?: string
-}
+import { codeToolName } from '../../../domain/responses/written-files.ts'
+import { codeDelta } from './code-deltas.ts'
+import { type CallDelta, type StepCall, stepCalls } from './run-steps.ts'
 
 /**
  * How much of the calls of a run's answers a reader has received. Arguments have the form in which they are stored, so
@@ -71,7 +65,13 @@ export function createCallProgress() {
 }
 
 /** As a step's deltas show it. The interface shows no arguments of searches. */
-export function shownDelta({ index, call: { id, name }, more }: CallDelta): object | undefined {
+export function shownDelta(delta: CallDelta): object | undefined {
+  const {
+    index,
+    call: { id, name },
+    more,
+  } = delta
+  if (name === codeToolName) return codeDelta(delta)
   if (name === 'retrieval') return more === undefined ? { index, id, type: 'file_search', file_search: {} } : undefined
   return more === undefined
     ? { index, id, type: 'function', function: { name, arguments: '', output: null } }

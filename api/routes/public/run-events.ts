@@ -1,10 +1,12 @@
 import { addAll } from '../../../domain/add-all.ts'
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
-import type { AIMessage, Message } from '../../../domain/messages.ts'
+import type { AIMessage, Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
+import { type WrittenFile, codeToolName, writtenAtEnd, writtenBefore } from '../../../domain/responses/written-files.ts'
 import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
 import { createCallProgress, shownDelta } from './call-progress.ts'
+import { outputsDelta, outputsOfCode } from './code-deltas.ts'
 import { type StepCall, messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
@@ -28,13 +30,19 @@ export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
   /** As the assistants API does: a step's calls come in pieces, and a run says that it is about to be cancelled. */
   isWhole?: boolean
+  /** An answer with the files that code has written for it. */
+  showWritten?(message: CompatMessage, written: WrittenFile[]): object & { content: object[] }
 }
 
 /**
  * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
  * a message's step while the message is written, then the step of its tool calls.
  */
-export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: RunEventsOptions, now: () => Date) {
+export function createRunEvents(
+  run: RunRecord,
+  { shapeOf, isWhole = false, showWritten }: RunEventsOptions,
+  now: () => Date,
+) {
   const progress = createTextProgress()
   const refusals = createTextProgress(refusalText)
   const calling = createCallProgress()
@@ -123,7 +131,15 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
       id,
       close(how) {
         closed.add(id)
-        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
+        const written = showWritten === undefined ? [] : (writtenBefore(shown).get(id) ?? writtenAtEnd(shown))
+        const whole = messageSoFar()
+        const withFiles = showWritten?.(whole, written) ?? whole
+        return [
+          ...withFiles.content
+            .slice(whole.content.length)
+            .map((part, place) => messageDelta(id, { index: whole.content.length + place, ...part })),
+          ...endOfMessage(run, { ...whole, ...withFiles } as CompatMessage, { how, cut: cutOf(id), end: now() }),
+        ]
       },
     }
     return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
@@ -146,8 +162,23 @@ export function createRunEvents(run: RunRecord, { shapeOf, isWhole = false }: Ru
         ...opened(toolStep(run, { id, calls: stepCalls(calls) }, new Map(), 'in_progress', at)),
       ])
     openTools(id, () => stepCalls(calls), outputs)
-    if (calls.every((call) => outputs.has(call.id))) addAll(events, closeOpen('completed'))
+    if (calls.every((call) => outputs.has(call.id))) {
+      if (isWhole) addAll(events, executed(id, calls, following.map(shownMessage)))
+      addAll(events, closeOpen('completed'))
+    }
     return events
+  }
+
+  /** What the executions of code among the calls of a message have given. */
+  function executed(id: string, calls: ToolCall[], following: Message[]): RunEvent[] {
+    return calls.flatMap((call, index) => {
+      if (call.name !== codeToolName) return []
+      const result = following.find(
+        (message) => message.type === 'ToolMessage' && message.data.tool_call_id === call.id,
+      )
+      const outputs = outputsOfCode(result?.type === 'ToolMessage' ? result : undefined)
+      return stepDelta(toolStepId(id, attemptOf(id)), outputsDelta({ index, id: call.id, outputs }))
+    })
   }
 
   /** The step of calls that a later attempt does not make has failed; the calls that it makes begin another one. */

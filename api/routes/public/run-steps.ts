@@ -33,6 +33,14 @@ export interface StepCall {
   arguments: string
 }
 
+/** A call that begins (`name`), or the next part of its arguments. */
+export interface CallDelta {
+  index: number
+  call: StepCall
+  /** Undefined for the beginning of a call. */
+  more?: string
+}
+
 export const stepCalls = (calls: ToolCall[] = []): StepCall[] =>
   calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) }))
 

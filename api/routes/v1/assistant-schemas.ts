@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
-import { maxVectorStores } from '../../../domain/assistant-config.ts'
+import { maxCodeFiles, maxVectorStores } from '../../../domain/assistant-config.ts'
 import { functionName } from '../../../domain/client-tools.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
@@ -43,7 +43,7 @@ export const V1Tool = strict(
   { title: 'V1Tool' },
 )
 
-const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
+const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxCodeFiles })
 const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
 const codeFiles = Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) })))
 export const V1ToolResources = strict(
@@ -96,7 +96,7 @@ const members = {
   reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts]))),
 }
 const description =
-  '`code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API.'
+  '`code_interpreter` is the tool `code` of the native API, and functions are tools of the type `client`.'
 
 export const V1AssistantCreateRequest = strict(
   { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
@@ -129,6 +129,7 @@ export const AssistantShape = Type.Object(
     tools: ShownTools,
     tool_resources: Type.Object({
       file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
+      code_interpreter: Type.Optional(Type.Object({ file_ids: Type.Array(Type.String()) })),
     }),
     metadata: Type.Record(AnyKey, Type.String()),
     temperature: nullable(Type.Number()),
@@ -140,8 +141,15 @@ export const AssistantShape = Type.Object(
 )
 export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList')
 
+/** As the interface shows what an assistant or a thread has for its tools. */
+export function shownResources({ vectorStores, codeFiles }: Pick<V1Assistant, 'vectorStores' | 'codeFiles'>) {
+  return {
+    ...(vectorStores.length === 0 ? {} : { file_search: { vector_store_ids: vectorStores } }),
+    ...(codeFiles.length === 0 ? {} : { code_interpreter: { file_ids: codeFiles } }),
+  }
+}
+
 export function showAssistant(assistant: V1Assistant): Static<typeof AssistantShape> {
-  const { vectorStores } = assistant
   return {
     id: assistant.id,
     object: 'assistant',
@@ -151,7 +159,7 @@ export function showAssistant(assistant: V1Assistant): Static<typeof AssistantSh
     model: assistant.model,
     instructions: assistant.instructions || null,
     tools: assistant.tools,
-    tool_resources: vectorStores.length > 0 ? { file_search: { vector_store_ids: vectorStores } } : {},
+    tool_resources: shownResources(assistant),
     metadata: assistant.metadata,
     temperature: assistant.temperature ?? null,
     top_p: assistant.topP ?? null,

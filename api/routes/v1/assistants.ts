@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
-import { type AssistantMembers, noCode } from '../../../services/v1/assistant-members.ts'
+import type { AssistantMembers } from '../../../services/v1/assistant-members.ts'
 import type { OwnStore } from '../../../services/v1/assistants.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
@@ -12,6 +12,7 @@ import { PathId } from '../schemas.ts'
 import {
   AssistantShape,
   type NewToolResources,
+  type V1ToolResources,
   V1AssistantCreateRequest,
   V1AssistantList,
   V1AssistantUpdateRequest,
@@ -126,12 +127,18 @@ export function ownStoreOf(
   return { metadata, files: fileIds.map((fileId) => ({ fileId, chunking })) }
 }
 
+/** The files for code that a request names; nothing: it says nothing about them. */
+export function codeFilesOf(resources: V1ToolResources | null | undefined): { codeFiles?: string[] } {
+  const code = resources === null ? null : resources?.code_interpreter
+  if (code === undefined) return {}
+  const ids = code === null ? [] : code.file_ids
+  return ids === undefined ? {} : { codeFiles: [...new Set(ids)] }
+}
+
 function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
   if (typeof body.response_format === 'object' && body.response_format !== null) formatText(body.response_format)
   const { name, description, instructions, model, temperature, tools, metadata, tool_resources: resources } = body
   const { top_p: topP, response_format: responseFormat, reasoning_effort: reasoningEffort } = body
-  if ((resources?.code_interpreter?.file_ids ?? []).length > 0)
-    throw noCode(['body', 'tool_resources', 'code_interpreter'])
   const vectorStores = resources === null ? [] : resources?.file_search?.vector_store_ids
   return {
     ...(name === undefined ? {} : { name }),
@@ -145,5 +152,6 @@ function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
     ...(tools === undefined ? {} : { tools }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(vectorStores === undefined ? {} : { vectorStores }),
+    ...codeFilesOf(resources),
   }
 }

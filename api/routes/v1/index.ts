@@ -7,6 +7,7 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
 import { v1ChatRoutes } from './chat.ts'
 import { v1CompletionRoutes } from './completions.ts'
+import { v1ContainerRoutes } from './containers.ts'
 import { v1ConversationRoutes } from './conversations.ts'
 import { v1EmbeddingRoutes } from './embeddings.ts'
 import { v1MessageRoutes } from './messages.ts'
@@ -50,6 +51,7 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
       await v1.register(v1ResponseSocketRoutes, { ...deps, openStreams })
       await v1.register(v1CompactRoutes, { ...deps, openStreams })
       await v1.register(v1ConversationRoutes, deps)
+      await v1.register(v1ContainerRoutes, deps)
     },
     { prefix: '/v1' },
   )

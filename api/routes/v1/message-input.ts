@@ -2,9 +2,8 @@ import { invalidInput } from '../../../domain/errors.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
 import type { ThreadResources } from '../../../services/v1/thread-stores.ts'
-import { noCode } from '../../../services/v1/assistant-members.ts'
 import { requireContent } from '../public/client-messages.ts'
-import { ownStoreOf } from './assistants.ts'
+import { codeFilesOf, ownStoreOf } from './assistants.ts'
 import type { NewToolResources, V1ToolResources } from './assistant-schemas.ts'
 import type { V1ContentPart, V1MessageRequest } from './thread-schemas.ts'
 
@@ -20,9 +19,8 @@ export function messageInputOf({ role, content, attachments, metadata }: V1Messa
     files: (attachments ?? []).map(({ file_id: fileId, tools }, index) => {
       const at = [...loc, 'attachments', index]
       if (fileId === undefined) throw invalidInput([...at, 'file_id'], 'is required', 'missing')
-      for (const [place, { type }] of (tools ?? []).entries())
-        if (type === 'code_interpreter') throw noCode([...at, 'tools', place, 'type'])
-      return { file_id: fileId, tools: (tools ?? []).slice(0, 1).map(() => ({ type: 'file_search' as const })) }
+      const types = new Set((tools ?? []).map(({ type }) => type))
+      return { file_id: fileId, tools: [...types].map((type) => ({ type })) }
     }),
     metadata: metadata ?? undefined,
   }
@@ -53,15 +51,14 @@ function partOf(part: V1ContentPart, loc: Loc): Exclude<V1MessageInput['content'
 
 const partTypes = ['text', 'image_url', 'image_file'] as const
 
-/** What a new thread searches. */
+/** What a new thread searches, and what its code can read. */
 export function newResourcesOf(resources: NewToolResources | null | undefined, loc: Loc): ThreadResources {
-  return { vectorStores: storesOf(resources, loc), ownStore: ownStoreOf(resources, loc) }
+  return { vectorStores: storesOf(resources), ownStore: ownStoreOf(resources, loc), ...codeFilesOf(resources) }
 }
 
 /** The vector stores that a request names; undefined: it says nothing about them. */
-export function storesOf(resources: V1ToolResources | null | undefined, loc: Loc): string[] | undefined {
+export function storesOf(resources: V1ToolResources | null | undefined): string[] | undefined {
   if (resources === null) return []
-  if ((resources?.code_interpreter?.file_ids ?? []).length > 0) throw noCode([...loc, 'code_interpreter'])
   const { file_search: search } = resources ?? {}
   return search === null ? [] : search?.vector_store_ids
 }

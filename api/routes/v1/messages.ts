@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../domain/errors.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import { type WrittenFile, writtenBefore } from '../../../domain/responses/written-files.ts'
 import { pageOf } from '../../../services/cursor-page.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
@@ -27,9 +28,11 @@ const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => 
       wanted.flatMap(({ runId }) => runId ?? []),
     )
     const cited = citedWithin(all, wanted)
+    const written = writtenIn(all)
     return wanted.map((entry) => {
       const owner = { threadId, assistantId: assistants.get(entry.runId ?? '') ?? '' }
-      return v1MessageShape(entry, owner, cited(entry), (id) => threads.linkOf(threadId, id))
+      const files = { cited: cited(entry), written: written.get(entry.message.data.id) ?? [] }
+      return v1MessageShape(entry, owner, files, (id) => threads.linkOf(threadId, id))
     })
   }
 
@@ -152,6 +155,12 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
       return { id: entry.message.data.id, object: 'thread.message.deleted' as const, deleted: true }
     },
   )
+}
+
+/** What code had written before each answer, in its run. */
+function writtenIn(all: LoggedMessage[]): Map<string, WrittenFile[]> {
+  const runs = Map.groupBy(all, ({ runId }) => runId)
+  return new Map([...runs.values()].flatMap((ofRun) => [...writtenBefore(ofRun.map(({ message }) => message))]))
 }
 
 const noMessage = () => new AppError('not_found', 'There is no such message.')

@@ -1,8 +1,7 @@
 import { type ToolType, toolTypes } from '../../../domain/tool-types.ts'
-import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../../domain/client-tools.ts'
+import { type ClientFunction, type RunToolChoice, clientFunctionsText } from '../../../domain/client-tools.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'
-import { noCode } from '../../../services/v1/assistant-members.ts'
 import { overridesOf } from '../public/model-parameters.ts'
 import type { V1RunCreateRequest } from './run-schemas.ts'
 
@@ -39,15 +38,16 @@ function lastMessagesOf(count: number | null | undefined): number {
 }
 
 /** Tools of the assistant that this API does not know are used as before. */
-const otherTypes: ToolType[] = toolTypes.filter((type) => type !== 'client' && type !== 'retrieval')
+const otherTypes: ToolType[] = toolTypes.filter((type) => !['client', 'retrieval', 'code'].includes(type))
 
 /** The tools of the run in place of those of the assistant. */
 function toolsOf(tools: NonNullable<Asked['tools']>): Pick<RunOverrides, 'server_tools' | 'tools_json'> {
   const functions: ClientFunction[] = []
   let searches = false
+  let executes = false
   for (const [index, { type, function: called, file_search: search }] of tools.entries()) {
     const loc = ['body', 'tools', index]
-    if (type === 'code_interpreter') throw noCode([...loc, 'type'])
+    if (type === 'code_interpreter') executes = true
     if (type === 'function' && called === undefined) throw invalidInput([...loc, 'function'], 'is required', 'missing')
     if (called !== undefined) functions.push(called)
     if (type === 'file_search') searches = true
@@ -55,14 +55,18 @@ function toolsOf(tools: NonNullable<Asked['tools']>): Pick<RunOverrides, 'server
       throw invalidInput([...loc, 'file_search'], 'is a setting of the assistant, not of a run', 'unsupported')
   }
   return {
-    server_tools: [...otherTypes, ...(searches ? (['retrieval'] as const) : [])],
+    server_tools: [
+      ...otherTypes,
+      ...(searches ? (['retrieval'] as const) : []),
+      ...(executes ? (['code'] as const) : []),
+    ],
     ...(functions.length > 0 ? { tools_json: clientFunctionsText(functions, ['body', 'tools']) } : {}),
   }
 }
 
-function choiceOf(choice: NonNullable<Asked['tool_choice']>): ToolChoice {
+function choiceOf(choice: NonNullable<Asked['tool_choice']>): RunToolChoice {
   if (typeof choice === 'string') return choice
-  if (choice.type === 'code_interpreter') throw noCode(['body', 'tool_choice', 'type'])
+  if (choice.type === 'code_interpreter') return { type: 'code' }
   if (choice.type === 'file_search') return { type: 'retrieval' }
   if (choice.function === undefined) throw invalidInput(['body', 'tool_choice', 'function'], 'is required', 'missing')
   return { type: 'function', function: choice.function }

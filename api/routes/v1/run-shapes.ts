@@ -1,4 +1,4 @@
-import type { ToolChoice } from '../../../domain/client-tools.ts'
+import type { RunToolChoice } from '../../../domain/client-tools.ts'
 import { readClientFunctions } from '../../../domain/client-tools.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
@@ -81,12 +81,15 @@ function toolsOf({ overrides }: Pick<RunRecord, 'overrides'>, assistant: Assista
   if (overrides.server_tools === undefined) return assistant?.tools ?? []
   return [
     ...(overrides.server_tools.includes('retrieval') ? [{ type: 'file_search' }] : []),
+    ...(overrides.server_tools.includes('code') ? [{ type: 'code_interpreter' }] : []),
     ...readClientFunctions(overrides.tools_json).map((called) => ({ type: 'function', function: called })),
   ]
 }
 
 function toolChoiceOf({ overrides }: Pick<RunRecord, 'overrides'>): unknown {
   if (overrides.tool_choice_json === undefined) return 'auto'
-  const choice = parseOwnJson<ToolChoice>(overrides.tool_choice_json)
-  return typeof choice === 'object' && choice.type === 'retrieval' ? { type: 'file_search' } : choice
+  const choice = parseOwnJson<RunToolChoice>(overrides.tool_choice_json)
+  if (typeof choice === 'string') return choice
+  if (choice.type === 'retrieval') return { type: 'file_search' }
+  return choice.type === 'code' ? { type: 'code_interpreter' } : choice
 }

@@ -21,6 +21,7 @@ import {
 import { v1RunShape } from './run-shapes.ts'
 import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
 import { IncludeQuery, V1RunStep, includesResults, v1StepShape } from './step-shapes.ts'
+import { codeFilesOf } from './assistants.ts'
 import { storesOf } from './message-input.ts'
 import { newV1ThreadOf } from './threads.ts'
 import { operation, v1Config, v1Refusals } from './v1-route.ts'
@@ -91,12 +92,12 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
     async (request, reply) => {
       const caller = callerOf(request)
       const { thread: given, tool_resources: resources, ...body } = request.body
-      const stores = storesOf(resources, ['body', 'tool_resources'])
+      const stores = storesOf(resources)
       await assistants.read(caller, body.assistant_id)
       const { messages, ...members } = newV1ThreadOf(given ?? {}, ['body', 'thread'])
       const thread = await threads.draft(caller, members)
       const created = { messages, ownStore: members.resources.ownStore }
-      return start(request, reply, { body, thread, created, stores })
+      return start(request, reply, { body, thread, created, stores, codeFiles: codeFilesOf(resources).codeFiles })
     },
   )
 
@@ -207,8 +208,9 @@ const runStepRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) =>
   const steps = async (request: RunRequest) => {
     const run = await findRun(request)
     const withResults = includesResults(request)
-    const all = stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
-    return all.map((step) => v1StepShape(step, withResults))
+    const logged = await threads.messagesOfRun(callerOf(request), run)
+    const messages = () => logged.map(({ message }) => message)
+    return stepsOf(run, logged).map((step) => v1StepShape(step, { withResults, messages }))
   }
 
   app.get(

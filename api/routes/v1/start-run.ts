@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { maxCodeFiles } from '../../../domain/assistant-config.ts'
+import type { CodeOverride } from '../../../domain/code-override.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import type { RunRecord } from '../../../domain/records/run.ts'
+import type { RunOverrides, RunRecord } from '../../../domain/records/run.ts'
 import { searchOf } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
-import type { RunView } from '../../../domain/run-events.ts'
+import { type RunView, shownMessage } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
@@ -11,10 +13,11 @@ import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { streamThreadRun } from '../public/stream-thread-run.ts'
 import { followOnce } from '../runs/follow-once.ts'
+import { type AssistantTool, requireCode } from '../../../services/v1/assistant-members.ts'
 import type { OwnStore } from '../../../services/v1/assistants.ts'
 import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
 import { messageInputsOf } from './message-input.ts'
-import { v1ThreadShape } from './message-shapes.ts'
+import { v1ThreadShape, withWritten } from './message-shapes.ts'
 import { v1OverridesOf } from './run-overrides.ts'
 import type { V1Run, V1RunCreateRequest } from './run-schemas.ts'
 import { type AssistantOfRun, v1RunShape } from './run-shapes.ts'
@@ -24,7 +27,7 @@ import type { V1Deps } from './v1-route.ts'
 export type V1RunDeps = Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }
 
 /** Starts runs on `/v1` and streams them. */
-export function createV1RunStarts({ v1: { runs, threads, assistants }, openStreams }: V1RunDeps) {
+export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute }, openStreams }: V1RunDeps) {
   /** Sends the events of a run, up to its end or to the calls for which it waits. */
   function stream(
     request: FastifyRequest,
@@ -33,10 +36,12 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     assistant: AssistantOfRun,
     more: { newThread?: object; resumedFrom?: RunView } = {},
   ): FastifyReply {
+    const messages = () => [...followed.feed.view.messages.values()].map(shownMessage)
     const { finished, stop } = streamThreadRun(reply, followed, {
       ...more,
       isWhole: true,
-      stepShapeOf: (step) => v1StepShape(step, includesResults(request)),
+      stepShapeOf: (step) => v1StepShape(step, { withResults: includesResults(request), messages }),
+      showWritten: withWritten,
       shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant),
       reread: () => runs.reread(followed.run),
       async waitingShapeOf(run: RunRecord) {
@@ -56,6 +61,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
       thread,
       created,
       stores,
+      codeFiles,
     }: {
       body: V1RunCreateRequest
       thread: ThreadRecord
@@ -63,6 +69,8 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
       created?: { messages: V1MessageInput[]; ownStore: OwnStore | undefined }
       /** What the run searches in place of what its assistant searches. */
       stores?: string[] | undefined
+      /** What its code reads in place of what its assistant's reads. */
+      codeFiles?: string[] | undefined
     },
   ): Promise<V1Run | FastifyReply> {
     const caller = callerOf(request)
@@ -76,7 +84,12 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
         : ['body', 'additional_messages', index - first.length],
     )
     await threads.prepareStores(caller, { vectorStores: stores })
-    const overrides = v1OverridesOf(body, runs.expireSeconds)
+    await threads.requireCodeFiles(caller, codeFiles)
+    requireCode(body.tools, canExecute)
+    const overrides = {
+      ...v1OverridesOf(body, runs.expireSeconds),
+      ...codeOf({ tools: body.tools ?? shown.tools, thread, added: received.codeFiles, codeFiles }),
+    }
     const newRun = {
       assistant: record,
       acting: { person: 'owner', origin: 'chat' } as const,
@@ -89,9 +102,12 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     const followed = await followOnce(request, {
       start: async (id) => {
         const isNew = created !== undefined
+        if (!isNew) await threads.addCodeFiles(caller, thread._id, received.codeFiles, ['body', 'additional_messages'])
         const planned = await threads.plannedStores(caller, thread, { isNew, fileIds: received.fileIds, ownStore })
         const search = searchOf(planned.thread, stores)
-        return runs.start({ ...newRun, ...planned, withThread: isNew, overrides: { ...overrides, ...search } }, id)
+        const files = isNew ? withCodeFiles(planned.thread, received.codeFiles) : planned.thread
+        const overridden = { ...overrides, ...search }
+        return runs.start({ ...newRun, ...planned, thread: files, withThread: isNew, overrides: overridden }, id)
       },
       find: (id) => runs.get(caller, id),
       follow: runs.follow,
@@ -107,4 +123,31 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
   }
 
   return { start, stream }
+}
+
+/** What the run wants of the tool that executes code, if it has it. */
+function codeOf({
+  tools,
+  thread,
+  added,
+  codeFiles,
+}: {
+  tools: AssistantTool[]
+  thread: ThreadRecord
+  added: string[]
+  codeFiles: string[] | undefined
+}): Pick<RunOverrides, 'code_json'> {
+  if (tools.every(({ type }) => type !== 'code_interpreter')) return {}
+  const override: CodeOverride = {
+    isAdded: true,
+    files: [...new Set([...(codeFiles ?? []), ...added, ...(thread.code_files ?? [])])],
+    keepsFiles: true,
+    ...(codeFiles === undefined ? {} : { inPlaceOfFiles: true }),
+  }
+  return { code_json: JSON.stringify(override) }
+}
+
+function withCodeFiles(thread: ThreadRecord, added: string[]): ThreadRecord {
+  if (added.length === 0) return thread
+  return { ...thread, code_files: [...new Set([...(thread.code_files ?? []), ...added])].slice(0, maxCodeFiles) }
 }

@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { passagesIn } from '../../../domain/knowledge/citations.ts'
+import { type ToolMessage, resultsOfCalls } from '../../../domain/call-results.ts'
+import type { Message } from '../../../domain/messages.ts'
+import { codeToolName } from '../../../domain/responses/written-files.ts'
+import { codeIn, outputsOfCode } from '../public/code-deltas.ts'
+import { listedStepId, toolStepId } from '../public/run-steps.ts'
 import { CompatRunStep, StepToolCall } from '../public/thread-schemas.ts'
+import { CodeCall } from './code-shapes.ts'
 
 /** The texts of found passages are shown only when a request asks for them. */
 const resultContent = 'step_details.tool_calls[*].file_search.results[*].content'
@@ -42,7 +48,7 @@ export const V1RunStep = Type.Object(
       }),
       Type.Object({
         type: Type.Literal('tool_calls'),
-        tool_calls: Type.Array(Type.Union([StepToolCall, FileSearchCall])),
+        tool_calls: Type.Array(Type.Union([StepToolCall, FileSearchCall, CodeCall])),
       }),
     ]),
   },
@@ -50,19 +56,42 @@ export const V1RunStep = Type.Object(
 )
 type V1RunStep = Static<typeof V1RunStep>
 
-/** A step with the searches of files as such. */
-export function v1StepShape(step: CompatRunStep, withResults: boolean): V1RunStep {
+/** A step with searches of files, and executions of code, as such. `messages` are those of the run. */
+export function v1StepShape(
+  step: CompatRunStep,
+  { withResults, messages }: { withResults: boolean; messages: () => Message[] },
+): V1RunStep {
   const { step_details: details } = step
   if (details.type !== 'tool_calls') return { ...step, step_details: details }
   return {
     ...step,
     step_details: {
       type: 'tool_calls',
-      tool_calls: details.tool_calls.map((call) =>
-        call.function.name === 'retrieval' ? searchOf(call.id, call.function.output ?? '', withResults) : call,
-      ),
+      tool_calls: details.tool_calls.map((call, index) => {
+        const { name, output } = call.function
+        if (name === 'retrieval') return searchOf(call.id, output ?? '', withResults)
+        return name === codeToolName ? codeOf(call, resultOf(step.id, index, messages())) : call
+      }),
     },
   }
+}
+
+type StepCall = Static<typeof StepToolCall>
+
+function codeOf(
+  { id, function: { arguments: text } }: StepCall,
+  result: ToolMessage | undefined,
+): Static<typeof CodeCall> {
+  return {
+    id,
+    type: 'code_interpreter',
+    code_interpreter: { input: codeIn(text), outputs: outputsOfCode(result) },
+  }
+}
+
+function resultOf(stepId: string, index: number, messages: Message[]): ToolMessage | undefined {
+  const answer = messages.find(({ data }) => toolStepId(data.id) === listedStepId(stepId))
+  return answer && resultsOfCalls(messages).get(answer.data.id)?.[index]
 }
 
 function searchOf(id: string, output: string, withResults: boolean): Static<typeof FileSearchCall> {

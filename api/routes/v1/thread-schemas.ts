@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox'
-import { dataLength, imageDetails } from '../../../domain/content-parts.ts'
+import { FileOfMessage, dataLength, imageDetails } from '../../../domain/content-parts.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { CompatMessage, CompatThread } from '../public/thread-schemas.ts'
 import { nullable } from '../schemas.ts'
 import { NewToolResources, V1ToolResources } from './assistant-schemas.ts'
+import { FilePath } from './code-shapes.ts'
 import { strict } from './v1-route.ts'
 import { fileId } from './vector-store-schemas.ts'
 
@@ -45,7 +46,7 @@ const V1Attachment = strict(
       ),
     ),
   },
-  { title: 'V1Attachment', description: 'A file that is searched in this thread. `code_interpreter` is refused.' },
+  { title: 'V1Attachment', description: 'A file that is searched in this thread, or that code of its runs can read.' },
 )
 
 export const V1MessageRequest = strict(
@@ -77,14 +78,25 @@ export const V1Thread = Type.Object(
   {
     ...CompatThread.properties,
     tool_resources: nullable(
-      Type.Object({ file_search: Type.Object({ vector_store_ids: Type.Array(Type.String()) }) }),
+      Type.Object({
+        file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
+        code_interpreter: Type.Optional(Type.Object({ file_ids: Type.Array(Type.String()) })),
+      }),
     ),
   },
   { title: 'V1Thread' },
 )
 
 const shownDetail = Type.Optional(Type.Enum([...imageDetails], { title: 'V1ImageDetail' }))
-const [TextBlock, RefusalBlock] = CompatMessage.properties.content.items.anyOf
+const [CompatTextBlock, RefusalBlock] = CompatMessage.properties.content.items.anyOf
+const FileCitation = CompatTextBlock.properties.text.properties.annotations.items
+const TextBlock = Type.Object(
+  {
+    type: Type.Literal('text'),
+    text: Type.Object({ value: Type.String(), annotations: Type.Array(Type.Union([FileCitation, FilePath])) }),
+  },
+  { title: 'V1TextBlock' },
+)
 const ImageFileBlock = Type.Object(
   { type: Type.Literal('image_file'), image_file: Type.Object({ file_id: Type.String(), detail: shownDetail }) },
   { title: 'V1ImageFileBlock' },
@@ -109,7 +121,7 @@ export const V1Message = Type.Object(
     attachments: Type.Array(
       Type.Object({
         file_id: Type.String(),
-        tools: Type.Array(Type.Object({ type: Type.Literal('file_search') })),
+        tools: FileOfMessage.properties.tools,
       }),
     ),
   },

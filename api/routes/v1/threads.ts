@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { ThreadParams } from '../public/thread-schemas.ts'
+import { codeFilesOf } from './assistants.ts'
 import { messageInputsOf, newResourcesOf, storesOf } from './message-input.ts'
 import { v1ThreadShape } from './message-shapes.ts'
 import { V1Thread, V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
@@ -49,7 +50,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     {
       config: v1Config,
       schema: {
-        ...operation('threads.update', "Replace a thread's metadata, or its vector stores"),
+        ...operation('threads.update', "Replace a thread's metadata, its vector stores, or the files for code"),
         params: ThreadParams,
         body: V1ThreadUpdateRequest,
         response: { 200: V1Thread, ...v1Refusals(404) },
@@ -59,8 +60,10 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       const { thread_id: threadId } = request.params
       const caller = callerOf(request)
       const { metadata, tool_resources: resources } = request.body
-      const stores = storesOf(resources, ['body', 'tool_resources'])
+      const stores = storesOf(resources)
+      const { codeFiles } = codeFilesOf(resources)
       if (stores !== undefined) await threads.setStores(caller, threadId, stores)
+      if (codeFiles !== undefined) await threads.setCodeFiles(caller, threadId, codeFiles)
       if (metadata) return v1ThreadShape(await threads.setMetadata(caller, threadId, metadata))
       return v1ThreadShape(await threads.find(caller, threadId))
     },

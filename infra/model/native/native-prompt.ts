@@ -4,6 +4,7 @@ import { addAll } from '../../../domain/add-all.ts'
 import type { NativeKind } from '../../../domain/provider-kinds.ts'
 import type { PromptMessage } from '../../../services/runs/chat-model.ts'
 import { exactValue } from '../argument-texts.ts'
+import { withShownByTools } from '../shown-by-tools.ts'
 import { toolName } from '../wire-messages.ts'
 import { type AnswerPiece, readPieces } from './answer-pieces.ts'
 import { type CacheMark, markedForCache } from './cache-marks.ts'
@@ -30,7 +31,7 @@ export function nativePrompt(messages: PromptMessage[], options: PromptOptions):
   const system = messages.flatMap((message) => (message.role === 'system' ? [message.content] : []))
   const names = new Map<string, string>()
   const turns: LanguageModelV4Prompt = []
-  for (const message of messages) {
+  for (const message of withShownByTools(messages, options.kind !== 'deepseek')) {
     if (message.role === 'system') continue
     const turn = turnOf(message, names, options)
     const last = turns.at(-1)

@@ -14,6 +14,7 @@ const attachment = new Schema<AttachmentRecord>(
     size: { type: Number, required: true },
     sha256: text,
     bytes: { type: Buffer, required: true },
+    is_written: Boolean,
     created_at: { type: Date, required: true },
   },
   schemaOptions('attachments'),

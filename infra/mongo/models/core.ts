@@ -3,7 +3,7 @@ import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ShareRecord } from '../../../domain/records/share.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { CheckpointRecord, ContainerFacts, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
 import type { MessageWords } from '../../../domain/search/message-words.ts'
@@ -160,6 +160,14 @@ const thread = new Schema<ThreadRecord>(
     last_seq: Number,
     last_entry_id: String,
     vector_stores: { type: [String], default: undefined },
+    code_files: { type: [String], default: undefined },
+    container: {
+      type: new Schema<ContainerFacts>(
+        { minutes: { type: Number, required: true }, memory_limit: String, executed: String },
+        { _id: false },
+      ),
+      default: undefined,
+    },
     log_bytes: Number,
     has_system: Boolean,
     erased_ids: { type: [String], default: undefined, select: false },
@@ -182,6 +190,10 @@ thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression
 thread.index({ assistant_id: 1, public: 1 })
 thread.index({ asked_from: 1 }, { sparse: true })
 thread.index({ asked_for: 1 }, { sparse: true })
+thread.index(
+  { user_id: 1, project_id: 1, created_at: -1, _id: -1 },
+  { name: 'containers', partialFilterExpression: { container: { $exists: true } } },
+)
 
 const words = new Schema<MessageWords>(
   { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },

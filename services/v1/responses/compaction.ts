@@ -14,6 +14,7 @@ const noTools: RequestedTools = {
   shapes: [],
   fileSearch: undefined,
   webSearch: undefined,
+  code: undefined,
   servers: [],
   shown: [],
 }

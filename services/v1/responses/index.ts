@@ -5,6 +5,7 @@ import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { CodeOverride } from '../../../domain/code-override.ts'
 import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
 import type { ResponseFacts, ResponseWarning } from '../../../domain/responses/facts.ts'
 import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
@@ -12,7 +13,7 @@ import { newId } from '../../../domain/ids.ts'
 import type { AssistantConfigs } from '../../assistants/configs.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
 import { copyAttachments } from '../../attachments/copy-attachments.ts'
-import type { Received } from '../../attachments/receive-content.ts'
+import type { NewAttachment, Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
 import type { DeletionResult } from '../../deletion/requests.ts'
 import type { EraseUnstored } from '../../deletion/erase-unstored.ts'
@@ -25,6 +26,7 @@ import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { SecretBox } from '../../secrets.ts'
 import type { Tools } from '../../tools/index.ts'
+import { type Containers, containerLimits } from '../containers.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type PartSourcesDeps } from '../part-sources.ts'
@@ -56,6 +58,9 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   vectorStores: Pick<VectorStores, 'find'>
   /** What an MCP server offers. */
   offeredBy: Tools['offeredBy']
+  containers: Pick<Containers, 'use' | 'copiesOf'>
+  /** Whether code is executed here. */
+  canExecute: boolean
   /** Whether a search service is configured. */
   canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
@@ -139,6 +144,7 @@ export function createResponses(deps: ResponsesDeps) {
     if (leftOut !== undefined) refuseDemanded(asked)
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const listed = await listServers(asked.tools.servers)
+    const { container, files } = await sessionOf(caller, asked.tools)
     const { thread, earlier } = await placeOf(caller, asked, runId)
     const context = earlier.input
     const found = await findItems(caller, asked.input, context)
@@ -162,6 +168,7 @@ export function createResponses(deps: ResponsesDeps) {
       functions: [...new Set([...asked.tools.functions, ...ownFunctions])],
       ...(asked.tools.shapes.length === 0 ? {} : { shapes: asked.tools.shapes }),
       ...(leftOut === undefined ? {} : { warnings: [noSearch(leftOut)] }),
+      ...(container === undefined ? {} : { container }),
       serverLabels: asked.tools.servers.map(({ name }) => name),
       ...(listed.length === 0 ? {} : { listed: listed.map(({ shown }) => shown) }),
       ...(approvals.length === 0 ? {} : { approvals }),
@@ -178,7 +185,7 @@ export function createResponses(deps: ResponsesDeps) {
       assistant,
       acting: asked.acting,
       input: foldMessages(context, given),
-      attachments: [...earlier.attachments, ...found.attachments],
+      attachments: [...earlier.attachments, ...found.attachments, ...(await missingFrom(thread, files))],
       overrides: {
         ...asked.overrides,
         ...(model === undefined ? {} : { model }),
@@ -189,11 +196,37 @@ export function createResponses(deps: ResponsesDeps) {
           runId,
         ),
         ...allowedCalls(found.allowed, given),
+        ...codeOverride(asked.tools, container),
       },
       strategy: 'enqueue' as const,
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
       responseJson: JSON.stringify(facts),
     }
+  }
+
+  /** Where the request wants code to be executed, with its files. */
+  async function sessionOf(caller: Caller, { code }: RequestedTools) {
+    if (code === undefined) return { container: undefined, files: [] }
+    const { container: id, fileIds, loc } = code
+    if (!deps.canExecute)
+      throw invalidInput([...loc, 'type'], 'code_interpreter is not available here: no code is executed', 'unsupported')
+    const files = await deps.containers.copiesOf(caller, fileIds, [...loc, 'container', 'file_ids'])
+    if (id === undefined) return { container: undefined, files }
+    const { thread } = await deps.containers.use(caller, id).catch((error: unknown) => {
+      if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      throw invalidInput([...loc, 'container'], error.message, 'not_found')
+    })
+    return { container: thread._id, files }
+  }
+
+  /** Those of the files that the thread does not have: clients name them with each request. */
+  async function missingFrom(thread: ThreadRecord | undefined, files: NewAttachment[]): Promise<NewAttachment[]> {
+    if (thread === undefined || files.length === 0) return files
+    const names = files.map(({ name }) => name)
+    const there = await deps.collections.attachments
+      .find({ thread_id: thread._id, name: { $in: names } }, { name: 1, sha256: 1 })
+      .lean<Pick<NewAttachment, 'name' | 'sha256'>[]>()
+    return files.filter(({ name, sha256 }) => !there.some((one) => one.name === name && one.sha256 === sha256))
   }
 
   /** Throws `upstream_failed`, naming the server, for one that cannot be asked: without it the answer would be another. */
@@ -339,8 +372,21 @@ export function createResponses(deps: ResponsesDeps) {
       removeResponse(caller, await findStored(caller, id)),
 
     /** Deletes a response that is not to be stored, or begins to: its caller has the answer. */
-    forget: deps.eraseUnstored,
+    async forget(run: RunRecord): Promise<void> {
+      const { attachments, threads } = deps.collections
+      if ((await attachments.exists({ thread_id: run.thread_id, is_written: true })) === null)
+        return deps.eraseUnstored(run)
+      // Its caller was told of files that code has written, and reads them after the answer.
+      const expires_at = new Date(Date.now() + containerLimits.minutes * 60_000)
+      await threads.updateOne({ _id: run.thread_id, user_id: run.user_id }, { $set: { expires_at } })
+    },
   }
+}
+
+function codeOverride({ code }: RequestedTools, container: string | undefined): Pick<RunOverrides, 'code_json'> {
+  if (code === undefined) return {}
+  const override: CodeOverride = { isAdded: true, ...(container === undefined ? {} : { container }) }
+  return { code_json: JSON.stringify(override) }
 }
 
 /** Room is left for the answer, and for tokens that are counted otherwise. */
@@ -426,6 +472,8 @@ function asItemProblem(error: unknown, { input }: NewResponse): unknown {
   if (!(error instanceof AppError)) return error
   const [field] = error.fields ?? []
   if (field?.loc.at(-1) !== 'tool_call_id') return error
-  const index = input.findIndex((entry) => 'message' in entry && entry.message.type === 'ToolMessage')
+  const index = input.findIndex((entry) =>
+    'message' in entry ? entry.message.type === 'ToolMessage' : 'callId' in entry && entry.callId !== undefined,
+  )
   return invalidInput(['body', 'input', Math.max(index, 0), 'call_id'], field.msg)
 }

@@ -31,6 +31,8 @@ export interface RequestedTools {
   fileSearch: SearchOverride | undefined
   /** The member that asks for it. */
   webSearch: { param: string } | undefined
+  /** Where code is executed: in a container, or in the session of the thread, with these files of the project. */
+  code: { container: string | undefined; fileIds: string[]; loc: (string | number)[] } | undefined
   /** MCP servers. */
   servers: AskedServer[]
   /** As the response shows them. */

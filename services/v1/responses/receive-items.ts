@@ -1,12 +1,14 @@
-import { attachmentLimits } from '../../../domain/content-parts.ts'
+import { attachmentLimits, isAttached } from '../../../domain/content-parts.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import type { PartSources } from '../../attachments/read-part.ts'
 import { type GivenMessage, type Received, receiveContent } from '../../attachments/receive-content.ts'
 
 type Loc = (string | number)[]
 
-/** A person's message with images and files. */
+/** A person's message with images and files, or the result of a call with them. */
 export interface GivenItem {
+  /** Of a result: the id of its call. */
+  callId?: string
   parts: Extract<GivenMessage, { type: 'HumanMessage' }>['data']['content'] & object
   loc: Loc
 }
@@ -14,7 +16,7 @@ export interface GivenItem {
 /** `before`: what the request has brought so far. Throws `invalid_input` with the members of this interface. */
 export async function receiveItem(
   sources: PartSources,
-  { parts, loc }: GivenItem,
+  { parts, loc, callId }: GivenItem,
   before: Received,
 ): Promise<Received> {
   const { bytes, allBytes, files } = attachmentLimits.user
@@ -29,16 +31,21 @@ export async function receiveItem(
       loc,
     })
     // Whoever stores the message gives it an id.
-    return { ...received, input: received.input.map(withoutId) }
+    return { ...received, input: received.input.map((message) => asGiven(message, callId)) }
   } catch (error) {
     const [field] = error instanceof AppError ? (error.fields ?? []) : []
     if (field === undefined) throw error
-    throw invalidInput([...loc, ...memberAt(field.loc.slice(loc.length + 1))], field.msg, field.type)
+    const at = memberAt(field.loc.slice(loc.length + 1))
+    throw invalidInput([...loc, ...(callId === undefined ? at : ['output', ...at.slice(1)])], field.msg, field.type)
   }
 }
 
-function withoutId(message: Received['input'][number]): Received['input'][number] {
-  return message.type === 'HumanMessage' ? { type: message.type, data: { ...message.data, id: '' } } : message
+function asGiven(message: Received['input'][number], callId: string | undefined): Received['input'][number] {
+  if (message.type !== 'HumanMessage') return message
+  const { content, parts } = message.data
+  if (callId === undefined) return { type: message.type, data: { ...message.data, id: '' } }
+  const files = (parts ?? []).filter(isAttached)
+  return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId, parts: files } }
 }
 
 /** `content, 0, image_url, url` is `content, 0, image_url` in this interface, and `content, 0, file, file_id` has no `file`. */

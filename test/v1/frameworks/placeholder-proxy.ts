@@ -21,7 +21,9 @@ const makers: Record<string, (client: OpenAI, made: Made) => Promise<string>> = 
   },
   steps: async (client, { threads = '', runs = '' }) =>
     (await client.beta.threads.runs.steps.list(runs, { thread_id: threads })).data[0]?.id ?? '',
-  files: async (client, { vector_stores: store }) => {
+  files: async (client, { vector_stores: store, containers: container }) => {
+    if (container !== undefined)
+      return (await client.containers.files.create(container, { file: await toFile(Buffer.from('Hello'), 'a.txt') })).id
     const file = await client.files.create({ file: await toFile(Buffer.from('Hello'), 'a.txt'), purpose: 'assistants' })
     if (store !== undefined) await client.vectorStores.files.createAndPoll(store, { file_id: file.id }, poll)
     return file.id
@@ -40,6 +42,7 @@ const makers: Record<string, (client: OpenAI, made: Made) => Promise<string>> = 
     return (await client.chat.completions.create(asked)).id
   },
   responses: async (client) => (await client.responses.create({ model: 'scripted', input: 'Hello' })).id,
+  containers: async (client) => (await client.containers.create({ name: 'a' })).id,
   conversations: async (client) => (await client.conversations.create({})).id,
   items: async (client, { conversations = '' }) => {
     const items = [{ role: 'user' as const, content: 'Hello' }]

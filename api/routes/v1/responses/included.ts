@@ -15,5 +15,6 @@ export function includedIn(asked: { include?: string | string[]; 'include[]'?: s
     sources: names.includes('web_search_call.action.sources'),
     logprobs: names.includes('message.output_text.logprobs'),
     reasoning: names.includes('reasoning.encrypted_content'),
+    outputs: names.includes('code_interpreter_call.outputs'),
   }
 }

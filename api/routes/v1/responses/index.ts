@@ -21,7 +21,7 @@ import { IncludeQuery, includedIn } from './included.ts'
 import { readRequest } from './read-request.ts'
 import { ResponseCreateRequest } from './request-schemas.ts'
 import { ResponseItemList, ResponseShape } from './response-schemas.ts'
-import { type Included, type SealThought, itemContext, showResponse } from './show-response.ts'
+import { type SealThought, type Shown, itemContext, showResponse } from './show-response.ts'
 import { messagesOf, sealOf, streamResponse } from './stream-response.ts'
 import { summarise } from './summarise.ts'
 
@@ -37,6 +37,7 @@ const nothingSent = -1
 /** `responses`: runs of an assistant or a model, in the shapes of OpenAI's responses API. */
 export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1, openStreams }) => {
   const { responses, conversations } = v1
+  const shownOf = (asked: Parameters<typeof includedIn>[0]) => ({ ...includedIn(asked), baseUrl: v1.baseUrl })
 
   app.post(
     '/responses',
@@ -75,7 +76,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       })
       const { run, feed } = followed
       logRun(reply, run)
-      const included = includedIn({ include: include ?? [] })
+      const included = shownOf({ include: include ?? [] })
       const response = responseOf(run)
       if (asked.isBackground && !stream) {
         feed.close()
@@ -117,7 +118,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request, reply) => {
       const { stream, starting_after: after = nothingSent } = request.query
-      const included = includedIn(request.query)
+      const included = shownOf(request.query)
       const response = await responses.read(callerOf(request), request.params.response_id)
       if (!stream)
         return showResponse(response, await responses.outputOf(response.run), {
@@ -141,7 +142,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request) => {
       const response = await responses.cancel(callerOf(request), request.params.response_id)
-      return showResponse(response, await responses.outputOf(response.run), { results: false })
+      return showResponse(response, await responses.outputOf(response.run), shownOf({}))
     },
   )
 
@@ -182,7 +183,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     async (request) => {
       const response = await responses.read(callerOf(request), request.params.response_id)
       const messages = responses.inputOf(response)
-      const context = itemContext(response, () => messages, { ...includedIn(request.query), isOpen: false })
+      const context = itemContext(response, () => messages, { ...shownOf(request.query), isOpen: false })
       const items = itemsOf(messages, { ...context, functions: undefined })
       return listPage(pageOf(items, ({ id }) => id, request.query))
     },
@@ -219,7 +220,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
   function follow(
     reply: FastifyReply,
     { run, feed }: FollowedRun,
-    options: { included: Included; after: number },
+    options: { included: Shown; after: number },
     forget: () => Promise<void> = async () => undefined,
   ): void {
     const { finished, stop } = streamResponse(

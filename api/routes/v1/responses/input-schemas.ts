@@ -68,7 +68,7 @@ export const InputItem = Type.Object(
       Type.String({
         maxLength: 64,
         description:
-          '`message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`.',
+          '`message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `code_interpreter_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`.',
       }),
     ),
     id: Type.Optional(nullable(word)),
@@ -92,6 +92,10 @@ export const InputItem = Type.Object(
     execution: Type.Optional(word),
     output: Type.Optional(
       nullable(Type.Union([text, parts, Type.Array(ShellOutput, { maxItems: requestLimits.messages })])),
+    ),
+    code: Type.Optional(nullable(text)),
+    outputs: Type.Optional(
+      nullable(Type.Array(Type.Record(AnyKey, Type.Unknown()), { maxItems: requestLimits.messages })),
     ),
     queries: Type.Optional(Type.Array(text, { maxItems: requestLimits.configEntries })),
     results: Type.Optional(

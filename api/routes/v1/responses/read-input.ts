@@ -1,4 +1,5 @@
 import { invalidInput } from '../../../../domain/errors.ts'
+import { codeToolName } from '../../../../domain/responses/written-files.ts'
 import type { Message, ToolCall } from '../../../../domain/messages.ts'
 import { readJsonObject } from '../../../../domain/partial-json.ts'
 import { toolName } from '../../../../services/tools/tool-name.ts'
@@ -103,7 +104,12 @@ function addItem(reading: Reading, item: InputItem, loc: Loc): void {
     case 'apply_patch_call_output': {
       // The output of a local shell names its call as `id`.
       const callId = item.call_id ?? (type === 'local_shell_call_output' ? (item.id ?? undefined) : undefined)
-      entries.push({ message: resultOf(required(callId, [...loc, 'call_id']), outputOf(item, loc)) })
+      const of = required(callId, [...loc, 'call_id'])
+      const files = filesOfOutput(item)
+      if (files !== undefined) {
+        const parts = files.map((part, index) => readPart(part, [...loc, 'output', index], partText))
+        entries.push({ parts, callId: of, loc })
+      } else entries.push({ message: resultOf(of, outputOf(item, loc)) })
       return
     }
     case 'mcp_call': {
@@ -111,6 +117,13 @@ function addItem(reading: Reading, item: InputItem, loc: Loc): void {
       const id = required(item.id ?? undefined, [...loc, 'id'])
       addCall(reading, callOf({ ...item, call_id: id, name: `${item.server_label ?? 'mcp'}_${name}` }, loc))
       entries.push({ message: resultOf(id, outputOf(item, loc)) })
+      return
+    }
+    case 'code_interpreter_call': {
+      const id = required(item.id ?? undefined, [...loc, 'id'])
+      addCall(reading, { id, name: codeToolName, args: { code: item.code ?? '' }, type: 'tool_call' })
+      const printed = (item.outputs ?? []).flatMap(({ logs }) => (typeof logs === 'string' ? [logs] : []))
+      entries.push({ message: resultOf(id, printed.join('\n') || 'The output is not known.') })
       return
     }
     case 'file_search_call': {
@@ -210,15 +223,15 @@ function outputOf(item: InputItem, loc: Loc): string {
     return [item.status ?? '', output ?? ''].filter(Boolean).join(': ')
   if (Array.isArray(output) && !output.every(isPart)) return JSON.stringify(output)
   const given = required(output ?? undefined, [...loc, 'output'])
-  return textOf(typeof given === 'string' ? given : given.map(withoutImage), [...loc, 'output'])
+  return textOf(given, [...loc, 'output'])
 }
 
-/** A client that shows its model an image would be refused with each later request, too: it sends all items again. */
-function withoutImage(part: Part): Part {
-  return part.type === 'input_image' ? { type: 'input_text', text: imageOfTool } : part
+/** The parts of a result, if one of them is more than text. */
+function filesOfOutput({ output, type }: InputItem): Part[] | undefined {
+  if (!Array.isArray(output) || type === 'apply_patch_call_output') return undefined
+  const parts = output.filter(isPart)
+  return parts.length === output.length && parts.some(isFilePart) ? parts : undefined
 }
-
-const imageOfTool = '[An image was here. Results of tools cannot hold images yet.]'
 
 function textOf(content: string | Part[], loc: Loc): string {
   if (typeof content === 'string') return content

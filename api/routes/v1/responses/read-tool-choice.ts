@@ -62,6 +62,9 @@ function referenceTo(
     case 'web_search':
       if (tools.webSearch === undefined) throw missing(type, loc)
       return { type: 'web_search' }
+    case 'code_interpreter':
+      if (tools.code === undefined) throw missing(type, loc)
+      return { type: 'code' }
     case 'mcp': {
       const server = required(label, [...loc, 'server_label'])
       if (!tools.servers.some((known) => known.name === server))

@@ -21,6 +21,7 @@ const kinds = {
   apply_patch: [],
   file_search: ['vector_store_ids', 'max_num_results', 'ranking_options', 'filters'],
   web_search: ['search_context_size', 'external_web_access', 'filters'],
+  code_interpreter: ['container'],
   mcp: [
     'server_label',
     'server_url',
@@ -52,6 +53,7 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
     shapes: [],
     fileSearch: undefined,
     webSearch: undefined,
+    code: undefined,
     servers: [],
     shown: [],
   }
@@ -100,6 +102,10 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
       case 'web_search':
         refuseSearchOptions(tool, loc)
         requested.webSearch ??= { param: placeOf(loc) }
+        break
+      case 'code_interpreter':
+        if (requested.code !== undefined) throw invalidInput(loc, 'there can be one tool of type code_interpreter')
+        requested.code = codeOf(tool, loc)
         break
       case 'mcp':
         if (requested.servers.length === maxServers)
@@ -226,6 +232,15 @@ function fileSearchOf(tool: RequestTool, loc: Loc): NonNullable<RequestedTools['
       : { scoreThreshold: tool.ranking_options.score_threshold }),
     ...(filter === undefined ? {} : { filter }),
   }
+}
+
+function codeOf({ container }: RequestTool, loc: Loc): NonNullable<RequestedTools['code']> {
+  const at = [...loc, 'container']
+  if (typeof container === 'string') return { container, fileIds: [], loc }
+  const network = container?.network_policy
+  if (network && network.type !== 'disabled')
+    throw invalidInput([...at, 'network_policy', 'type'], `${network.type} is not available here`, 'unsupported')
+  return { container: undefined, fileIds: [...new Set(container?.file_ids ?? [])], loc }
 }
 
 function filterOf(filter: unknown, loc: Loc): AttributeFilter {

@@ -9,6 +9,8 @@ import type { Compaction, McpListTools } from '../../../../domain/responses/item
 import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
 import { sourcesBefore } from '../../../../domain/responses/web-sources.ts'
 import { compactionId, conversationId, responseId } from '../../../../domain/responses/ids.ts'
+import { shownContainer } from '../../../../domain/responses/shown-container.ts'
+import { writtenBefore } from '../../../../domain/responses/written-files.ts'
 import { type ItemContext, outputOf } from '../../../../domain/responses/items-of.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
 import { secondsOf } from '../../public/thread-shapes.ts'
@@ -24,16 +26,23 @@ export interface Included {
   logprobs?: boolean
   /** What the model thought, sealed. */
   reasoning?: boolean
+  /** What code has printed and drawn. */
+  outputs?: boolean
+}
+
+/** With the address of the service. */
+export interface Shown extends Included {
+  baseUrl: string
 }
 
 /** Seals what a model thought before a message. */
 export type SealThought = (message: AIMessage) => string
 
 interface ContextOf {
-  run: Pick<RunRecord, '_id'>
+  run: Pick<RunRecord, '_id' | 'thread_id'>
   facts: Pick<
     ResponseFacts,
-    'approvals' | 'approved' | 'compaction' | 'functions' | 'listed' | 'serverLabels' | 'shapes' | 'shown'
+    'approvals' | 'approved' | 'compaction' | 'container' | 'functions' | 'listed' | 'serverLabels' | 'shapes' | 'shown'
   >
 }
 
@@ -45,10 +54,12 @@ export function itemContext(
     results,
     sources = false,
     logprobs = false,
+    outputs = false,
     reasoning = false,
+    baseUrl,
     seal,
     isOpen,
-  }: Included & { seal?: SealThought | undefined; isOpen: boolean },
+  }: Shown & { seal?: SealThought | undefined; isOpen: boolean },
 ): ItemContext {
   const cited = (_message: AIMessage): CitedFile[] =>
     citedFilesOf(
@@ -69,7 +80,10 @@ export function itemContext(
     sources: ({ data: { id } }) => sourcesBefore(messages()).get(id) ?? [],
     withResults: results,
     withSources: sources,
+    written: ({ data: { id } }) => writtenBefore(messages()).get(id) ?? [],
+    container: shownContainer(facts.container ?? run.thread_id, baseUrl),
     withLogprobs: logprobs || Boolean(facts.shown['top_logprobs']),
+    withOutputs: outputs,
     isOpen,
   }
 }
@@ -83,7 +97,7 @@ function wantsSummary(shown: unknown): boolean {
 export function showResponse(
   response: ResponseRun,
   messages: Message[],
-  included: Included & { seal?: SealThought | undefined },
+  included: Shown & { seal?: SealThought | undefined },
 ): ResponseShape {
   const { run, facts } = response
   const context = itemContext(response, () => messages, { ...included, isOpen: isOpenRun(run) })

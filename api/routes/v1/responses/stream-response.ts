@@ -11,10 +11,10 @@ import { openEventStream } from '../../../sse/event-stream.ts'
 import { followRun } from '../../../sse/follow-run.ts'
 import { brokenStream, endOf } from '../../public/run-end.ts'
 import type { CompatErrorObject } from '../../../plugins/compat-errors.ts'
-import { type Included, type SealThought, firstItems, itemContext, showResponse } from './show-response.ts'
+import { type SealThought, type Shown, firstItems, itemContext, showResponse } from './show-response.ts'
 
 interface StreamOptions {
-  included: Included
+  included: Shown
   /** Seals what the model thought, with what its provider must get back. */
   seal: (run: RunRecord, thought: Thought) => string
   /** Events up to this number were received before. */

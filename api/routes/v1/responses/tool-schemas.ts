@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
-import { maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { maxCodeFiles, maxVectorStores } from '../../../../domain/assistant-config.ts'
 import { functionName, maxClientFunctions } from '../../../../domain/client-tools.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
 import { strict } from '../v1-route.ts'
+import { MemoryLimit } from '../containers.ts'
 
 /** Tools of requests of the responses API, following the types of the `openai` package (resources/responses). */
 
@@ -53,7 +54,7 @@ export const RequestTool = Type.Object(
     type: Type.String({
       maxLength: 64,
       description:
-        '`function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
+        '`function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview`, `code_interpreter` or `mcp`.',
     }),
     tools: maybe(Type.Array(NamespaceTool, { maxItems: maxClientFunctions })),
     execution: maybe(Type.Enum(['client', 'server'], { title: 'V1ToolSearchExecution' })),
@@ -79,6 +80,20 @@ export const RequestTool = Type.Object(
       Type.Boolean({
         description: 'Has no effect: results come from the index of the search service, no page is opened.',
       }),
+    ),
+    container: maybe(
+      Type.Union([
+        Type.String({ minLength: 1, maxLength: 200 }),
+        strict(
+          {
+            type: Type.Literal('auto'),
+            file_ids: maybe(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: maxCodeFiles })),
+            memory_limit: maybe(MemoryLimit),
+            network_policy: maybe(Type.Object({ type: Type.String({ maxLength: 64 }) })),
+          },
+          { title: 'V1AutoContainer' },
+        ),
+      ]),
     ),
     server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$', maxLength: 40 })),
     server_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),

@@ -1,0 +1,35 @@
+import type { ToolMessage } from '../../../domain/call-results.ts'
+import { readPartialObject } from '../../../domain/partial-json.ts'
+import { writtenBy } from '../../../domain/responses/written-files.ts'
+import type { CallDelta } from './run-steps.ts'
+
+/** The code in the arguments of a call, as far as they have arrived. */
+export function codeIn(argumentsText: string): string {
+  const { code } = readPartialObject(argumentsText)
+  return typeof code === 'string' ? code : ''
+}
+
+/** The beginning of an execution, or more of its code, as a step's delta shows it. */
+export function codeDelta({ index, call: { id, arguments: text }, more }: CallDelta): object | undefined {
+  if (more === undefined) return { index, id, type: 'code_interpreter', code_interpreter: { input: '', outputs: [] } }
+  const input = codeIn(text).slice(codeIn(text.slice(0, text.length - more.length)).length)
+  return input === '' ? undefined : { index, type: 'code_interpreter', code_interpreter: { input } }
+}
+
+/** What an execution has given, as a step's delta shows it. */
+export function outputsDelta({ index, id, outputs }: { index: number; id: string; outputs: object[] }): object {
+  const numbered = outputs.map((output, place) => ({ index: place, ...output }))
+  return { index, id, type: 'code_interpreter', code_interpreter: { outputs: numbered } }
+}
+
+type Output = { type: 'logs'; logs: string } | { type: 'image'; image: { file_id: string } }
+
+/** What an execution has printed, and the images that it has drawn, as far as they are files of the project. */
+export function outputsOfCode(result: ToolMessage | undefined): Output[] {
+  if (result === undefined) return []
+  const images = writtenBy(result).flatMap(({ isImage, fileId }) => (isImage && fileId !== undefined ? [fileId] : []))
+  return [
+    { type: 'logs', logs: result.data.content },
+    ...images.map((id) => ({ type: 'image' as const, image: { file_id: id } })),
+  ]
+}

@@ -1,0 +1,62 @@
+import { AppError } from '../../domain/errors.ts'
+import { containerId } from '../../domain/container-ids.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+
+/** A container whose session an execution continues. */
+export interface ContainerUse {
+  /** The id of its thread. */
+  id: string
+  /** What was executed last in it. */
+  executed: string | undefined
+  /** Notes what was executed. */
+  finish(key: string): Promise<void>
+}
+
+/** A container of the caller's project that has not expired; each use moves its expiry. */
+export const aliveContainer = ({ userId, projectId }: Caller, threadId: string, now = new Date()) => ({
+  _id: threadId,
+  user_id: userId,
+  project_id: projectId,
+  container: { $exists: true },
+  expires_at: { $gt: now },
+  deleting: { $ne: true },
+})
+
+/** Moves the expiry of a container. Throws `not_found` for one that has expired. */
+export async function useContainer(
+  { threads }: Pick<Collections, 'threads'>,
+  caller: Caller,
+  threadId: string,
+  change: object = {},
+): Promise<ThreadRecord> {
+  const now = new Date()
+  const alive = aliveContainer(caller, threadId, now)
+  const found = await threads.findOne(alive, { container: 1 }).lean<ThreadRecord>()
+  const minutes = found?.container?.minutes
+  if (minutes === undefined) throw expired(threadId)
+  const $set = { updated_at: now, expires_at: new Date(now.getTime() + minutes * 60_000), ...change }
+  const used = await threads.findOneAndUpdate(alive, { $set }, { returnDocument: 'after' }).lean<ThreadRecord>()
+  if (used === null) throw expired(threadId)
+  return used
+}
+
+export async function continueContainer(
+  collections: Pick<Collections, 'threads'>,
+  caller: Caller,
+  threadId: string,
+): Promise<ContainerUse> {
+  const { container } = await useContainer(collections, caller, threadId)
+  return {
+    id: threadId,
+    executed: container?.executed,
+    async finish(key) {
+      await useContainer(collections, caller, threadId, { 'container.executed': key })
+    },
+  }
+}
+
+function expired(threadId: string): AppError {
+  return new AppError('not_found', `The container ${containerId(threadId)} has expired or was deleted.`)
+}

@@ -1,0 +1,111 @@
+import { buffer } from 'node:stream/consumers'
+import { AppError } from '../../domain/errors.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { sessionPath } from '../../domain/session-path.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import { bytesOf } from '../attachments/prompt-parts.ts'
+import type { Collections } from '../collections.ts'
+import type { ProjectFiles } from '../knowledge/project-files.ts'
+import type { IsKnown, SessionFile } from './interpreter.ts'
+
+/** What a session is given of its files; older ones are left out. */
+const maxSessionBytes = 32 * 1024 * 1024
+const maxListed = 1000
+
+export interface SessionFilesDeps {
+  collections: Pick<Collections, 'attachments'>
+  projectFiles: Pick<ProjectFiles, 'find' | 'content'>
+}
+
+/** Where the files of a session come from. */
+export interface SessionSources {
+  /** Threads whose named files count, the most important first. */
+  threads: string[]
+  /** Files of the project, which come after those. */
+  projectFiles: string[]
+}
+
+/** A file that is not read yet. */
+interface Listed {
+  path: string
+  sha256: string
+  size: number
+  read(): Promise<Buffer | undefined>
+}
+
+/** The files of a session that it does not know yet; of several with one name the newest. */
+export async function newSessionFiles(
+  deps: SessionFilesDeps,
+  caller: Caller,
+  { threads, projectFiles }: SessionSources,
+  isKnown: IsKnown,
+): Promise<SessionFile[]> {
+  const files: SessionFile[] = []
+  const seen = new Set<string>()
+  let left = maxSessionBytes
+  const take = async (listed: Listed) => {
+    const { path, sha256, size } = listed
+    if (seen.has(path) || size > left) return
+    seen.add(path)
+    left -= size
+    if (isKnown(path, sha256)) return
+    const bytes = await listed.read()
+    if (bytes !== undefined) files.push({ path, bytes })
+  }
+  for (const threadId of threads) for (const listed of await filesOfThread(deps, threadId)) await take(listed)
+  for (const fileId of projectFiles) {
+    const listed = await fileOfProject(deps, caller, fileId)
+    if (listed !== undefined) await take(listed)
+  }
+  return files
+}
+
+/** The names that files of the project have in a session. */
+export async function namesOfProjectFiles(
+  { projectFiles }: Pick<SessionFilesDeps, 'projectFiles'>,
+  caller: Caller,
+  fileIds: string[],
+): Promise<string[]> {
+  const found = await Promise.all(fileIds.map((fileId) => unlessGone(projectFiles.find(caller, fileId))))
+  return found.flatMap((file) => (file === undefined ? [] : (sessionPath(file.name) ?? [])))
+}
+
+async function filesOfThread(
+  { collections: { attachments } }: Pick<SessionFilesDeps, 'collections'>,
+  threadId: string,
+): Promise<Listed[]> {
+  const listed = await attachments
+    .find({ thread_id: threadId, name: { $ne: '' } }, { name: 1, size: 1, sha256: 1 })
+    .sort({ _id: -1 })
+    .limit(maxListed)
+    .lean<Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'sha256'>[]>()
+  return listed.flatMap(({ _id, name, size, sha256 }) => {
+    const path = sessionPath(name)
+    if (path === undefined) return []
+    const read = async () => {
+      const record = await attachments.findOne({ _id, thread_id: threadId }).lean<AttachmentRecord>()
+      return record === null ? undefined : Buffer.from(bytesOf(record))
+    }
+    return [{ path, size, sha256, read }]
+  })
+}
+
+async function fileOfProject(
+  { projectFiles }: SessionFilesDeps,
+  caller: Caller,
+  fileId: string,
+): Promise<Listed | undefined> {
+  const file = await unlessGone(projectFiles.find(caller, fileId))
+  const path = file && sessionPath(file.name)
+  if (file === undefined || path === undefined) return undefined
+  const { size, sha256 } = file
+  return { path, size, sha256, read: async () => buffer((await projectFiles.content(caller, fileId)).bytes) }
+}
+
+/** A file that was deleted since it was named is left out. */
+async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  return found.catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
+  })
+}

@@ -1,0 +1,43 @@
+import { maxCodeFiles } from '../../domain/assistant-config.ts'
+import { invalidInput } from '../../domain/errors.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import type { ProjectFiles } from '../knowledge/project-files.ts'
+import { missing, ownOf } from '../public/find-thread.ts'
+
+interface CodeFilesDeps {
+  collections: Pick<Collections, 'threads'>
+  files: Pick<ProjectFiles, 'find'>
+}
+
+export type CodeFiles = ReturnType<typeof createCodeFiles>
+
+/** Files of the project that code of a thread's runs can read. */
+export function createCodeFiles({ collections: { threads }, files }: CodeFilesDeps) {
+  async function require(caller: Caller, ids: string[] = []): Promise<void> {
+    for (const id of ids) await files.find(caller, id)
+  }
+
+  return {
+    /** Throws `not_found` for a file of another project. */
+    require,
+
+    async set(caller: Caller, threadId: string, ids: string[]): Promise<void> {
+      await require(caller, ids)
+      const change = { $set: { code_files: ids, updated_at: new Date() } }
+      const { matchedCount } = await threads.updateOne(ownOf(caller, threadId), change)
+      if (matchedCount === 0) throw missing('thread')
+    },
+
+    /** Adds files that came with messages. */
+    async add(caller: Caller, threadId: string, ids: string[], loc: (string | number)[]): Promise<void> {
+      if (ids.length === 0) return
+      const hasRoom = { [`code_files.${Math.max(0, maxCodeFiles - ids.length)}`]: { $exists: false } }
+      const { matchedCount } = await threads.updateOne(
+        { ...ownOf(caller, threadId), ...hasRoom },
+        { $addToSet: { code_files: { $each: ids } } },
+      )
+      if (matchedCount === 0) throw invalidInput(loc, `a thread has at most ${maxCodeFiles} files for code`, 'too_many')
+    },
+  }
+}

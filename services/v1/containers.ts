@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto'
+import { bytesWithin } from '../../domain/bytes-within.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { containerFileId, containerId, storedFileIds, threadOfContainer } from '../../domain/container-ids.ts'
+import { attachmentLimits } from '../../domain/content-parts.ts'
+import { newId } from '../../domain/ids.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { dataFolder, sessionPath } from '../../domain/session-path.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import { writtenTypeOf } from '../attachments/content-type.ts'
+import { openAttachment } from '../attachments/open-attachment.ts'
+import { withAttachments } from '../attachments/store-attachments.ts'
+import { useContainer } from '../code/container-use.ts'
+import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { ProjectFiles } from '../knowledge/project-files.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
+import type { Page } from '../page.ts'
+import { holdProject, holdUser } from '../parents.ts'
+import { ownOf } from '../public/find-thread.ts'
+import { threadRecordOf } from '../threads/create-thread.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+interface ContainersDeps {
+  collections: Pick<Collections, 'threads' | 'attachments' | 'users' | 'projects'>
+  transaction: RunInTransaction
+  files: Pick<ProjectFiles, 'content'>
+  storageQuota: Pick<StorageQuota, 'requireRoom'>
+  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+}
+
+export interface NewContainer {
+  name: string
+  minutes: number
+  memoryLimit: string | undefined
+  fileIds: string[]
+}
+
+export const containerLimits = {
+  /** Of one user, at once. */
+  containers: 50,
+  files: 100,
+  fileBytes: attachmentLimits.user.bytes,
+  allBytes: 64 * 1024 * 1024,
+  minutes: 20,
+} as const
+
+/** A container of a caller: one that was made by itself, or the session of a thread. */
+export interface Container {
+  id: string
+  thread: ThreadRecord
+  isExpired: boolean
+}
+
+/** A file of a container, without its bytes. */
+export interface ContainerFile {
+  id: string
+  containerId: string
+  path: string
+  bytes: number
+  createdAt: Date
+  isWritten: boolean
+}
+
+type Listed = Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'created_at' | 'is_written'>
+const members = { name: 1, size: 1, created_at: 1, is_written: 1 } as const
+const recordBytes = 1000
+
+/**
+ * Containers: sessions of code with their files. Those that are made by themselves go some time after their last use; the
+ * session of a thread has the files of the thread, as long as there is the thread.
+ */
+export function createContainers(deps: ContainersDeps) {
+  const { collections, transaction, deletions, storageQuota } = deps
+  const { threads, attachments } = collections
+
+  async function find(caller: Caller, id: string): Promise<Container> {
+    const thread = await threads.findOne(ownOf(caller, threadOfContainer(id) ?? '')).lean<ThreadRecord>()
+    if (thread === null) throw new AppError('not_found', `There is no container ${id}.`)
+    return shown(thread)
+  }
+
+  /** As `find`, as a use of it. Throws `not_found` for one that has expired. */
+  async function use(caller: Caller, id: string): Promise<Container> {
+    const found = await find(caller, id)
+    return found.thread.container === undefined
+      ? found
+      : shown(await useContainer(collections, caller, found.thread._id))
+  }
+
+  /** Files of the project as they are stored in a container. */
+  async function copiesOf(caller: Caller, fileIds: string[], loc: (string | number)[]): Promise<AttachmentOfFile[]> {
+    const copies: AttachmentOfFile[] = []
+    for (const [index, fileId] of fileIds.entries()) {
+      const { file, bytes: source } = await deps.files.content(caller, fileId)
+      const bytes = await bytesWithin(source, containerLimits.fileBytes)
+      if (bytes === undefined) throw tooLarge([...loc, index])
+      copies.push(fileRecord(file.name, bytes))
+    }
+    return copies
+  }
+
+  /** Adds files to a container that has room for them. */
+  async function add({ thread }: Container, added: AttachmentOfFile[], loc: (string | number)[]): Promise<void> {
+    const size = added.reduce((sum, file) => sum + file.size, 0)
+    await storageQuota.requireRoom(thread.user_id, size)
+    const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
+    // Stored first and counted afterwards, so that of many at once none is overlooked.
+    await withAttachments(collections, place, {
+      given: added,
+      async work() {
+        const there = await attachments
+          .find({ thread_id: thread._id }, { size: 1 })
+          .limit(containerLimits.files + 1)
+          .lean<Pick<AttachmentRecord, 'size'>[]>()
+        if (there.length > containerLimits.files)
+          throw invalidInput(loc, `a container has at most ${containerLimits.files} files`, 'too_many')
+        if (there.reduce((sum, file) => sum + file.size, 0) > containerLimits.allBytes)
+          throw invalidInput(
+            loc,
+            `the files of a container have at most ${containerLimits.allBytes} bytes`,
+            'too_large',
+          )
+      },
+    })
+  }
+
+  async function findFile(caller: Caller, id: string, fileId: string): Promise<{ file: Listed; container: Container }> {
+    const container = await use(caller, id)
+    const file = await attachments
+      .findOne({ _id: { $in: storedFileIds(fileId) }, thread_id: container.thread._id, name: { $ne: '' } }, members)
+      .lean<Listed>()
+    if (file === null) throw new AppError('not_found', `The container has no file ${fileId}.`)
+    return { file, container }
+  }
+
+  return {
+    find,
+    use,
+    ofThread: (caller: Caller, threadId: string) => find(caller, containerId(threadId)),
+    copiesOf,
+
+    async create(
+      caller: Caller,
+      { name, minutes, memoryLimit, fileIds }: NewContainer,
+      id: string,
+    ): Promise<Container> {
+      const files = await copiesOf(caller, fileIds, ['body', 'file_ids'])
+      const record: ThreadRecord = {
+        ...threadRecordOf({
+          id,
+          ...caller,
+          name,
+          metadataJson: '{}',
+          public: false,
+          counted: false,
+          expiresAt: new Date(Date.now() + minutes * 60_000),
+          container: { minutes, ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }) },
+        }),
+      }
+      await transaction(async (session) => {
+        // Creations of one user come one after the other, so that none is counted too late.
+        await holdUser(collections, caller.userId, session)
+        await holdProject(collections, caller, session)
+        const alive = { user_id: caller.userId, container: { $exists: true }, expires_at: { $gt: new Date() } }
+        const count = await threads.countDocuments({ ...alive, deleting: { $ne: true } }, { session })
+        if (count >= containerLimits.containers)
+          throw new AppError('too_many_requests', `There can be ${containerLimits.containers} containers at once.`)
+        await threads.insertMany([record], { session, lean: true })
+      })
+      const container = shown(record)
+      try {
+        await add(container, files, ['body', 'file_ids'])
+        return container
+      } catch (error) {
+        await deletions.deleteThread(caller.userId, id)
+        throw error
+      }
+    },
+
+    async page(caller: Caller, query: PageQuery & { name?: string | undefined }): Promise<Page<Container>> {
+      const own = {
+        user_id: caller.userId,
+        project_id: caller.projectId,
+        container: { $exists: true },
+        deleting: { $ne: true },
+        ...(query.name === undefined ? {} : { name: query.name }),
+      }
+      const { entries, hasMore } = await storedPage(withThreadIds(query), {
+        find: (id) =>
+          threads
+            .findOne({ _id: id, ...own }, { created_at: 1 })
+            .lean<ThreadRecord>()
+            .exec(),
+        read: (range, sort) =>
+          threads
+            .find({ ...own, ...range })
+            .sort(sort)
+            .lean<ThreadRecord>(),
+        bytesOf: () => recordBytes,
+      })
+      return { entries: entries.map(shown), hasMore }
+    },
+
+    /** Of the session of a thread, what code has written is deleted; the thread stays. */
+    async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
+      const { thread } = await find(caller, id)
+      if (thread.container !== undefined) return deletions.deleteThread(caller.userId, thread._id)
+      await attachments.deleteMany({ thread_id: thread._id, is_written: true })
+      return undefined
+    },
+
+    /** Adds a file, by its bytes or by the id of a file of the project. */
+    async addFile(
+      caller: Caller,
+      id: string,
+      given: { name: string; bytes: Buffer } | { fileId: string },
+    ): Promise<ContainerFile> {
+      const container = await use(caller, id)
+      const [file] =
+        'fileId' in given
+          ? await copiesOf(caller, [given.fileId], ['body', 'file_id'])
+          : [fileRecord(given.name, given.bytes)]
+      if (file === undefined) throw new Error('one file was read')
+      await add(container, [file], ['body', 'file'])
+      return shownFile(container.id, { ...file, created_at: new Date() })
+    },
+
+    async files(caller: Caller, id: string, query: PageQuery): Promise<Page<ContainerFile>> {
+      const container = await use(caller, id)
+      const own = { thread_id: container.thread._id, name: { $ne: '' } }
+      const { entries, hasMore } = await storedPage(query, {
+        find: (fileId) =>
+          attachments
+            .findOne({ _id: { $in: storedFileIds(fileId) }, ...own }, { created_at: 1 })
+            .lean<Listed>()
+            .exec(),
+        read: (range, sort) =>
+          attachments
+            .find({ ...own, ...range }, members)
+            .sort(sort)
+            .lean<Listed>(),
+        bytesOf: () => recordBytes,
+      })
+      return { entries: entries.map((file) => shownFile(container.id, file)), hasMore }
+    },
+
+    async file(caller: Caller, id: string, fileId: string): Promise<ContainerFile> {
+      const { file, container } = await findFile(caller, id, fileId)
+      return shownFile(container.id, file)
+    },
+
+    async content(caller: Caller, id: string, fileId: string): Promise<Buffer> {
+      const { file, container } = await findFile(caller, id, fileId)
+      return (await openAttachment(collections, container.thread._id, file._id)).bytes
+    },
+
+    async removeFile(caller: Caller, id: string, fileId: string): Promise<void> {
+      const { file, container } = await findFile(caller, id, fileId)
+      await attachments.deleteOne({ _id: file._id, thread_id: container.thread._id })
+    },
+  }
+}
+
+export type Containers = ReturnType<typeof createContainers>
+
+/** An attachment of a container; each has a name. */
+type AttachmentOfFile = Omit<AttachmentRecord, 'thread_id' | 'user_id' | 'created_at'>
+
+function fileRecord(name: string, bytes: Buffer): AttachmentOfFile {
+  return {
+    _id: containerFileId(newId()),
+    name: sessionPath(name) ?? 'file',
+    content_type: writtenTypeOf(bytes),
+    size: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes,
+  }
+}
+
+function shown(thread: ThreadRecord): Container {
+  const isExpired = thread.container !== undefined && (thread.expires_at?.getTime() ?? 0) <= Date.now()
+  return { id: containerId(thread._id), thread, isExpired }
+}
+
+function shownFile(container: string, { _id, name, size, created_at: createdAt, is_written }: Listed): ContainerFile {
+  return {
+    id: containerFileId(_id),
+    containerId: container,
+    path: `${dataFolder}/${sessionPath(name) ?? name}`,
+    bytes: size,
+    createdAt,
+    isWritten: is_written === true,
+  }
+}
+
+function withThreadIds<T extends PageQuery>(query: T): T {
+  const threadId = (id: string | undefined) => (id === undefined ? undefined : (threadOfContainer(id) ?? id))
+  return { ...query, after: threadId(query.after), before: threadId(query.before) }
+}
+
+function tooLarge(loc: (string | number)[]): AppError {
+  return invalidInput(
+    loc,
+    `is larger than the ${containerLimits.fileBytes} bytes that a file of a container has`,
+    'too_large',
+  )
+}
