@@ -2936,7 +2936,7 @@ export interface paths {
         /** Read a thread */
         get: operations["v1.threads.read"];
         put?: never;
-        /** Replace a thread's metadata, or its vector stores */
+        /** Replace a thread's metadata, its vector stores, or the files for code */
         post: operations["v1.threads.update"];
         /** Delete a thread with its messages and runs */
         delete: operations["v1.threads.delete"];
@@ -3591,6 +3591,101 @@ export interface paths {
         post?: never;
         /** Delete an item of a conversation */
         delete: operations["v1.conversations.items.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The files of a container */
+        get: operations["v1.containers.files.list"];
+        put?: never;
+        /** Add a file to a container */
+        post: operations["v1.containers.files.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what is known of a file of a container */
+        get: operations["v1.containers.files.read"];
+        put?: never;
+        post?: never;
+        /** Delete a file of a container */
+        delete: operations["v1.containers.files.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bytes of a file of a container */
+        get: operations["v1.containers.files.content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The containers that were made by themselves */
+        get: operations["v1.containers.list"];
+        put?: never;
+        /**
+         * Make a session for Python with files
+         * @description It is deleted 20 minutes after its last use, or sooner if the request says so.
+         */
+        post: operations["v1.containers.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a container, or that of a response */
+        get: operations["v1.containers.read"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a container with its files
+         * @description Of the container of a response, the files that code has written are deleted.
+         */
+        delete: operations["v1.containers.delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4432,6 +4527,8 @@ export interface components {
             };
             /** @description Ids of vector stores of the same project, which the tool `retrieval` searches too. */
             "type==agent/vector_stores"?: string[];
+            /** @description Ids of files of the same project that the tool `code` can read. */
+            "type==agent/code_files"?: string[];
             /** @description Up to 16 texts of 512 characters, under keys of 64 characters. */
             "type==agent/metadata"?: {
                 [key: string]: string;
@@ -5052,14 +5149,19 @@ export interface components {
          */
         StateVersions: "newest" | "all";
         /**
+         * FileOfMessageTool
+         * @description What a file of a message is for.
+         * @enum {unknown}
+         */
+        FileOfMessageTool: "file_search" | "code_interpreter";
+        /**
          * FileOfMessage
          * @description A file that came with a message.
          */
         FileOfMessage: {
             file_id: string;
             tools: {
-                /** @enum {string} */
-                type: "file_search";
+                type: components["schemas"]["FileOfMessageTool"];
             }[];
         };
         /**
@@ -5102,6 +5204,8 @@ export interface components {
             content_type: string;
             size: number;
             name: string;
+            /** @description The file of the project that has the same bytes. */
+            file_id?: string;
         };
         /**
          * HumanMessage
@@ -7855,6 +7959,9 @@ export interface components {
                 file_search?: {
                     vector_store_ids: string[];
                 };
+                code_interpreter?: {
+                    file_ids: string[];
+                };
             };
             metadata: {
                 [key: string]: string;
@@ -8138,8 +8245,11 @@ export interface components {
                 [key: string]: unknown;
             };
             tool_resources: {
-                file_search: {
+                file_search?: {
                     vector_store_ids: string[];
+                };
+                code_interpreter?: {
+                    file_ids: string[];
                 };
             } | null;
         };
@@ -8170,6 +8280,32 @@ export interface components {
             deleted: boolean;
             /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
             receipt_id?: string;
+        };
+        /**
+         * V1FilePath
+         * @description A file that code has written, and where a text names it.
+         */
+        V1FilePath: {
+            /** @enum {string} */
+            type: "file_path";
+            text: string;
+            start_index: number;
+            end_index: number;
+            file_path: {
+                file_id: string;
+            };
+        };
+        /**
+         * V1TextBlock
+         * @description The text of a message.
+         */
+        V1TextBlock: {
+            /** @enum {string} */
+            type: "text";
+            text: {
+                value: string;
+                annotations: (components["schemas"]["CompatFileCitation"] | components["schemas"]["V1FilePath"])[];
+            };
         };
         /**
          * V1ImageFileBlock
@@ -8216,12 +8352,11 @@ export interface components {
             run_id: string | null;
             role: components["schemas"]["CompatMessageRole"];
             status: components["schemas"]["CompatMessageStatus"];
-            content: (components["schemas"]["CompatTextBlock"] | components["schemas"]["CompatRefusalBlock"] | components["schemas"]["V1ImageFileBlock"] | components["schemas"]["V1ImageUrlBlock"])[];
+            content: (components["schemas"]["V1TextBlock"] | components["schemas"]["CompatRefusalBlock"] | components["schemas"]["V1ImageFileBlock"] | components["schemas"]["V1ImageUrlBlock"])[];
             attachments: {
                 file_id: string;
                 tools: {
-                    /** @enum {string} */
-                    type: "file_search";
+                    type: components["schemas"]["FileOfMessageTool"];
                 }[];
             }[];
             /** @description Stored and returned unchanged. */
@@ -8385,6 +8520,39 @@ export interface components {
             stream?: boolean | null;
         };
         /**
+         * V1CodeLogs
+         * @description What code has printed.
+         */
+        V1CodeLogs: {
+            /** @enum {string} */
+            type: "logs";
+            logs: string;
+        };
+        /**
+         * V1CodeImage
+         * @description An image that code has drawn, as a file.
+         */
+        V1CodeImage: {
+            /** @enum {string} */
+            type: "image";
+            image: {
+                file_id: string;
+            };
+        };
+        /**
+         * V1CodeCall
+         * @description Code that was executed in a step.
+         */
+        V1CodeCall: {
+            id: string;
+            /** @enum {string} */
+            type: "code_interpreter";
+            code_interpreter: {
+                input: string;
+                outputs: (components["schemas"]["V1CodeLogs"] | components["schemas"]["V1CodeImage"])[];
+            };
+        };
+        /**
          * V1RunStep
          * @description A step of a run in the shape of the assistants API.
          */
@@ -8437,7 +8605,7 @@ export interface components {
                             }[];
                         }[];
                     };
-                })[];
+                } | components["schemas"]["V1CodeCall"])[];
             };
             last_error: {
                 code: string;
@@ -9143,6 +9311,25 @@ export interface components {
          */
         V1SearchContextSize: "low" | "medium" | "high";
         /**
+         * V1MemoryLimit
+         * @description The memory that was asked for.
+         * @enum {unknown}
+         */
+        V1MemoryLimit: "1g" | "4g" | "16g" | "64g";
+        /**
+         * V1AutoContainer
+         * @description The session of the conversation, and files of the project for it.
+         */
+        V1AutoContainer: {
+            /** @enum {string} */
+            type: "auto";
+            file_ids?: string[] | null;
+            memory_limit?: components["schemas"]["V1MemoryLimit"] | null;
+            network_policy?: {
+                type: string;
+            } | null;
+        };
+        /**
          * V1McpToolFilter
          * @description Some tools of an MCP server.
          */
@@ -9155,7 +9342,7 @@ export interface components {
          * @description A tool of the request; which members it has depends on its type.
          */
         V1ResponseTool: {
-            /** @description `function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview` or `mcp`. */
+            /** @description `function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview`, `code_interpreter` or `mcp`. */
             type: string;
             name?: string;
             description?: string | null;
@@ -9181,6 +9368,7 @@ export interface components {
             search_context_size?: components["schemas"]["V1SearchContextSize"];
             /** @description Has no effect: results come from the index of the search service, no page is opened. */
             external_web_access?: boolean;
+            container?: (string | components["schemas"]["V1AutoContainer"]) | null;
             server_label?: string;
             server_url?: string;
             server_description?: string;
@@ -9224,7 +9412,7 @@ export interface components {
          * @description An item of the input. Members that say nothing to a model are ignored.
          */
         V1InputItem: {
-            /** @description `message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`. */
+            /** @description `message` (the default), `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call` and their outputs (`function_call_output`), `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `code_interpreter_call`, `mcp_call`, `mcp_list_tools`, `mcp_approval_request` with its `mcp_approval_response`, `reasoning`, `compaction`. */
             type?: string;
             id?: string | null;
             role?: components["schemas"]["V1InputRole"];
@@ -9252,6 +9440,10 @@ export interface components {
             tools?: (components["schemas"]["V1ResponseTool"] | components["schemas"]["V1ListedTool"])[];
             execution?: string;
             output?: (string | components["schemas"]["V1InputPart"][] | components["schemas"]["V1ShellOutput"][]) | null;
+            code?: string | null;
+            outputs?: {
+                [key: string]: unknown;
+            }[] | null;
             queries?: string[];
             results?: {
                 [key: string]: unknown;
@@ -9518,6 +9710,20 @@ export interface components {
             end_index: number;
         };
         /**
+         * ResponseContainerFileCitation
+         * @description A file that code has written, and where a text names it.
+         */
+        ResponseContainerFileCitation: {
+            /** @enum {string} */
+            type: "container_file_citation";
+            container_id: string;
+            file_id: string;
+            filename: string;
+            /** @description As `end_index` 0 for a file that the text does not name. */
+            start_index: number;
+            end_index: number;
+        };
+        /**
          * ResponseLogprob
          * @description How probable a token was to the model.
          */
@@ -9539,7 +9745,7 @@ export interface components {
             /** @enum {string} */
             type: "output_text";
             text: string;
-            annotations: (components["schemas"]["ResponseFileCitation"] | components["schemas"]["ResponseUrlCitation"])[];
+            annotations: (components["schemas"]["ResponseFileCitation"] | components["schemas"]["ResponseUrlCitation"] | components["schemas"]["ResponseContainerFileCitation"])[];
             /** @description If they were asked for. */
             logprobs: components["schemas"]["ResponseLogprob"][];
         };
@@ -9720,6 +9926,44 @@ export interface components {
             };
         };
         /**
+         * ResponseCodeCallStatus
+         * @description How far an execution is.
+         * @enum {unknown}
+         */
+        ResponseCodeCallStatus: "in_progress" | "interpreting" | "completed" | "incomplete" | "failed";
+        /**
+         * ResponseCodeLogs
+         * @description What code has printed.
+         */
+        ResponseCodeLogs: {
+            /** @enum {string} */
+            type: "logs";
+            logs: string;
+        };
+        /**
+         * ResponseCodeImage
+         * @description An image that code has drawn.
+         */
+        ResponseCodeImage: {
+            /** @enum {string} */
+            type: "image";
+            /** @description The content of a file of the container, for the same token. */
+            url: string;
+        };
+        /**
+         * ResponseCodeInterpreterCall
+         * @description Code that the service has executed.
+         */
+        ResponseCodeInterpreterCall: {
+            id: string;
+            /** @enum {string} */
+            type: "code_interpreter_call";
+            status: components["schemas"]["ResponseCodeCallStatus"];
+            code: string | null;
+            container_id: string;
+            outputs: (components["schemas"]["ResponseCodeLogs"] | components["schemas"]["ResponseCodeImage"])[] | null;
+        };
+        /**
          * ResponseMcpCall
          * @description A call of a tool of an MCP server, or of another tool that the service executes.
          */
@@ -9752,7 +9996,7 @@ export interface components {
          * ResponseOutputItem
          * @description What a response has added.
          */
-        ResponseOutputItem: components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"];
+        ResponseOutputItem: components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseCodeInterpreterCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"];
         /**
          * V1ResponseUsage
          * @description Tokens, as the model counted them.
@@ -9915,7 +10159,7 @@ export interface components {
             status: components["schemas"]["ResponseItemStatus"];
             call_id: string;
             type: components["schemas"]["ResponseCallOutputType"];
-            output: string;
+            output: string | components["schemas"]["ResponseInputPart"][];
         };
         /**
          * ResponseMcpApprovalResponse
@@ -9932,7 +10176,7 @@ export interface components {
          * ResponseItem
          * @description An item of a conversation.
          */
-        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"] | components["schemas"]["ResponseMcpApprovalResponse"];
+        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseCompaction"] | components["schemas"]["ResponseReasoning"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseMcpListTools"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseCustomToolCall"] | components["schemas"]["ResponseLocalShellCall"] | components["schemas"]["ResponseShellCall"] | components["schemas"]["ResponseApplyPatchCall"] | components["schemas"]["ResponseToolSearchCall"] | components["schemas"]["ResponseCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseCodeInterpreterCall"] | components["schemas"]["ResponseMcpCall"] | components["schemas"]["ResponseMcpApprovalRequest"] | components["schemas"]["ResponseMcpApprovalResponse"];
         /**
          * V1ResponseItemList
          * @description A page of items.
@@ -10088,6 +10332,150 @@ export interface components {
          */
         V1ConversationItemsCreateRequest: {
             items: components["schemas"]["V1InputItem"][];
+        };
+        /**
+         * V1ContainerFileCreateRequest
+         * @description A file for a container.
+         * @example {
+         *       "file_id": "file-1"
+         *     }
+         */
+        V1ContainerFileCreateRequest: {
+            /** Format: binary */
+            file?: string;
+            file_id?: string;
+        };
+        /**
+         * V1ContainerFileSource
+         * @description Whether code has written the file.
+         * @enum {unknown}
+         */
+        V1ContainerFileSource: "user" | "assistant";
+        /**
+         * V1ContainerFile
+         * @description A file of a container.
+         */
+        V1ContainerFile: {
+            id: string;
+            /** @enum {string} */
+            object: "container.file";
+            container_id: string;
+            /** @description Seconds since 1970. */
+            created_at: number;
+            bytes: number;
+            path: string;
+            source: components["schemas"]["V1ContainerFileSource"];
+        };
+        /**
+         * V1ContainerFileList
+         * @description A page of files.
+         */
+        V1ContainerFileList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1ContainerFile"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ContainerFileDeleted
+         * @description The deletion of a file of a container.
+         */
+        V1ContainerFileDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "container.file.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * V1ContainerCreateRequest
+         * @description A new container, and its first files.
+         * @example {
+         *       "name": "Report",
+         *       "expires_after": {
+         *         "anchor": "last_active_at",
+         *         "minutes": 20
+         *       }
+         *     }
+         */
+        V1ContainerCreateRequest: {
+            name: string;
+            expires_after?: {
+                /** @enum {string} */
+                anchor: "last_active_at";
+                minutes: number;
+            } | null;
+            file_ids?: string[] | null;
+            memory_limit?: components["schemas"]["V1MemoryLimit"] | null;
+            network_policy?: {
+                type: string;
+            } | null;
+            skills?: unknown[] | null;
+        };
+        /**
+         * V1ContainerStatus
+         * @description An expired container has no files any more.
+         * @enum {unknown}
+         */
+        V1ContainerStatus: "running" | "expired";
+        /**
+         * V1ContainerExpiry
+         * @description When a container goes.
+         */
+        V1ContainerExpiry: {
+            /** @enum {string} */
+            anchor: "last_active_at";
+            minutes: number;
+        };
+        /**
+         * V1Container
+         * @description A session of code with its files.
+         */
+        V1Container: {
+            id: string;
+            /** @enum {string} */
+            object: "container";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            name: string;
+            status: components["schemas"]["V1ContainerStatus"];
+            last_active_at: number;
+            expires_after?: components["schemas"]["V1ContainerExpiry"];
+            /** @description Has no effect: sessions have the memory that the settings give them. */
+            memory_limit: components["schemas"]["V1MemoryLimit"];
+            network_policy: {
+                /** @enum {string} */
+                type: "disabled";
+            };
+        };
+        /**
+         * V1ContainerList
+         * @description A page of containers.
+         */
+        V1ContainerList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1Container"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ContainerDeleted
+         * @description The deletion of a container.
+         */
+        V1ContainerDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "container.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
         };
         /**
          * McpMessage
@@ -32891,7 +33279,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description `code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API. */
+        /** @description `code_interpreter` is the tool `code` of the native API, and functions are tools of the type `client`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantCreateRequest"];
@@ -33113,7 +33501,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description `code_interpreter` is refused: the native API has the tool `code`. Functions are tools of the type `client` in the native API. */
+        /** @description `code_interpreter` is the tool `code` of the native API, and functions are tools of the type `client`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantUpdateRequest"];
@@ -39499,6 +39887,902 @@ export interface operations {
             };
             /** @description Default Response */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.files.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerFileList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.files.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A form with a file, or the id of a file of the project. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["V1ContainerFileCreateRequest"];
+                "application/json": components["schemas"]["V1ContainerFileCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerFile"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.files.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+                /** @description Id of the file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerFile"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.files.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+                /** @description Id of the file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerFileDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.files.content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+                /** @description Id of the file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ContainerCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Container"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Container"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.containers.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the container: that of a response, or one that was made by itself. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ContainerDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

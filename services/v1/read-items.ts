@@ -38,11 +38,7 @@ const entriesAtOnce = 50
  * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
  * its result, and with the files that its run has found, so runs are read whole.
  */
-export function createReadItems({
-  collections: { checkpoints },
-  pendingInput,
-  settings: { baseUrl },
-}: ReadItemsDeps) {
+export function createReadItems({ collections: { checkpoints }, pendingInput, settings: { baseUrl } }: ReadItemsDeps) {
   const itemsIn = (thread: ThreadRecord, entries: Entry[], included: Included) =>
     itemsOfEntries(entries, included, shownContainer(thread._id, baseUrl))
 
