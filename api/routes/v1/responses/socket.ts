@@ -22,7 +22,7 @@ export const v1ResponseSocketRoutes: FastifyPluginAsync<V1RunDeps> = async (
     wsHandler: (socket: WebSocket, request: FastifyRequest) => {
       const connection = createConnection((run) =>
         responses
-          .forget(run)
+          .forget(run, { isOver: true })
           .catch((error: unknown) =>
             request.log.warn({ err: error }, 'a response that is not to be stored stays for now'),
           ),

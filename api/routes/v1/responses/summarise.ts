@@ -6,7 +6,7 @@ import type { RunRecord } from '../../../../domain/records/run.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import type { Services } from '../../../../composition/platform.ts'
 import type { OpenStreams } from '../../../sse/open-streams.ts'
-import { waitForEnd } from '../../public/run-end.ts'
+import { endOf, waitForEnd } from '../../public/run-end.ts'
 import { messagesOf } from './stream-response.ts'
 
 interface SummariseDeps {
@@ -31,7 +31,7 @@ export async function summarise(
     return { summary, run: await responses.reread(run) }
   } finally {
     await responses
-      .forget(run)
+      .forget(run, { isOver: endOf(feed.view) !== undefined })
       .catch((error: unknown) => request.log.warn({ err: error }, 'the run of a summary stays for now'))
   }
 }
