@@ -142,7 +142,7 @@ export interface CompletionFacts {
   stored?: boolean
   /** The names of the assistant's own functions of the client, as they were then. */
   client_tools?: string[]
-  /** The metadata as JSON texts of `[key, value]`, to filter by; of earlier versions `key=value`. */
+  /** The metadata as JSON texts of `[key, value]`, to filter by. */
   tags?: string[]
 }
 

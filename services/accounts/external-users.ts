@@ -40,13 +40,13 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
   ): Promise<ExternalUser> {
     const email = normalizeEmail(identity.email)
     for (;;) {
-      const bySubject = await users.findOne({ provider, subject: { $in: spellingsOf(identity) } }).lean<UserRecord>()
+      const bySubject = await users.findOne({ provider, subject: boundSubject(identity) }).lean<UserRecord>()
       if (bySubject !== null) return { kind: 'user', user: bySubject }
       const byEmail = await users.findOne({ email }).lean<UserRecord>()
       if (byEmail !== null && byEmail.provider !== provider) {
         return { kind: 'other_provider', provider: byEmail.provider }
       }
-      if (byEmail?.subject !== undefined && !spellingsOf(identity).includes(byEmail.subject)) {
+      if (byEmail?.subject !== undefined && byEmail.subject !== boundSubject(identity)) {
         return { kind: 'other_subject' }
       }
       try {
@@ -89,9 +89,4 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
  */
 function boundSubject({ issuer, subject }: ProvenIdentity): string {
   return `${issuer.replace(/\/+$/, '')}|${subject}`
-}
-
-/** Accounts that were bound by earlier versions may contain the slash. */
-function spellingsOf(identity: ProvenIdentity): string[] {
-  return [boundSubject(identity), `${identity.issuer.replace(/\/+$/, '')}/|${identity.subject}`]
 }

@@ -1,13 +1,5 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
-import {
-  type RunError,
-  type RunKey,
-  type RunRecord,
-  isOpenRun,
-  isUntouched,
-  openRunStatuses,
-  runKey,
-} from '../../domain/records/run.ts'
+import { type RunError, type RunKey, type RunRecord, isOpenRun, isUntouched, runKey } from '../../domain/records/run.ts'
 import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
@@ -53,13 +45,10 @@ const aborted: RunError = {
  */
 export function createRunSweep({ collections, handOver, workflows, decisions, settle, onError }: RunSweepDeps) {
   const { runs } = collections
-  let isFirstRound = true
 
   /** One round; returns how many runs it checked. */
   return async (clock: () => number = Date.now): Promise<number> => {
     let failures = 0
-    if (isFirstRound) await adoptRuns(runs, new Date(clock()))
-    isFirstRound = false
     let count = 0
     while (count < maxPerRound) {
       const due = await readDue(new Date(clock()))
@@ -149,14 +138,6 @@ function take(runs: Runs, due: DueRun, until: Date): Promise<RunRecord | null> {
   return runs
     .findOneAndUpdate({ ...runKey(due), check_at: due.check_at }, change, { returnDocument: 'after' })
     .lean<RunRecord>()
-}
-
-/** Runs that were stored by an earlier version, which set no `check_at`. */
-async function adoptRuns(runs: Runs, now: Date): Promise<void> {
-  await runs.updateMany(
-    { status: { $in: [...openRunStatuses] }, check_at: { $exists: false } },
-    { $set: { check_at: now } },
-  )
 }
 
 /** Whether the thread's workflow was terminated after the run was stored. */

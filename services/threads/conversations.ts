@@ -75,7 +75,7 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
 
   /**
    * The conversation that is kept of a thread; undefined if something was added to the thread since. The number of the
-   * newest entry is compared too, because processes of earlier versions do not write its id.
+   * newest entry is compared too.
    */
   function keptOf(thread: Known, maxBytes: number): Conversation | undefined {
     if (thread.last_seq === undefined) return { messages: [], lastSeq: 0, reach: Infinity }

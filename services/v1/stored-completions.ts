@@ -33,15 +33,6 @@ type StoredRun = StoredCompletion['run']
 /** Metadata as a run's record has it for filters. */
 export const tagsOf = (metadata: Metadata): string[] => Object.entries(metadata).map((pair) => JSON.stringify(pair))
 
-/**
- * Records of versions before have `key=value`, in which another pair may read the same if there is a second `=`: those
- * are not found.
- */
-function spellingsOf([key, value]: [string, unknown]): string[] {
-  const before = `${key}=${String(value)}`
-  return [...tagsOf({ [key]: String(value) }), ...(before.split('=').length === 2 ? [before] : [])]
-}
-
 /** The completions that callers of a project have stored. Those whose run has not ended with an answer are not shown. */
 export function createStoredCompletions(deps: StoredCompletionsDeps) {
   const { deletions } = deps
@@ -67,9 +58,7 @@ export function createStoredCompletions(deps: StoredCompletionsDeps) {
     read: async (caller: Caller, runId: string): Promise<StoredCompletion> => withAnswers(await find(caller, runId)),
 
     async list(caller: Caller, page: PageQuery, filter: CompletionFilter): Promise<Page<StoredCompletion>> {
-      const tags = Object.entries(filter.metadata ?? {}).map((pair) => ({
-        'completion.tags': { $in: spellingsOf(pair) },
-      }))
+      const tags = tagsOf(filter.metadata ?? {}).map((tag) => ({ 'completion.tags': tag }))
       const wanted = {
         ...own(caller),
         ...(filter.model === undefined ? {} : { 'completion.model': filter.model }),

@@ -3,7 +3,6 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { cancelledError, endRun } from '../../services/runs/end-run.ts'
-import { createHandOver } from '../../services/runs/hand-over.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -254,20 +253,6 @@ describe('the sweep of open runs', () => {
     expect(looked).toHaveLength(401)
     expect(new Set(looked)).toEqual(new Set([lost._id, ...many.map(({ _id }) => _id)]))
     await service.collections.runs.deleteMany({ _id: { $in: [lost._id, ...many.map(({ _id }) => _id)] } })
-  })
-
-  it('includes open runs of an earlier version', async () => {
-    const talk = await conversation(service)
-    const lost = await lostRun(talk, 'two')
-    service.model.reply({ text: 'Second' })
-    const { runs: records } = service.collections
-    await records.updateOne({ _id: lost._id }, { $set: { status: 'pending' }, $unset: { check_at: 1, started_at: 1 } })
-    const { core, runs } = service.api.platform
-    const unused = async () => {}
-    const decisions = { finishAbandoned: unused }
-    await createRunSweep({ ...core, handOver: createHandOver(core), decisions, settle: unused })(() => Date.now())
-    await runs.runUpkeep.sweep(() => Date.now() + 1000)
-    expect((await talk.join(lost._id)).end).toBe('end')
   })
 })
 
