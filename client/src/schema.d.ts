@@ -4634,6 +4634,7 @@ export interface components {
         };
         /**
          * ProviderKind
+         * @description The interface that a provider of models speaks.
          * @enum {unknown}
          */
         ProviderKind: "openai-compatible" | "openai-responses" | "azure" | "anthropic" | "google" | "bedrock" | "mistral" | "deepseek" | "xai";
@@ -6349,6 +6350,7 @@ export interface components {
         StreamMode: "messages" | "deltas";
         /**
          * RunReasoningEffort
+         * @description How hard the model thinks in a run.
          * @enum {unknown}
          */
         RunReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
@@ -7158,7 +7160,10 @@ export interface components {
          * @enum {unknown}
          */
         CompatFinishReason: "stop" | "length" | "tool_calls" | "function_call" | "content_filter";
-        /** CompatCompletionUsage */
+        /**
+         * CompatCompletionUsage
+         * @description Tokens that a completion took.
+         */
         CompatCompletionUsage: {
             prompt_tokens: number;
             completion_tokens: number;
