@@ -372,10 +372,10 @@ export function createResponses(deps: ResponsesDeps) {
       removeResponse(caller, await findStored(caller, id)),
 
     /** Deletes a response that is not to be stored, or begins to: its caller has the answer. */
-    async forget(run: RunRecord): Promise<void> {
+    async forget(run: RunRecord, end: { isOver: boolean }): Promise<void> {
       const { attachments, threads } = deps.collections
       if ((await attachments.exists({ thread_id: run.thread_id, is_written: true })) === null)
-        return deps.eraseUnstored(run)
+        return deps.eraseUnstored(run, end)
       // Its caller was told of files that code has written, and reads them after the answer.
       const expires_at = new Date(Date.now() + containerLimits.minutes * 60_000)
       await threads.updateOne({ _id: run.thread_id, user_id: run.user_id }, { $set: { expires_at } })
