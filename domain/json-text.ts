@@ -29,6 +29,22 @@ export function parseExactJson(text: string): unknown {
   })
 }
 
+/** As `JSON.parse`, but objects and lists that are members with this name are parsed as `parseExactJson` does. */
+export function parseWithExact(text: string, name: string): unknown {
+  const whole: unknown = JSON.parse(text)
+  if (!maybeRewritten.test(text)) return whole
+  const pairs: [unknown, unknown][] = [[whole, parseExactJson(text)]]
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [value, exact] = pair
+    if (!isObject(value) || !isObject(exact)) continue
+    for (const key of Object.keys(value)) {
+      if (key === name && isObject(value[key])) value[key] = exact[key]
+      else pairs.push([value[key], exact[key]])
+    }
+  }
+  return whole
+}
+
 export function holdsInfinity(value: unknown): boolean {
   let level: unknown[] = [value]
   while (level.length > 0) {

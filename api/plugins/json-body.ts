@@ -1,6 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
-import { JsonLimitError, parseForeignJson, refusalOf } from '../../domain/foreign-json.ts'
+import { parseExactJson } from '../../domain/json-text.ts'
+import { JsonLimitError, checkForeignJson, parseForeignJson, refusalOf } from '../../domain/foreign-json.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Numbers of the body are only passed on, with the digits that they came with. */
+    exactNumbers?: boolean
+  }
+}
 
 /**
  * Bodies are JSON and nothing else (415). An empty body counts as missing, so that the schema decides about it.
@@ -13,11 +21,14 @@ export function installJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;.*)?$/i,
     { parseAs: 'string' },
-    (_request, body, done) => {
+    (request, body, done) => {
       const text = body.toString()
       if (text.trim() === '') return done(null, undefined)
       try {
-        done(null, parseForeignJson(text, { bytes: Infinity }))
+        if (request.routeOptions.config.exactNumbers !== true)
+          return done(null, parseForeignJson(text, { bytes: Infinity }))
+        checkForeignJson(text, { bytes: Infinity })
+        done(null, parseExactJson(text))
       } catch (cause) {
         done(problemOf(cause))
       }

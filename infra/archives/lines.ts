@@ -1,5 +1,6 @@
 import { wrongArchive } from '../../domain/archive/wrong-archive.ts'
-import { JsonLimitError, foreignJsonDepth, parseForeignJson } from '../../domain/foreign-json.ts'
+import { JsonLimitError, checkForeignJson, foreignJsonDepth } from '../../domain/foreign-json.ts'
+import { parseWithExact } from '../../domain/json-text.ts'
 import type { TarMember } from './read-tar.ts'
 
 const megabyte = 1024 * 1024
@@ -48,7 +49,9 @@ export async function* linesOf(
 
 function parsed(line: string, member: string): unknown {
   try {
-    return parseForeignJson(line, lineLimits)
+    checkForeignJson(line, lineLimits)
+    // Arguments of calls keep the digits of their numbers.
+    return parseWithExact(line, 'args')
   } catch (error) {
     // The parser's message would quote the line.
     throw wrongArchive(`a line of ${member} ${error instanceof JsonLimitError ? error.message : 'is not JSON'}`)

@@ -5,6 +5,8 @@ import { objectFromJsonText, parseExactJson } from '../../domain/json-text.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import { readPartialObject } from '../../domain/partial-json.ts'
 import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { readRecord } from '../../domain/archive/read-record.ts'
+import { linesOf } from '../../infra/archives/lines.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
 import { promptOf } from '../../services/runs/prompt.ts'
 
@@ -54,6 +56,27 @@ describe('JSON that is passed on', () => {
   it('is plain where nothing would be lost', () => {
     const value = { id: '019a3e12-4e51-7000', n: 1.5, big: 9007199254740991, text: 'costs 1.50, or 1e5' }
     expect(parseExactJson(JSON.stringify(value))).toEqual(value)
+  })
+})
+
+describe('lines of an archive', () => {
+  it('keep the digits of arguments, and have numbers everywhere else', async () => {
+    const args = '{"id":9007199254740993,"price":1.10,"list":[1e3,{"args":2.50}]}'
+    const time = '"2026-01-01T00:00:00.000Z"'
+    const call = `{"id":"c","name":"pay","args":${args},"type":"tool_call"}`
+    const message = `{"type":"AIMessage","data":{"id":"m","content":"1.10","tool_calls":[${call}]}}`
+    const lines = [
+      `{"run_id":"r","step":1.0,"index":0,"call_id":"c","name":"pay","args":${args},"status":"done","created_at":${time}}`,
+      `{"thread_id":"t","seq":1.0,"source":"step","messages":[${message}],"created_at":${time}}`,
+    ]
+    const content = (async function* (): AsyncGenerator<Buffer, undefined> {
+      yield Buffer.from(`${lines.join('\n')}\n`)
+    })()
+    const read: unknown[] = []
+    for await (const line of linesOf({ name: 'part', size: 1, content }, 1000)) read.push(line)
+    expect(readRecord('tool_calls', read[0])).toMatchObject({ type: 'record', record: { step: 1, args_json: args } })
+    const { record } = readRecord('messages', read[1]) as { record: { messages_json: string } }
+    expect(record.messages_json).toContain(args)
   })
 })
 

@@ -303,6 +303,24 @@ describe('tools in a run', () => {
       expect(call.data.tool_calls[0].args.url).toBe(`${target.url}/after-edit`)
     })
 
+    it('keeps the digits of numbers that a person wrote', async () => {
+      const talk = await conversation(service, config)
+      ask('before-digits')
+      const run = await talk.stream('Ask first')
+      const args = `{"method":"POST","url":"${target.url}/digits","body":{"id":9007199254740993,"price":1.10}}`
+      service.model.reply({ text: 'Fine.' })
+      const answer = await fetch(`${service.url}/runs/${run.runId}/resume`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${talk.client.token}`, 'content-type': 'application/json' },
+        body: `{"action":"edit","args":${args}}`,
+      })
+      expect(answer.status).toBe(200)
+      expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
+      expect((await service.collections.toolCalls.findOne({ run_id: run.runId }).lean())?.args_json).toBe(args)
+      const state = await talk.client.fetch('GET', `/threads/${talk.threadId}/state`)
+      expect(await state.text()).toContain('"body":{"id":9007199254740993,"price":1.10}')
+    })
+
     it('continues only when every call is decided, each once', async () => {
       const talk = await conversation(service, config)
       const get = (path: string) => ({ method: 'GET', url: `${target.url}/${path}` })

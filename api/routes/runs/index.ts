@@ -188,7 +188,7 @@ const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, model
   app.post(
     '/runs/:run_id/resume',
     {
-      config: { ...config, largeBody: 'object' },
+      config: { ...config, largeBody: 'object', exactNumbers: true },
       schema: {
         operationId: 'runs.resume',
         summary: 'Decide about the tool calls for which an interrupted run waits, or send their results',
