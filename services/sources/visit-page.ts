@@ -13,6 +13,7 @@ import {
   pageIdOf,
   readsWhole,
   standing,
+  visitedAgain,
   waitFor,
 } from './source-pages.ts'
 import { type PageText, type Place, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
@@ -68,8 +69,23 @@ export async function visitPage(
       if (!(await isDuplicate(deps, source, page, page.sha256))) await noteUnchanged(collections, page)
       return { bytes: 0 }
     case 'content':
+      if (await hasMoved(deps, now, page, url)) return { bytes: answer.body.length }
       return { bytes: answer.body.length, ...(await take(deps, now, page, { url, answer }, place, signal)) }
   }
+}
+
+/** Whether an article of a feed leads to another address that the feed names now. */
+async function hasMoved(
+  { collections }: VisitDeps,
+  { _id: sourceId, type, round }: SourceRecord,
+  page: SourcePageRecord,
+  url: string,
+): Promise<boolean> {
+  if (type !== 'feed' || page.kind !== 'page' || url === page.url) return false
+  const other = { _id: pageIdOf(sourceId, url), round, status: { $ne: 'left_out' as const } }
+  if ((await collections.sourcePages.exists(other)) === null) return false
+  await leaveOut(collections, page, `It has moved to ${cutText(url, 300)}`)
+  return true
 }
 
 /** Follows redirects, each as its site allows. */
@@ -270,6 +286,15 @@ async function isDuplicate(
   return true
 }
 
+/**
+ * A feed that names an article with a text that it had under another address may have moved it: whether that one still
+ * has the text, only a visit can tell.
+ */
+async function visitEarlier({ collections }: VisitDeps, { _id, round }: SourceRecord, sha256: string): Promise<void> {
+  const earlier = { source_id: _id, sha256, kind: 'page' as const, round: { $lt: round } }
+  await collections.sourcePages.updateMany(earlier, visitedAgain(round))
+}
+
 /** Makes a file of a text that is new. */
 async function keep(
   deps: VisitDeps,
@@ -281,6 +306,7 @@ async function keep(
   const { collections } = deps
   const sha256 = hashOf(text.body)
   const isSame = page.file_id !== undefined && page.sha256 === sha256
+  if (source.type === 'feed' && page.file_id === undefined) await visitEarlier(deps, source, sha256)
   if (await isDuplicate(deps, source, page, sha256, !isSame)) return {}
   if (isSame) {
     const { etag, lastModified } = text
