@@ -1,11 +1,19 @@
 import Type, { type TSchema } from 'typebox'
 import { Message, MessageDelta } from '../../domain/messages.ts'
+import { responseEventTypes } from '../../domain/responses/event-types.ts'
 import { CompatErrorObject, V1Error } from '../plugins/compat-errors.ts'
 import { Ingestion } from '../routes/files/schemas.ts'
 import { McpProgress, McpResponse } from '../routes/mcp/messages.ts'
-import { CompatMessage, CompatRun, CompatRunStep, CompatThread } from '../routes/public/thread-schemas.ts'
+import { messageStates, stepStates } from '../routes/public/run-events.ts'
+import {
+  CompatMessage,
+  CompatRun,
+  CompatRunStep,
+  CompatThread,
+  compatRunStates,
+} from '../routes/public/thread-schemas.ts'
 import { RunError } from '../routes/runs/schemas.ts'
-import { V1Run } from '../routes/v1/run-schemas.ts'
+import { V1Run, v1RunStates } from '../routes/v1/run-schemas.ts'
 import { V1RunStep } from '../routes/v1/step-shapes.ts'
 
 /**
@@ -99,7 +107,7 @@ function streamOf(title: string, events: Events): TSchema {
   )
 }
 
-function namedEvents(prefix: string, states: string[], data: TSchema): Events {
+function namedEvents(prefix: string, states: readonly string[], data: TSchema): Events {
   return states.map((state): Events[number] => [`${prefix}.${state}`, data])
 }
 
@@ -122,21 +130,19 @@ const chatStream = streamOf('CompatChatStreamEvent', [
 ])
 const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
   ['thread.created', CompatThread],
-  ...namedEvents('thread.run', ['created', 'queued', 'in_progress', 'completed', 'failed', 'cancelled'], CompatRun),
-  ...namedEvents('thread.run.step', ['created', 'in_progress', 'completed', 'failed', 'cancelled'], CompatRunStep),
-  ...namedEvents('thread.message', ['created', 'in_progress', 'completed', 'incomplete'], CompatMessage),
+  ...namedEvents('thread.run', ['created', ...compatRunStates], CompatRun),
+  ...namedEvents('thread.run.step', stepStates, CompatRunStep),
+  ...namedEvents('thread.message', messageStates, CompatMessage),
   ['thread.message.delta', CompatMessageDelta],
   ['done', Done],
   ['error', CompatFailure],
 ])
-const stepStates = ['created', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']
-const runStates = [...stepStates, 'queued', 'requires_action', 'incomplete']
 const v1RunStream = streamOf('V1RunStreamEvent', [
   ['thread.created', CompatThread],
-  ...namedEvents('thread.run', runStates, V1Run),
+  ...namedEvents('thread.run', ['created', ...v1RunStates], V1Run),
   ...namedEvents('thread.run.step', stepStates, V1RunStep),
   ['thread.run.step.delta', V1StepDelta],
-  ...namedEvents('thread.message', ['created', 'in_progress', 'completed', 'incomplete'], CompatMessage),
+  ...namedEvents('thread.message', messageStates, CompatMessage),
   ['thread.message.delta', CompatMessageDelta],
   ['done', Done],
   ['error', V1Error],
@@ -153,34 +159,7 @@ const v1TextStream = streamOf('V1TextStreamEvent', [
 ])
 const responseStream = streamOf(
   'V1ResponseStreamEvent',
-  [
-    'response.created',
-    'response.queued',
-    'response.in_progress',
-    'response.completed',
-    'response.incomplete',
-    'response.failed',
-    'response.output_item.added',
-    'response.reasoning_summary_part.added',
-    'response.reasoning_summary_text.delta',
-    'response.reasoning_summary_text.done',
-    'response.reasoning_summary_part.done',
-    'response.reasoning_text.delta',
-    'response.reasoning_text.done',
-    'response.output_item.done',
-    'response.content_part.added',
-    'response.content_part.done',
-    'response.output_text.delta',
-    'response.output_text.done',
-    'response.output_text.annotation.added',
-    'response.refusal.delta',
-    'response.refusal.done',
-    'response.function_call_arguments.delta',
-    'response.function_call_arguments.done',
-    'response.mcp_call_arguments.delta',
-    'response.mcp_call_arguments.done',
-    'error',
-  ].map((name): Events[number] => [name, ResponseEvent]),
+  [...responseEventTypes, 'error'].map((name): Events[number] => [name, ResponseEvent]),
 )
 
 const mcpStream = streamOf('McpStreamEvent', [

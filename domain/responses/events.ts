@@ -15,11 +15,12 @@ import {
   textPart,
 } from './items-of.ts'
 import type { ClientCall, Compaction, FunctionCall, McpListTools, OutputItem } from './items.ts'
+import type { ResponseEventType } from './event-types.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */
 export interface ResponseEvent {
-  type: string
+  type: ResponseEventType
   [member: string]: unknown
 }
 
@@ -324,7 +325,6 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     }
     const begun = serverCall({ messageId, index, call, result: undefined }, { ...context, isOpen: true })
     const place = { item_id: begun.id, output_index: outputIndex }
-    const kind = `response.${begun.type}`
     yield {
       type: 'response.output_item.added',
       output_index: outputIndex,
@@ -335,18 +335,19 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
             ? { ...begun, code: '' }
             : begun,
     }
-    yield { type: `${kind}.in_progress`, ...place }
+    yield { type: `response.${begun.type}.in_progress`, ...place }
     if (begun.type === 'mcp_call') {
       yield { type: 'response.mcp_call_arguments.delta', ...place, delta: begun.arguments }
       yield { type: 'response.mcp_call_arguments.done', ...place, arguments: begun.arguments }
     } else if (begun.type === 'code_interpreter_call') {
-      for (const delta of piecesOf(begun.code ?? '')) yield { type: `${kind}_code.delta`, ...place, delta }
-      yield { type: `${kind}_code.done`, ...place, code: begun.code }
-      yield { type: `${kind}.interpreting`, ...place }
-    } else yield { type: `${kind}.searching`, ...place }
+      const { type, code } = begun
+      for (const delta of piecesOf(code ?? '')) yield { type: `response.${type}_code.delta`, ...place, delta }
+      yield { type: `response.${type}_code.done`, ...place, code }
+      yield { type: `response.${type}.interpreting`, ...place }
+    } else yield { type: `response.${begun.type}.searching`, ...place }
     while (result() === undefined && !shown.isOver) yield undefined
     const ended = serverCall({ messageId, index, call, result: result() }, { ...context, isOpen: false })
-    if (result() !== undefined) yield { type: `${kind}.completed`, ...place }
+    if (result() !== undefined) yield { type: `response.${begun.type}.completed`, ...place }
     yield done(ended)
   }
 

@@ -1,8 +1,11 @@
+import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
+import { eventComponents } from '../../api/openapi/events.ts'
 import type { Message } from '../../domain/messages.ts'
 import { readPartialObject } from '../../domain/partial-json.ts'
 import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
 import { type ResponseEvent, createOutputEvents } from '../../domain/responses/events.ts'
+import type { CallShape } from '../../domain/responses/client-calls.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../domain/responses/items-of.ts'
 import { pieceEnd } from '../../domain/responses/text-pieces.ts'
@@ -60,6 +63,27 @@ function eventsOf(states: FoldedMessage[][]): ResponseEvent[] {
 }
 
 describe('events of a response', () => {
+  it('are all in the description of the API, with their data', () => {
+    const { V1ResponseStreamEvent: described } = eventComponents
+    if (described === undefined) throw new Error('the stream is not described')
+    const listed = { id: 'l', type: 'mcp_list_tools' as const, server_label: 'sums', tools: [], error: null }
+    const custom = { ...context, shapes: new Map<string, CallShape>([['mine', { type: 'custom', name: 'mine' }]]) }
+    const output = createOutputEvents(custom, [listed])
+    const searched = { ...call('c4', 'web_search') }
+    const last: Message = { type: 'AIMessage', data: { id: 'a2', content: '', refusal: 'No.', tool_calls: [searched] } }
+    const result: Message = { type: 'ToolMessage', data: { id: 't4', content: '[]', tool_call_id: 'c4' } }
+    const sent = output.advance([...messages, last, result].map(whole), true).events
+    const types = new Set(sent.map(({ type }) => type))
+    for (const kind of ['mcp_list_tools.completed', 'mcp_call.completed', 'file_search_call.searching'] as const)
+      expect(types).toContain(`response.${kind}`)
+    expect(types).toContain('response.web_search_call.completed')
+    for (const [sequence, event] of sent.entries())
+      expect([
+        event.type,
+        Value.Check(described, { event: event.type, data: { ...event, sequence_number: sequence } }),
+      ]).toEqual([event.type, true])
+  })
+
   const all = messages.map(whole)
 
   it('are the same however the messages arrive', () => {

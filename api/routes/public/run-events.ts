@@ -8,14 +8,26 @@ import { createTextProgress, refusalText } from '../../../domain/text-progress.t
 import { createCallProgress, shownDelta } from './call-progress.ts'
 import { outputsDelta, outputsOfCode } from './code-deltas.ts'
 import { type StepCall, messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
+import type { v1RunStates } from '../v1/run-schemas.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
-  name: string
+  name: RunEventName
   data: object
 }
+
+export const stepStates = ['created', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'] as const
+export const messageStates = ['created', 'in_progress', 'completed', 'incomplete'] as const
+type RunState = (typeof v1RunStates)[number]
+
+/** The API description is made of the same lists. */
+type RunEventName =
+  | 'thread.created'
+  | `thread.run.${'created' | RunState}`
+  | `thread.run.step.${(typeof stepStates)[number] | 'delta'}`
+  | `thread.message.${(typeof messageStates)[number] | 'delta'}`
 
 type How = 'completed' | 'failed' | 'cancelled' | 'expired'
 
@@ -27,7 +39,7 @@ interface OpenStep {
 
 /** How an API shows a run. */
 export interface RunEventsOptions {
-  shapeOf(run: RunRecord): { status: string }
+  shapeOf(run: RunRecord): { status: RunState }
   /** As the assistants API does: a step's calls come in pieces, and a run says that it is about to be cancelled. */
   isWhole?: boolean
   /** An answer with the files that code has written for it. */
@@ -56,7 +68,7 @@ export function createRunEvents(
 
   return {
     begin: (): RunEvent[] =>
-      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: shapeOf(run) })),
+      (['created', 'queued'] as const).map((state) => ({ name: `thread.run.${state}`, data: shapeOf(run) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -84,7 +96,7 @@ export function createRunEvents(
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
       const data = shapeOf(stored)
-      const before =
+      const before: RunEvent[] =
         isWhole && stored.status === 'cancelled'
           ? [{ name: 'thread.run.cancelling', data: { ...data, status: 'cancelling', cancelled_at: null } }]
           : []

@@ -145,6 +145,8 @@ export const CompatMessage = Type.Object(
 )
 export type CompatMessage = Static<typeof CompatMessage>
 
+export const compatRunStates = ['queued', 'in_progress', 'cancelled', 'failed', 'completed'] as const
+
 export const CompatRun = Type.Object(
   {
     id: Type.String(),
@@ -157,7 +159,7 @@ export const CompatRun = Type.Object(
     expires_at: maybeSeconds,
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    status: Type.Enum(['queued', 'in_progress', 'cancelled', 'failed', 'completed'], { title: 'CompatRunStatus' }),
+    status: Type.Enum([...compatRunStates], { title: 'CompatRunStatus' }),
     required_action: Type.Null(),
     last_error: nullable(
       Type.Object({

@@ -90,23 +90,22 @@ const RequiredCall = Type.Object({
   function: Type.Object({ name: Type.String(), arguments: Type.String() }),
 })
 
+export const v1RunStates = [
+  'queued',
+  'in_progress',
+  'requires_action',
+  'cancelling',
+  'cancelled',
+  'failed',
+  'completed',
+  'incomplete',
+  'expired',
+] as const
+
 export const V1Run = Type.Object(
   {
     ...CompatRun.properties,
-    status: Type.Enum(
-      [
-        'queued',
-        'in_progress',
-        'requires_action',
-        'cancelling',
-        'cancelled',
-        'failed',
-        'completed',
-        'incomplete',
-        'expired',
-      ],
-      { title: 'V1RunStatus' },
-    ),
+    status: Type.Enum([...v1RunStates], { title: 'V1RunStatus' }),
     required_action: nullable(
       Type.Object({
         type: Type.Literal('submit_tool_outputs'),
