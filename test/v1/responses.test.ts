@@ -392,13 +392,27 @@ describe('responses of /v1', () => {
     expect(end).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } })
   })
 
-  it('end as incomplete when the model is cut off, and as failed when it fails', async () => {
-    const { client } = await v1Client(service)
+  it('end as incomplete when the model is cut off or its tokens are spent, and as failed when it fails', async () => {
+    const { client, owner } = await v1Client(service)
     service.model.reply({ text: 'Half', finishReason: 'length' })
     expect(await client.responses.create({ model: 'scripted', input: 'Hi', max_output_tokens: 1 })).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output_text: 'Half',
+    })
+    // The tokens are used up before the final answer.
+    const config = { 'type==agent/tools': [{ type: 'http_request' }] }
+    const { assistant_id: caller } = await owner.post('/assistants/', { name: 'Caller', config })
+    service.model.reply({
+      toolCalls: [{ name: 'http_request', arguments: { method: 'GET', url: 'http://127.0.0.1:9/' } }],
+      usage: { prompt_tokens: 10, completion_tokens: 300 },
+    })
+    const spent = await client.responses.create({ model: String(caller), input: 'Look', max_output_tokens: 256 })
+    expect(spent).toMatchObject({
+      status: 'incomplete',
+      error: null,
+      incomplete_details: { reason: 'max_output_tokens' },
+      usage: { output_tokens: 300 },
     })
     service.model.reply({ status: 400, errorMessage: 'not like this' })
     const events = await Array.fromAsync(

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../../../domain/errors.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
+import type { RunError } from '../../../domain/records/run.ts'
 import type { RunView, Terminal } from '../../../domain/run-events.ts'
 import { refusalOf } from '../../../services/public/run-failure.ts'
 import type { RunFeed } from '../../../services/runs/index.ts'
@@ -25,12 +26,21 @@ export async function waitForEnd(
   feed: RunFeed,
   reply: FastifyReply,
   openStreams: OpenStreams,
-  { onChange, shownError }: { onChange?: (view: RunView) => void; shownError?: ShownError } = {},
+  {
+    onChange,
+    shownError,
+    isAnswer = () => false,
+  }: {
+    onChange?: (view: RunView) => void
+    shownError?: ShownError
+    /** Errors that the caller shows as an answer. */
+    isAnswer?: (error: RunError) => boolean
+  } = {},
 ): Promise<RunView> {
   const settled = Promise.withResolvers<RunView>()
   const look = () => {
     const end = endOf(feed.view, shownError)
-    if (end?.type === 'error') settled.reject(refusalOf(end.error))
+    if (end?.type === 'error' && !isAnswer(end.error)) settled.reject(refusalOf(end.error))
     else if (end !== undefined) settled.resolve(feed.view)
     else onChange?.(feed.view)
   }

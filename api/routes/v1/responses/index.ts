@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
-import type { RunRecord } from '../../../../domain/records/run.ts'
+import type { RunError, RunRecord } from '../../../../domain/records/run.ts'
 import { type NewResponse, factsOf } from '../../../../services/v1/responses/index.ts'
 import type { FollowedRun } from '../../../../services/runs/index.ts'
 import { pageOf } from '../../../../services/cursor-page.ts'
@@ -87,7 +87,9 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       // The stored answer of a key would outlive the response.
       if (stream || !asked.isStored) await answerIsFollowed(request)
       if (!stream) {
-        const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError }).finally(forget)
+        // Of a response that has used up its tokens there is what was said so far: it is incomplete.
+        const isAnswer = ({ type }: RunError) => type === 'max_completion_tokens'
+        const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError, isAnswer }).finally(forget)
         const shown = { ...included, seal: sealOf(run, () => end, responses.sealThought) }
         return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), shown)
       }
