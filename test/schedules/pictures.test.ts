@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { invalidInput } from '../../domain/errors.ts'
+import { createSchedules } from '../../services/schedules/index.ts'
 import { useModelService } from '../support/model-service.ts'
 import { png, pngPart, pngUrl } from '../support/png.ts'
 import { backfill, everyTenMinutes, planner } from './support.ts'
@@ -56,6 +58,30 @@ describe('images, sounds and files in the input of a schedule', () => {
     expect(changed.input[0].data).not.toHaveProperty('parts')
     const record = await service.collections.schedules.findById(schedule.schedule_id).select('+attachments').lean()
     expect(record).not.toHaveProperty('attachments')
+  })
+
+  it('stay when a change that Temporal refuses is taken back', async () => {
+    const { client, payload } = await planner(service)
+    const { schedule_id: id } = await client.post('/schedules/', {
+      ...payload({ cron: everyTenMinutes }),
+      input: question,
+    })
+    const stored = async () => {
+      const record = await service.collections.schedules.findById(id).select('+attachments').lean()
+      return { input_json: record?.input_json, note: record?.note, attachments: record?.attachments }
+    }
+    const before = await stored()
+    expect(before.attachments).toHaveLength(3)
+    const schedules = createSchedules({
+      ...service.api.platform.core,
+      sync: async () => {
+        throw invalidInput(['body', 'cron'], 'is refused')
+      },
+      onError: (error) => expect(error).toBeUndefined(),
+    })
+    const change = { note: 'Words', input: [{ type: 'human' as const, content: 'Only words.' }] }
+    await expect(schedules.update(client.userId, id, change)).rejects.toThrow()
+    expect(await stored()).toEqual(before)
   })
 
   it('are refused with their place if they are too large, too many, or of another kind', async () => {

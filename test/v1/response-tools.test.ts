@@ -2,6 +2,8 @@ import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { rawDatabase, rawRedis } from '../support/stores.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -33,7 +35,7 @@ describe('tools of responses that the service executes', () => {
   afterAll(() => mcp.close())
 
   it('search vector stores, show the results when asked, and cite files', async () => {
-    const { client } = await v1Client(service)
+    const { client, owner } = await v1Client(service)
     const file = await client.files.create({
       file: await toFile(Buffer.from(hours), 'hours.txt'),
       purpose: 'assistants',
@@ -99,6 +101,28 @@ describe('tools of responses that the service executes', () => {
       include: ['file_search_call.results'],
     })
     expect(none.output[0]).toMatchObject({ type: 'file_search_call', results: [] })
+    // The filter holds for files of the assistant's own, which have no attributes, too.
+    const librarian = await knowledgeClient(owner)
+    await librarian.upload([{ name: 'own.txt', content: 'On Fridays the office closes at five.' }])
+    await eventually(
+      'the file is ready',
+      async () => (await librarian.list()).body.files[0].metadata.status === 'ready',
+    )
+    const foundWith = async (year: number | undefined) => {
+      ask()
+      const filters = year === undefined ? {} : { filters: { type: 'eq' as const, key: 'year', value: year } }
+      const { output } = await client.responses.create({
+        model: librarian.assistantId,
+        input: 'When?',
+        tools: [{ ...tool, ...filters }],
+        include: ['file_search_call.results'],
+      })
+      const [call] = output
+      return call?.type === 'file_search_call' ? call.results?.map(({ filename }) => filename).toSorted() : undefined
+    }
+    expect(await foundWith(undefined)).toEqual(['hours.txt', 'own.txt'])
+    expect(await foundWith(2026)).toEqual(['hours.txt'])
+    expect(await foundWith(1999)).toEqual([])
     const refused = await refusalOf(
       client.responses.create({
         model: 'scripted',
