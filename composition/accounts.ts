@@ -39,6 +39,7 @@ export function composeAccounts(core: Core) {
       identity: { socialProvider: createSocialProvider(settings), verifyIdToken: createIdTokenVerifier() },
       secretBox,
       models: core.models,
+      embeddingModel: core.embeddingModel,
       settings,
     }),
   }

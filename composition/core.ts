@@ -13,6 +13,7 @@ import { createAssistants } from '../services/assistants/index.ts'
 import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
+import { createWorkUsage } from '../services/budgets/work.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
@@ -78,6 +79,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const budgetCounting = createBudgetCounting({ collections, assistantConfigs, models, contextWindowOf })
   const storageQuota = createStorageQuota(collections, settings)
   const projectFiles = composeProjectFiles({ settings, infra, collections, storageQuota, workflows })
+  const embeddingModel = infra.knowledge.embeddings?.name
   return {
     settings,
     infra,
@@ -104,6 +106,14 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     memory,
     budgetCounting,
     eraseUnstored: createEraseUnstored({ collections, transaction, budgetCounting, stream, workflows }),
+    embeddingModel,
+    workUsage: createWorkUsage({
+      collections,
+      budgetCounting,
+      models,
+      embeddingModel,
+      onError: (error) => logger.warn({ err: error }, 'work for files or pages was not counted'),
+    }),
     log,
     scanLog,
     conversations: createConversations({ collections }),

@@ -38,6 +38,7 @@ export function composeKnowledge(core: Core) {
     passages: createPassages({ collections, vectors, embedder, reranker }),
     files: core.files,
     ingestion: {
+      workUsage: core.workUsage,
       workflows,
       extraction: createExtractor({
         memoryMb: settings.extractMemoryMb,

@@ -29,6 +29,7 @@ export function composeSources(core: Core, knowledge: ReturnType<typeof composeK
       blobs: infra.knowledge.blobs,
       vectors: infra.knowledge.vectors,
       storageQuota: core.storageQuota,
+      workUsage: core.workUsage,
       startIngestion: knowledge.startIngestion,
       pages: knowledge.ingestion.extraction,
       crawlSlots: createSemaphore(crawlSlots),

@@ -47,7 +47,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     projectFiles,
   } = core
   const { blobs, vectors, embedder, embeddings: server } = infra.knowledge
-  const embeddings = createEmbeddings(server)
+  const embeddings = createEmbeddings(server, core.workUsage)
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({
     collections,

@@ -57,6 +57,11 @@ export function costOf(
   return ((prompt - cached) * input + cached * cachedInput + completion * output) / 1_000_000
 }
 
+/** Nothing for a model without a price of its own: that of all others is one of models that answer. */
+export function costOfEmbedding({ models }: ModelPrices, model: string | undefined, tokens: number): number {
+  return (tokens * (models.get(model ?? '')?.input ?? 0)) / 1_000_000
+}
+
 function isPrice(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && Number.isFinite(value)
 }

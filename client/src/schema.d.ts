@@ -4182,7 +4182,16 @@ export interface components {
                 reasoning_tokens: number;
                 cost: number;
             }[];
-            /** @description Of all runs, by the prices in the settings as they are now. */
+            /** @description For files and sources, beside runs, on the last 92 days with any. */
+            work: {
+                embedding_tokens: number;
+                /** @description Processor time for reading pictures. */
+                recognition_seconds: number;
+                crawled_pages: number;
+                /** @description Of the embeddings. */
+                cost: number;
+            };
+            /** @description Of all runs and embeddings, by the prices in the settings as they are now. */
             cost: number;
             currency: string;
         };

@@ -14,8 +14,18 @@ export interface ProjectRecord {
   holds?: number
   /** The deletion marker: nothing new can be created in the project. */
   deleting?: boolean
+  /** What was done beside runs, by day (UTC), such as 2026-11-22. */
+  work?: Record<string, Partial<Work>>
   /** A copy of its owner's suspension: nothing new can be created in it. */
   suspended?: boolean
+}
+
+/** What is done for the files and sources of a project on one day. */
+export interface Work {
+  embedding_tokens: number
+  /** Processor time for reading pictures. */
+  recognition_seconds: number
+  crawled_pages: number
 }
 
 /** The id is reserved before the record is created. Any process that finds `made` false may create the record. */

@@ -36,6 +36,7 @@ export interface AccountsDeps {
   identity: IdentityPorts
   secretBox: SecretBox
   models: ModelsNow
+  embeddingModel: string | undefined
   settings: ExchangeSettings & UsageSettings & { threadMaxDefault: number; frontendUrl: string }
 }
 
@@ -55,7 +56,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
-    usageOf: createUsage(collections, settings, deps.models),
+    usageOf: createUsage(collections, settings, deps),
     programLogins: createProgramLogins({ collections, transaction, secrets, tokens, frontendUrl }),
     profile: createProfile({ collections, passwords, guard }),
     login,

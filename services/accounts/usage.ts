@@ -1,12 +1,15 @@
 import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { isAssistant } from '../../domain/records/assistant.ts'
+import type { ProjectRecord, Work } from '../../domain/records/project.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import { dayOf } from '../../domain/records/budget.ts'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
 import { type StoredBytesCollections, createStoredBytes } from '../knowledge/stored-bytes.ts'
+import { sumWork } from '../budgets/work.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 
 export interface UserUsage extends Required<Usage> {
@@ -33,6 +36,8 @@ export interface UserUsage extends Required<Usage> {
    * recorded.
    */
   models_used: (Row & { model: string; cost: number })[]
+  /** For the files and sources of the projects that exist. */
+  work: Work & { cost: number }
   /** At the prices in the current settings. */
   cost: number
   currency: string
@@ -56,6 +61,12 @@ export interface UsageSettings {
   storageMaxMb: number | undefined
 }
 
+interface UsedModels {
+  models: ModelsNow
+  /** Undefined if no embedding model is configured. */
+  embeddingModel: string | undefined
+}
+
 const sums = {
   runs: { $sum: 1 },
   prompt_tokens: { $sum: '$usage.prompt_tokens' },
@@ -69,7 +80,11 @@ type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | '
   StoredBytesCollections
 
 /** What a user has now, and the tokens that models counted for runs that still exist. */
-export function createUsage(collections: UsedCollections, { storageMaxMb }: UsageSettings, models: ModelsNow) {
+export function createUsage(
+  collections: UsedCollections,
+  { storageMaxMb }: UsageSettings,
+  { models, embeddingModel }: UsedModels,
+) {
   const { users, projects, assistants, files, runs } = collections
   const storedBytes = createStoredBytes(collections)
 
@@ -81,10 +96,10 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
     const since = (count: number) => ({ created_at: { $gte: startOfDays(count) } })
     const ownRuns = { ...own, imported: { $ne: true }, ...(days === undefined ? {} : since(days)) }
     const day = { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }
-    const [user, projectCount, assistantCount, [stored], bytes, [totals], byThread, byDay, byOne, bySeveral, costs] =
+    const [user, ownProjects, assistantCount, [stored], bytes, [totals], byThread, byDay, byOne, bySeveral, costs] =
       await Promise.all([
         users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
-        projects.countDocuments(own),
+        projects.find(own, { work: 1 }).lean<Pick<ProjectRecord, 'work'>[]>(),
         assistants.countDocuments({ ...own, ...isAssistant }),
         files.aggregate<{ files: number }>([
           { $match: { ...own, ...hasOwnBytes } },
@@ -144,11 +159,13 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
       (row) => row.assistant,
     )
     const byModel = summed(rows, (row) => row.model ?? '')
+    const firstDay = days === undefined ? {} : { since: dayOf(startOfDays(days)) }
+    const work = sumWork(ownProjects, { prices, embeddingModel, ...firstDay })
     if (user === null) throw new AppError('not_found', 'This account no longer exists.')
     return {
       thread_counter: user.thread_counter,
       thread_max: user.thread_max,
-      projects: projectCount,
+      projects: ownProjects.length,
       assistants: assistantCount,
       files: stored?.files ?? 0,
       storage_bytes: bytes,
@@ -164,7 +181,8 @@ export function createUsage(collections: UsedCollections, { storageMaxMb }: Usag
       assistants_used: byAssistant.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
       public_assistants_used: byPublic.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
       models_used: byModel.slice(0, modelsShown).map(([model, sum]) => ({ model, ...sum })),
-      cost: byModel.reduce((total, [, { cost }]) => total + cost, 0),
+      work,
+      cost: byModel.reduce((total, [, { cost }]) => total + cost, work.cost),
       currency: prices.currency,
     }
   }

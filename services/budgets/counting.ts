@@ -1,11 +1,11 @@
-import { type BudgetHold, type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
+import { type BudgetHold, type BudgetRecord, budgetId, dayOf } from '../../domain/records/budget.ts'
 import { type ModelUsage, type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
 import { type EstimateDeps, type ExpectedQuestion, estimateOf } from './estimate.ts'
 import { createLeftovers } from './leftovers.ts'
-import { exceededBy, heldMax, refusal } from './refusal.ts'
+import { exceededBy, heldMax, isSpent, refusal } from './refusal.ts'
 
 export interface BudgetCountingDeps extends EstimateDeps {
   collections: Pick<Collections, 'budgets' | 'runs' | 'checkpoints'>
@@ -63,6 +63,14 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     settleStored,
     addLate: (run: Late, usages: ModelUsage[]) => addLate(deps, run, usages),
 
+    addWork,
+
+    /** Throws as `admit` if the tokens or the money of the project are used up today. Reservations do not count. */
+    async requireUnspent(projectId: string): Promise<void> {
+      const budget = await budgets.findById(budgetId('project', projectId)).lean<BudgetRecord>()
+      if (budget !== null && daysAt(now()).includes(budget.day) && isSpent(budget)) throw refusal(budget, false, now())
+    },
+
     /** Counts runs that have ended but are still listed as open, because a process died. */
     countLeftovers: leftovers.countLeftovers,
     estimateOf: (question: ExpectedQuestion) => estimateOf(deps, question),
@@ -97,6 +105,18 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     if (!run) return
     const usages = run.usage === undefined ? await usageByModel(deps.collections, run) : undefined
     await settle({ ...run, budgets: ids }, usages)
+  }
+
+  /** Adds to the project's budget, if it has one, what was done today beside runs. */
+  async function addWork(projectId: string, cost: { tokens: number; money: number }): Promise<void> {
+    const id = budgetId('project', projectId)
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const days = daysAt(now())
+      const budget = await budgets.findById(id).lean<BudgetRecord>()
+      if (budget === null) return
+      if (!days.includes(budget.day)) await beginDay(budget, days[0])
+      if ((await budgets.updateOne({ _id: id, day: { $in: days } }, { $inc: cost })).matchedCount > 0) return
+    }
   }
 
   /** Counts one run in one statement, unless a limit is reached: then returns the budget. */

@@ -21,6 +21,11 @@ export function exceededBy(budget: BudgetRecord): Reason | undefined {
   return held.length >= heldMax ? { what: 'runs', isReserved: true } : undefined
 }
 
+/** Whether its tokens or its money are used up, without what is reserved. */
+export function isSpent({ money, max_money: maxMoney, tokens, max_tokens: maxTokens }: BudgetRecord): boolean {
+  return money >= maxMoney || tokens >= maxTokens
+}
+
 /** Public callers are not told what the owner has and spends. */
 export function refusal(budget: BudgetRecord, isPublic: boolean, now: Date): AppError {
   const { what, isReserved } = exceededBy(budget) ?? { what: 'runs', isReserved: true }

@@ -1,4 +1,5 @@
 import { firstIdAt } from '../../domain/ids.ts'
+import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type BudgetHold, type BudgetScope, budgetId } from '../../domain/records/budget.ts'
 import { type ModelUsage, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
@@ -6,11 +7,14 @@ import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 import type { BudgetCounting } from './counting.ts'
 import { costOfUsages, usedRuns } from './cost-of-run.ts'
+import { sumWork } from './work.ts'
 
 export interface SpentTodayDeps {
-  collections: Pick<Collections, 'assistants' | 'runs'>
+  collections: Pick<Collections, 'assistants' | 'projects' | 'runs'>
   budgetCounting: Pick<BudgetCounting, 'estimateOf'>
   models: ModelsNow
+  /** Undefined if no embedding model is configured. */
+  embeddingModel: string | undefined
 }
 
 export interface Spent {
@@ -33,8 +37,8 @@ const openRead = 1000
  * What the runs of a day have cost that a budget has not counted, because it did not exist when they began. Open runs
  * are counted too, and become holds. Deleted runs are not known any more.
  */
-export function createSpentToday({ collections, budgetCounting, models }: SpentTodayDeps) {
-  const { assistants, runs } = collections
+export function createSpentToday({ collections, budgetCounting, models, embeddingModel }: SpentTodayDeps) {
+  const { assistants, projects, runs } = collections
   return async ({ scope, id, userId }: BudgetSubject, day: string): Promise<Spent> => {
     const members = await assistants
       .find({ ...(scope === 'project' ? { project_id: id } : { _id: id }), user_id: userId })
@@ -81,6 +85,16 @@ export function createSpentToday({ collections, budgetCounting, models }: SpentT
       if (assistant === undefined) return []
       return [{ run: _id, ...budgetCounting.estimateOf({ assistant, overrides }), at: new Date() }]
     })
-    return { runs: count + open.length, ...costOfUsages(models.current().prices, usages), held }
+    const { prices } = models.current()
+    const { tokens, money } = costOfUsages(prices, usages)
+    const project = scope === 'project' ? await projects.findById(id, { work: 1 }).lean<ProjectRecord>() : null
+    const { [day]: today = {} } = project?.work ?? {}
+    const embedded = sumWork([{ work: { [day]: today } }], { prices, embeddingModel })
+    return {
+      runs: count + open.length,
+      tokens: tokens + embedded.embedding_tokens,
+      money: money + embedded.cost,
+      held,
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { embeddedText, searchedText } from './chunk-texts.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { readChunks } from './stored-chunks.ts'
@@ -25,6 +26,8 @@ export const uncountedVectors = embeddingBatch * embeddingsAtOnce
  * ingestion grew. So many vectors of 1,536 numbers outside of an index cost a search 10 ms.
  */
 const settleEveryChunks = 4096
+/** A worker that is killed has counted all but so many. */
+const countEveryTokens = 1_000_000
 
 export interface Destination {
   space: string
@@ -34,6 +37,26 @@ export interface Destination {
   untouched: number
   /** Notes how many chunks, from the first, have stored vectors. False ends the work, as when the file was deleted. */
   onStored(embedded: number): Promise<boolean>
+  tokens: TokenCount
+}
+
+export type TokenCount = ReturnType<typeof countTokens>
+
+/** Counts the tokens of embedded chunks in the usage of the assistant's project: many at a time, and the rest at the end. */
+export function countTokens(workUsage: Pick<WorkUsage, 'note'>, assistantId: string) {
+  let uncounted = 0
+  async function note(): Promise<void> {
+    const tokens = uncounted
+    uncounted = 0
+    if (tokens > 0) await workUsage.note({ assistantId }, { embedding_tokens: tokens })
+  }
+  return {
+    async add(chunks: FileChunk[]): Promise<void> {
+      for (const { tokens } of chunks) uncounted += tokens
+      if (uncounted >= countEveryTokens) await note()
+    },
+    end: note,
+  }
 }
 
 /**
@@ -71,6 +94,7 @@ export async function embedChunks(
       const arrived = underWay.splice(0, countArrived(underWay))
       const first = arrived[0]?.chunks[0]
       if (!first) return
+      await destination.tokens.add(arrived.flatMap(({ chunks }) => chunks))
       writing = storeBatches(deps, file, arrived, destination)
       writing.catch(() => undefined)
     }

@@ -6,8 +6,9 @@ import { type FileRecord, isOpenFile } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { requireEmbeddingModel } from './embedding-model.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import type { Semaphore } from '../semaphore.ts'
-import { embedChunks, uncountedVectors } from './embed-chunks.ts'
+import { type TokenCount, countTokens, embedChunks, uncountedVectors } from './embed-chunks.ts'
 import type { Embedder } from './embedder.ts'
 import { deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
@@ -16,6 +17,7 @@ export interface EmbedFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'deleteFile' | 'settle'>
   embedder: Embedder
+  workUsage: Pick<WorkUsage, 'note'>
   /** One user's files leave some slots to other users. */
   embeddingSlots: Pick<Semaphore, 'acquire'>
 }
@@ -41,21 +43,23 @@ export async function embedFile(
     .findById(input.fileId, { user_id: 1, assistant_id: 1, status: 1 })
     .lean<Pick<FileRecord, 'user_id' | 'assistant_id' | 'status'>>()
   // Only the remains of a deleted or failing file have to be removed, which needs no slot.
-  if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, 0, signal)
+  const tokens = countTokens(deps.workUsage, input.assistantId)
+  if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, { generation: 0, tokens }, signal)
   const release = await deps.embeddingSlots.acquire(file.user_id, signal)
   if (release === undefined) return 'waiting'
   try {
     const generation = await requireEmbeddingModel(deps, file.assistant_id, deps.embedder.model)
-    return generation === 'reembedding' ? 'waiting' : await embedUntilIdle(deps, input, generation, signal)
+    return generation === 'reembedding' ? 'waiting' : await embedUntilIdle(deps, input, { generation, tokens }, signal)
   } finally {
     release()
+    await tokens.end()
   }
 }
 
 async function embedUntilIdle(
   deps: EmbedFileDeps,
   input: FileStepInput,
-  generation: number,
+  { generation, tokens }: { generation: number; tokens: TokenCount },
   signal: AbortSignal,
 ): Promise<EmbedStepResult> {
   const { files } = deps.collections
@@ -74,7 +78,7 @@ async function embedUntilIdle(
     untouched ??= file.embedded + uncountedVectors
     if (file.embedded < file.chunks) {
       const onStored = (embedded: number) => noteEmbedded(deps.collections, file, embedded)
-      await embedChunks(deps, file, { space, from: file.embedded, untouched, onStored }, signal)
+      await embedChunks(deps, file, { space, from: file.embedded, untouched, onStored, tokens }, signal)
       idleSince = Date.now()
     } else if (file.extracted) {
       const end = await finish(deps, file, generation, signal)

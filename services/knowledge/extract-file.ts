@@ -10,6 +10,7 @@ import {
   toGroups,
 } from '../../domain/records/chunk-group.ts'
 import { type FileRecord, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Release, Semaphore } from '../semaphore.ts'
@@ -28,6 +29,7 @@ export interface ExtractFileDeps {
   /** Some reading slots never read pictures. */
   scanSlots: Pick<Semaphore, 'acquire' | 'tryAcquire'>
   recognition: Recognition
+  workUsage: Pick<WorkUsage, 'note' | 'refusalOf'>
 }
 
 /** Chunks stored in one write: whole groups, so that a retry begins with a new one. */
@@ -48,9 +50,16 @@ export async function extractFile(
   const found = await files.findById(fileId).lean<FileRecord>()
   if (!found) return 'gone'
   if (found.extracted || !isOpenFile(found)) return 'done'
+  if (found.status === 'queued') {
+    const refusal = await deps.workUsage.refusalOf({ assistantId: found.assistant_id })
+    if (refusal !== undefined) {
+      await markFailing(deps.collections, fileId, { error: refusal, retryable: true })
+      return 'done'
+    }
+  }
   const scanPlace = found.has_scans ? await deps.scanSlots.acquire(found.user_id, signal) : undefined
   if (found.has_scans && scanPlace === undefined) return 'busy'
-  const scans = await createScans(deps, found.user_id, scanPlace)
+  const scans = await createScans(deps, found, scanPlace)
   const release = await deps.readingSlots.acquire(found.user_id, signal).catch((error: unknown) => {
     scans.end()
     throw error
@@ -82,8 +91,8 @@ export async function extractFile(
 
 /** For the pages of a file that are pictures: its place, its time and its user's. */
 async function createScans(
-  { scanSlots, recognition }: ExtractFileDeps,
-  userId: string,
+  { scanSlots, recognition, workUsage }: ExtractFileDeps,
+  { user_id: userId, assistant_id: assistantId }: FileRecord,
   taken: Release | undefined,
 ): Promise<Scans & { end(): void }> {
   let place = taken
@@ -95,7 +104,11 @@ async function createScans(
     seconds: Math.min(scanLimits.secondsOfFile, secondsOfDay),
     isDayLimit: secondsOfDay < scanLimits.secondsOfFile,
     begin: () => (place ??= scanSlots.tryAcquire(userId)) !== undefined,
-    used: (seconds) => recognition.note(userId, seconds),
+    used(seconds) {
+      recognition.note(userId, seconds)
+      // Does not wait, as above.
+      if (seconds > 0) void workUsage.note({ assistantId }, { recognition_seconds: seconds })
+    },
     end: () => place?.(),
   }
 }

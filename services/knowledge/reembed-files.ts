@@ -4,9 +4,10 @@ import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import type { Semaphore } from '../semaphore.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import { embedChunks, uncountedVectors } from './embed-chunks.ts'
+import { countTokens, embedChunks, uncountedVectors } from './embed-chunks.ts'
 import { hasAllVectors } from './embed-file.ts'
 import type { Embedder } from './embedder.ts'
 import { deleteSpaces } from './vector-spaces.ts'
@@ -16,6 +17,7 @@ export interface ReembedFilesDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'listFiles' | 'deleteFile' | 'deleteSpace' | 'settle'>
   embedder: Embedder
+  workUsage: Pick<WorkUsage, 'note'>
   /** Few, and none of those for uploads, which therefore do not wait for this. */
   reembeddingSlots: Pick<Semaphore, 'acquire'>
 }
@@ -116,8 +118,9 @@ async function embedOne(
   }
   const from = embedded
   if (from < file.chunks) {
-    const destination = { space, from, untouched: from + uncountedVectors, onStored: note }
-    await embedChunks(deps, file, destination, signal)
+    const tokens = countTokens(deps.workUsage, file.assistant_id)
+    const destination = { space, from, untouched: from + uncountedVectors, onStored: note, tokens }
+    await embedChunks(deps, file, destination, signal).finally(tokens.end)
     if (isPresent && embedded === from)
       throw new AppError('conflict', 'Passages of a file are missing: it has to be deleted and uploaded again.')
   }

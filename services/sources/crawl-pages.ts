@@ -4,6 +4,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import { isUsable } from './begin-crawl.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import { derivedId } from '../derived-id.ts'
 import type { StartIngestion } from '../knowledge/start-ingestion.ts'
 import type { Semaphore } from '../semaphore.ts'
@@ -14,6 +15,7 @@ export interface CrawlPagesDeps extends VisitDeps {
   startIngestion: StartIngestion
   /** One user's crawls leave slots to others. */
   crawlSlots: Pick<Semaphore, 'acquire'>
+  workUsage: Pick<WorkUsage, 'note' | 'refusalOf'>
 }
 
 /** Files of one ingestion. */
@@ -90,6 +92,11 @@ async function visitNext(
       await leaveOutRest(deps, source, 'Nothing is read while the account is suspended.')
       return { next: 'done', fileIds }
     }
+    const spent = await deps.workUsage.refusalOf({ assistantId: source.assistant_id })
+    if (spent !== undefined) {
+      await leaveOutRest(deps, source, spent)
+      return { next: 'done', fileIds }
+    }
     const full = whyFull(source, kept)
     if (full !== undefined) {
       // A page whose text turns out to be unreadable makes room for another.
@@ -115,6 +122,7 @@ async function visitNext(
       await leaveOutRest(deps, source, visit.refusal)
       return { next: 'done', fileIds }
     }
+    if (visit.bytes > 0) await deps.workUsage.note({ assistantId: source.assistant_id }, { crawled_pages: 1 })
     if (visit.fileId !== undefined) fileIds.push(visit.fileId)
     const now = await sourcePages.findById(page._id, { status: 1, kind: 1 }).lean<SourcePageRecord>()
     if (now?.kind === 'page' && (now.status === 'processing' || now.status === 'ready')) kept += 1

@@ -1,6 +1,7 @@
 import { addAll } from '../../domain/add-all.ts'
 import { AppError, type ErrorCode, httpStatusOf, invalidInput } from '../../domain/errors.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import { embeddingBatch, embeddingsAtOnce } from '../knowledge/embed-chunks.ts'
 import { noEmbeddingModel } from '../knowledge/embedder.ts'
 
@@ -35,22 +36,27 @@ export interface EmbeddingRequest {
   dimensions?: number | undefined
   /** Bytes that one number takes in the answer. */
   bytesOfNumber: number
+  /** Whose budget pays. */
+  projectId: string
 }
 
 /** 2,048 vectors of 1,536 dimensions, as base64, with room to spare. */
 const maxAnswerBytes = 24 * 1024 * 1024
 
 /** Embeddings for callers, by the model that also embeds their files. */
-export function createEmbeddings(server: EmbeddingServer | undefined) {
+export function createEmbeddings(server: EmbeddingServer | undefined, workUsage: Pick<WorkUsage, 'note' | 'admit'>) {
   return {
     /** The name of the model; undefined if none is configured. */
     model: server?.name,
 
     /**
      * Asks the server in batches. Throws `unavailable` without a model, `not_found` for another model, `invalid_input`
-     * for more vectors than one answer can hold, and the failures of the server.
+     * for more vectors than one answer can hold, the refusal of a spent budget, and the failures of the server.
      */
-    async embed({ model, input, dimensions, bytesOfNumber }: EmbeddingRequest, signal: AbortSignal): Promise<Embedded> {
+    async embed(
+      { model, input, dimensions, bytesOfNumber, projectId }: EmbeddingRequest,
+      signal: AbortSignal,
+    ): Promise<Embedded> {
       if (server === undefined) throw noEmbeddingModel()
       if (model !== server.name)
         throw new AppError(
@@ -65,13 +71,20 @@ export function createEmbeddings(server: EmbeddingServer | undefined) {
           `at most ${most} texts fit into one answer with vectors of ${length} dimensions in this encoding`,
           'too_many',
         )
+      await workUsage.admit({ projectId })
       const batches = batchesOf(input)
       const done: Embedded[] = []
       try {
         for (let next = 0; next < batches.length; next += embeddingsAtOnce) {
           const group = batches.slice(next, next + embeddingsAtOnce)
           const embedded = group.map((batch) => server.embedAsked({ input: batch, dimensions: length }, signal))
-          addAll(done, await Promise.all(embedded))
+          const made = await Promise.all(embedded)
+          addAll(done, made)
+          const tokens = made.reduce(
+            (sum, one, index) => sum + (one.tokens ?? tokensIn(batches[next + index] ?? [])),
+            0,
+          )
+          await workUsage.note({ projectId }, { embedding_tokens: tokens })
         }
       } catch (error) {
         throw error instanceof ModelFailure ? refusalOf(error, input) : error
@@ -85,6 +98,14 @@ export function createEmbeddings(server: EmbeddingServer | undefined) {
       }
     },
   }
+}
+
+/** For a server that counts none: a token for four bytes of text. */
+function tokensIn(input: AskedEmbeddings['input']): number {
+  return input.reduce<number>(
+    (sum, one) => sum + (typeof one === 'string' ? Math.ceil(Buffer.byteLength(one) / 4) : one.length),
+    0,
+  )
 }
 
 function batchesOf(input: AskedEmbeddings['input']): AskedEmbeddings['input'][] {

@@ -1,15 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { page, startSite, webReader } from '../sources/support.ts'
 import { apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 
-const prices = { currency: 'EUR', models: { scripted: { input: 1_000_000, cached_input: 250_000, output: 1_000_000 } } }
+const prices = {
+  currency: 'EUR',
+  models: {
+    scripted: { input: 1_000_000, cached_input: 250_000, output: 1_000_000 },
+    embedding: { input: 2_000_000, output: 0 },
+  },
+}
 
 describe('budgets', () => {
   const service = useModelService({
     respond: () => ({ text: ['well'] }),
-    env: { MODEL_PRICES: JSON.stringify(prices) },
+    env: { MODEL_PRICES: JSON.stringify(prices), EMBEDDING_MODEL: 'embedding', OUTBOUND_ALLOW: '127.0.0.1/32' },
   })
 
   async function withAssistant(user: TestUser) {
@@ -200,6 +208,58 @@ describe('budgets', () => {
     service.model.reply({ status: 400 })
     expect(await (await ask('wrong')).text()).toContain('event: error')
     expect((await usedOf(user, path)).tokens).toBe(usage.total_tokens + both.total_tokens)
+  })
+
+  it('counts what files and pages cost, and begins no other when the budget is spent', async () => {
+    const reader = await webReader(service)
+    const budget = `/projects/${reader.projectId}/budget`
+    const ended = (name: string) =>
+      eventually('the end of the file', async () => {
+        const file = (await reader.list()).body.files.find((one: { name: string }) => one.name === name)
+        return ['ready', 'failed'].includes(file?.metadata.status) && { ...file.metadata, id: file.id }
+      })
+    const text = (words: string) => ({ name: `${words}.txt`, content: `${words} `.repeat(200) })
+    await reader.upload([text('before')])
+    expect((await ended('before.txt')).status).toBe('ready')
+    const { work, cost } = await reader.get('/user/usage')
+    expect(work.embedding_tokens).toBeGreaterThan(100)
+    expect(work).toMatchObject({ crawled_pages: 0, cost: 2 * work.embedding_tokens })
+    expect(cost).toBe(work.cost)
+    // What was spent before counts in a new budget, and what follows in the same.
+    const used = async () => usedOf(reader, budget)
+    await reader.put(budget, { tokens: 1_000_000 })
+    expect(await used()).toEqual({ runs: 0, tokens: work.embedding_tokens, money: work.cost })
+    const site = await startSite({ '/a': page('Harbour', 'A berth costs 23 marks. '.repeat(20)) })
+    onTestFinished(() => site.close())
+    const { body: source } = await reader.add({ type: 'page', url: `${site.url}/a` })
+    expect((await reader.ended(source.source_id)).status).toBe('ready')
+    const crawled = (await reader.get('/user/usage')).work
+    expect(crawled.crawled_pages).toBe(1)
+    expect((await used()).tokens).toBe(crawled.embedding_tokens)
+    const ask = () => reader.call('POST', '/v1/embeddings', { model: 'embedding', input: 'Where is the office?' })
+    const { usage } = (await ask()).body
+    expect((await used()).tokens).toBe(crawled.embedding_tokens + usage.total_tokens)
+
+    const reason = 'The budget of this project for today is used up: 1 tokens.'
+    await reader.put(budget, { tokens: 1 })
+    const { status, body } = await ask()
+    expect([status, body.error.message]).toEqual([429, expect.stringContaining(reason)])
+    await reader.upload([text('after')])
+    const failed = await ended('after.txt')
+    expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining(reason) })
+    await reader.refresh(source.source_id)
+    expect(await reader.ended(source.source_id)).toMatchObject({ status: 'ready', pages: 1 })
+    const { body: other } = await reader.add({ type: 'page', url: `${site.url}/b` })
+    expect(await reader.ended(other.source_id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining(reason),
+    })
+    expect(site.asked.filter((path) => path !== '/robots.txt')).toEqual(['/a'])
+    await reader.put(budget, {})
+    expect((await reader.call('POST', `/assistants/${reader.assistantId}/files/${failed.id}/retry`, {})).status).toBe(
+      202,
+    )
+    expect((await ended('after.txt')).status).toBe('ready')
   })
 
   it('limits the public callers of one assistant, and not its owner', async () => {

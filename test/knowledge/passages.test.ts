@@ -135,6 +135,7 @@ test('an attempt that goes on after one of an earlier version leaves no chunk tw
     readingSlots,
     scanSlots: { ...readingSlots, tryAcquire: () => () => undefined },
     recognition: { secondsLeft: async () => 1, note: () => undefined },
+    workUsage: service.api.platform.core.workUsage,
   }
   expect(await extractFile(deps, id, new AbortController().signal)).toBe('done')
   const after = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()

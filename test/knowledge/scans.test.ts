@@ -249,6 +249,7 @@ describe('a scan that is uploaded', () => {
       },
       readingSlots: createSemaphore(readingSlots(3)),
       scanSlots: createSemaphore(scanSlots(3)),
+      workUsage: service.api.platform.core.workUsage,
       recognition: createRecognition({
         collections,
         secondsPerDay: 60,
@@ -284,6 +285,7 @@ describe('a scan that is uploaded', () => {
       const user = one && (await collections.users.findById(one.owner.userId).lean())
       return user?.recognition?.seconds === 40
     })
+    await expect.poll(async () => (await one?.owner.get('/user/usage'))?.work.recognition_seconds).toBe(40)
     expect(await deps.recognition.secondsLeft(one?.owner.userId ?? '')).toBe(20)
     expect(await deps.recognition.secondsLeft(small?.owner.userId ?? '')).toBe(60)
   })

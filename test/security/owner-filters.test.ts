@@ -38,6 +38,7 @@ const secondChecks: [statement: string, why: string][] = [
   ],
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
   ['services/budgets/spent-today.ts assistants.find without user_id', 'the owner of the project was checked'],
+  ['services/budgets/spent-today.ts projects.findById of any user_id', 'the owner of the project was checked'],
   ['services/budgets/spent-today.ts runs.countDocuments without user_id', 'counts runs of the own assistants'],
   ['services/budgets/spent-today.ts runs.find without assistant_id', 'names the user'],
   ['services/budgets/spent-today.ts runs.find without user_id', 'names the own assistants'],

@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { crawlContract, sourceDeletionContract } from '../../domain/contracts/crawl.ts'
+import { beginCrawl } from '../../services/sources/begin-crawl.ts'
+import { crawlPages } from '../../services/sources/crawl-pages.ts'
 import { archiveOf, importInto, linesIn } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
@@ -304,6 +306,23 @@ describe('a source of the web', () => {
       expect(JSON.stringify(await linked.reader.search('article'))).toContain(url('/a-new'))
     })
 
+    it('keeps an article of a feed that moved under one address', async () => {
+      const site = await siteOf({ '/gone': page('Gone', words('gone')), '/away': page('Away', words('away')) })
+      const feed = (...paths: string[]) =>
+        `<rss><channel>${paths.map((path) => `<item><link>${site.url}${path}</link></item>`).join('')}</channel></rss>`
+      site.pages['/quiet'] = page('Quiet', words('quiet'))
+      site.pages['/feed'] = { type: 'application/rss+xml', body: feed('/gone', '/away', '/quiet') }
+      const source = await crawled({ type: 'feed', url: `${site.url}/feed` })
+      expect(await source.texts(site)).toEqual(['/away', '/gone', '/quiet'])
+      site.pages['/new-gone'] = site.pages['/gone'] ?? ''
+      delete site.pages['/gone']
+      site.pages['/new-away'] = site.pages['/away'] ?? ''
+      site.pages['/away'] = { status: 301, headers: { location: `${site.url}/new-away` } }
+      site.pages['/feed'] = { type: 'application/rss+xml', body: feed('/new-gone', '/new-away') }
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/new-away', '/new-gone', '/quiet'])
+    })
+
     it('keeps a page whose canonical address fails, and leaves it to that one when it works', async () => {
       const site = await siteOf({})
       const withCanonical = (title: string, path: string) =>
@@ -377,6 +396,39 @@ describe('a source of the web', () => {
     await recordHistory('source-deletion', deletion)
     for (const history of [crawl, deletion])
       for (const secret of ['SECRET', site.url]) expect(historyText(history)).not.toContain(secret)
+  })
+
+  it('stops when its owner is suspended, and keeps what it had', async () => {
+    const site = await siteOf({ '/': page('Start', words('start'), ['/one', '/two']) })
+    site.pages['/one'] = page('One', words('one'))
+    site.pages['/two'] = page('Two', words('two'))
+    const reader = await webReader(service)
+    const { body } = await reader.add({ type: 'site', url: `${site.url}/` })
+    expect(await reader.ended(body.source_id)).toMatchObject({ status: 'ready', pages: 3 })
+    site.asked.length = 0
+    const { collections } = service
+    const { activities } = service.api.platform.sources
+    const step = { sourceId: body.source_id, crawlId: 'again' }
+    expect(await beginCrawl(collections, step)).toBe(true)
+    const web: typeof activities.web = {
+      ...activities.web,
+      async ask(...asked) {
+        await collections.assistants.updateOne({ _id: reader.assistantId }, { $set: { suspended: true } })
+        return activities.web.ask(...asked)
+      },
+    }
+    const { signal } = new AbortController()
+    let ended = 'more'
+    for (let batch = 0; ended === 'more'; batch++)
+      ended = await crawlPages({ ...activities, web }, { ...step, batch }, signal)
+    expect(ended).toBe('done')
+    expect(site.asked.filter((path) => path !== '/robots.txt')).toEqual(['/'])
+    const pages = await collections.sourcePages.find({ source_id: body.source_id }).sort({ url: 1 }).lean()
+    expect(pages.map(({ status, file_id: file }) => [status, file !== undefined])).toEqual(
+      Array(3).fill(['ready', true]),
+    )
+    const reason = 'Nothing is read while the account is suspended.'
+    expect(pages.map((one) => one.reason)).toEqual([undefined, reason, reason])
   })
 
   it('is in an archive without its pages, and crawled after an import when it is asked for', async () => {

@@ -167,7 +167,16 @@ export const Usage = Type.Object(
     models_used: Type.Array(Type.Object({ model: Type.String(), ...priced }), {
       description: 'The fifty models with the most tokens; the empty name stands for runs that asked none.',
     }),
-    cost: Type.Number({ description: 'Of all runs, by the prices in the settings as they are now.' }),
+    work: Type.Object(
+      {
+        embedding_tokens: Type.Integer(),
+        recognition_seconds: Type.Integer({ description: 'Processor time for reading pictures.' }),
+        crawled_pages: Type.Integer(),
+        cost: Type.Number({ description: 'Of the embeddings.' }),
+      },
+      { description: 'For files and sources, beside runs, on the last 92 days with any.' },
+    ),
+    cost: Type.Number({ description: 'Of all runs and embeddings, by the prices in the settings as they are now.' }),
     currency: Type.String(),
   },
   { title: 'UserUsage' },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
+import { callerOf } from '../../plugins/authentication.ts'
 import { nullable } from '../schemas.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
 
@@ -78,6 +79,7 @@ export const v1EmbeddingRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       const isText = format === 'base64'
       const asked = {
         model,
+        projectId: callerOf(request).projectId,
         input: listOf(request.body.input),
         dimensions: dimensions ?? undefined,
         // Four bytes as base64, or up to 25 digits and a comma.

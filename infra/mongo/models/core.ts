@@ -70,6 +70,7 @@ const project = new Schema<ProjectRecord>(
     holds: Number,
     deleting: Boolean,
     suspended: Boolean,
+    work: Schema.Types.Mixed,
   },
   schemaOptions('projects'),
 )

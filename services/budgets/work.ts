@@ -1,0 +1,102 @@
+import { AppError } from '../../domain/errors.ts'
+import { type ModelPrices, costOfEmbedding } from '../../domain/model-prices.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { dayOf } from '../../domain/records/budget.ts'
+import type { ProjectRecord, Work } from '../../domain/records/project.ts'
+import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
+import type { BudgetCounting } from './counting.ts'
+
+export interface WorkUsageDeps {
+  collections: Pick<Collections, 'projects' | 'assistants'>
+  budgetCounting: Pick<BudgetCounting, 'addWork' | 'requireUnspent'>
+  models: ModelsNow
+  /** Undefined without a model: files are searched by their words, which costs nothing. */
+  embeddingModel: string | undefined
+  onError(error: unknown): void
+}
+
+/** Whose work it is: that of a project, or of the project of an assistant or vector store. */
+type Worker = { projectId: string } | { assistantId: string }
+
+export type WorkUsage = ReturnType<typeof createWorkUsage>
+
+/** Days with work that a project remembers. */
+const daysKept = 92
+
+/** Counts what is done beside runs for a project, on the day (UTC) and in its budget: reading and embedding of files and pages. */
+export function createWorkUsage({
+  collections: { projects, assistants },
+  budgetCounting,
+  models,
+  embeddingModel,
+  onError,
+}: WorkUsageDeps) {
+  async function projectOf(worker: Worker): Promise<string | undefined> {
+    if ('projectId' in worker) return worker.projectId
+    const found = await assistants.findById(worker.assistantId, { project_id: 1 }).lean<AssistantRecord>()
+    return found?.project_id
+  }
+
+  async function add(worker: Worker, work: Partial<Work>): Promise<void> {
+    const projectId = await projectOf(worker)
+    if (projectId === undefined) return
+    const day = dayOf(new Date())
+    const { embedding_tokens: tokens = 0 } = embeddingModel === undefined ? {} : work
+    const counts = Object.entries({ ...work, embedding_tokens: tokens }).map(
+      ([name, count]) => [`work.${day}.${name}`, count] as const,
+    )
+    const before = await projects
+      .findOneAndUpdate({ _id: projectId }, { $inc: Object.fromEntries(counts) }, { projection: { work: 1 } })
+      .lean<Pick<ProjectRecord, 'work'>>()
+    const days = Object.keys(before?.work ?? {}).toSorted()
+    if (!days.includes(day) && days.length >= daysKept) {
+      const old = days.slice(0, days.length - daysKept + 1).map((one) => [`work.${one}`, 1] as const)
+      await projects.updateOne({ _id: projectId }, { $unset: Object.fromEntries(old) })
+    }
+    if (tokens > 0)
+      await budgetCounting.addWork(projectId, {
+        tokens,
+        money: costOfEmbedding(models.current().prices, embeddingModel, tokens),
+      })
+  }
+
+  return {
+    /** Never throws: what was done stays done. */
+    note: (worker: Worker, work: Partial<Work>): Promise<void> => add(worker, work).catch(onError),
+
+    /** Throws `too_many_requests` or `payment_required` if the tokens or the money of the project's budget are used up. */
+    async admit(worker: Worker): Promise<void> {
+      const projectId = await projectOf(worker)
+      if (projectId !== undefined) await budgetCounting.requireUnspent(projectId)
+    },
+
+    /** As `admit`, for work that fails later and says why. */
+    async refusalOf(worker: Worker): Promise<string | undefined> {
+      try {
+        await this.admit(worker)
+        return undefined
+      } catch (error) {
+        if (error instanceof AppError && (error.code === 'too_many_requests' || error.code === 'payment_required'))
+          return error.message
+        throw error
+      }
+    },
+  }
+}
+
+/** The work of several projects together, of all days or from one on, with its cost. */
+export function sumWork(
+  all: Pick<ProjectRecord, 'work'>[],
+  { prices, embeddingModel, since = '' }: { prices: ModelPrices; embeddingModel: string | undefined; since?: string },
+): Work & { cost: number } {
+  const days = all.flatMap(({ work = {} }) => Object.entries(work).flatMap(([day, one]) => (day >= since ? [one] : [])))
+  const sum = (member: keyof Work) => days.reduce((total, day) => total + (day[member] ?? 0), 0)
+  const tokens = sum('embedding_tokens')
+  return {
+    embedding_tokens: tokens,
+    recognition_seconds: Math.round(sum('recognition_seconds')),
+    crawled_pages: sum('crawled_pages'),
+    cost: costOfEmbedding(prices, embeddingModel, tokens),
+  }
+}
