@@ -214,7 +214,7 @@ function undecidedOf(planned: PlannedTools): Undecided {
 
 /**
  * Waits until all calls of the step are decided about and answered. Only a run that waits for its client expires: it
- * ends, unless the last result has just been stored.
+ * ends, unless the client has answered.
  */
 async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<RunStatus | 'carried' | 'resumed'> {
   const { runId, step } = run
@@ -227,8 +227,8 @@ async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<
       if (expiresAtMs === undefined) await condition(isOver)
       else if (!(await condition(isOver, Math.max(1, expiresAtMs - Date.now())))) {
         const status = await settle({ runId, step, outcome: 'error', error: expiredError, ifInterrupted: true })
-        if (status !== 'running') return status
-        // The signal that resumes it is on its way.
+        if (status !== 'running' && status !== 'interrupted') return status
+        // The client has answered: people have not yet, or the signal that resumes the run is on its way.
         delete undecided.expiresAtMs
         continue
       }

@@ -10788,7 +10788,7 @@ export interface components {
             data: components["schemas"]["CompatRun"];
         } | {
             /** @constant */
-            event: "thread.run.completed";
+            event: "thread.run.cancelled";
             data: components["schemas"]["CompatRun"];
         } | {
             /** @constant */
@@ -10796,7 +10796,7 @@ export interface components {
             data: components["schemas"]["CompatRun"];
         } | {
             /** @constant */
-            event: "thread.run.cancelled";
+            event: "thread.run.completed";
             data: components["schemas"]["CompatRun"];
         } | {
             /** @constant */
@@ -10817,6 +10817,10 @@ export interface components {
         } | {
             /** @constant */
             event: "thread.run.step.cancelled";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.expired";
             data: components["schemas"]["CompatRunStep"];
         } | {
             /** @constant */
@@ -10948,27 +10952,11 @@ export interface components {
             data: components["schemas"]["V1Run"];
         } | {
             /** @constant */
-            event: "thread.run.in_progress";
-            data: components["schemas"]["V1Run"];
-        } | {
-            /** @constant */
-            event: "thread.run.completed";
-            data: components["schemas"]["V1Run"];
-        } | {
-            /** @constant */
-            event: "thread.run.failed";
-            data: components["schemas"]["V1Run"];
-        } | {
-            /** @constant */
-            event: "thread.run.cancelled";
-            data: components["schemas"]["V1Run"];
-        } | {
-            /** @constant */
-            event: "thread.run.expired";
-            data: components["schemas"]["V1Run"];
-        } | {
-            /** @constant */
             event: "thread.run.queued";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.in_progress";
             data: components["schemas"]["V1Run"];
         } | {
             /** @constant */
@@ -10976,7 +10964,27 @@ export interface components {
             data: components["schemas"]["V1Run"];
         } | {
             /** @constant */
+            event: "thread.run.cancelling";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.cancelled";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.failed";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.completed";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
             event: "thread.run.incomplete";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.expired";
             data: components["schemas"]["V1Run"];
         } | {
             /** @constant */
@@ -11142,6 +11150,54 @@ export interface components {
         } | {
             /** @constant */
             event: "response.function_call_arguments.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.custom_tool_call_input.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.custom_tool_call_input.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.file_search_call.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.file_search_call.searching";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.file_search_call.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.web_search_call.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.web_search_call.searching";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.web_search_call.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_list_tools.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_list_tools.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_call.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_call.completed";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */

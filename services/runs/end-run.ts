@@ -46,12 +46,14 @@ const conditions = {
     step_fence: { $exists: false },
   },
   interrupted: { status: 'interrupted' as const },
+  // A client that has answered leaves no deadline, although the run may still wait for people.
+  expiring: { status: 'interrupted' as const, expires_at: { $exists: true } },
 }
 
 /**
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
  * fence makes sure that attempts that still work on it are refused. With `only` also null if a step of the run has
- * begun, or if it does not wait.
+ * begun, if it does not wait, or (`expiring`) not for its client.
  *
  * The run is still checked by the sweep (`check_at`) until it `isSettled`: whoever ends it may die before the workflow of
  * its thread is told, which would wait for ever.
@@ -60,7 +62,7 @@ export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   key: RunKey,
   error: RunError,
-  { only = 'open', isSettled = false }: { only?: 'open' | 'unbegun' | 'interrupted'; isSettled?: boolean } = {},
+  { only = 'open', isSettled = false }: { only?: keyof typeof conditions; isSettled?: boolean } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
   const run = await collections.runs

@@ -61,8 +61,10 @@ export function createResumption({ collections, workflows, stream, onError }: Re
       const message = { runId: run._id, step: last.step }
       await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
     }
-    await runs.updateOne(runKey(run), { $unset: { deciding_since: 1 } })
-    return current
+    const waitsForClient = await toolCalls.exists({ run_id: run._id, status: 'waiting', client: true })
+    const $unset = { deciding_since: 1, ...(waitsForClient === null ? { expires_at: 1 } : {}) } as const
+    const now = await runs.findOneAndUpdate(runKey(run), { $unset }, { returnDocument: 'after' }).lean<RunRecord>()
+    return now ?? current
   }
 
   return { begin, waitingCalls, goOn }

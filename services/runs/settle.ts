@@ -34,7 +34,7 @@ export async function settleRun(
   { endAnyway = false } = {},
 ): Promise<SettleResult> {
   const key = { _id: runId, thread_id: threadId }
-  if (ifInterrupted && error !== undefined) await endRun(deps, key, error, { only: 'interrupted' })
+  if (ifInterrupted && error !== undefined) await endRun(deps, key, error, { only: 'expiring' })
   const run = await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>()
   if (run === null) return { status: outcome }
   if (ifInterrupted && isOpenRun(run)) return { status: run.status }

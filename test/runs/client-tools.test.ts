@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -136,6 +137,26 @@ describe('functions of the client', () => {
       role: 'tool',
       content: expect.stringContaining('was not made'),
     })
+  })
+
+  it('end no run of which the client has answered, and a person has not', async () => {
+    const talk = await conversation(service, { 'type==agent/tools': [{ type: 'http_request', ask: true }] })
+    const request = { id: 'h0', name: 'http_request', arguments: { method: 'GET', url: 'http://127.0.0.1:9/' } }
+    service.model.reply({ toolCalls: [...calls('Paris').toolCalls, request] })
+    const run = await talk.stream('Weather?', { tools: [weather], client_calls_expire_seconds: 1 })
+    const resume = `/runs/${run.runId}/resume`
+    expect(await talk.client.post(resume, outputs(['w0', 'Rain']))).toMatchObject({
+      status: 'interrupted',
+      expires_at: null,
+    })
+    const thread = service.temporal.workflow.getHandle(`thread/${talk.threadId}`)
+    await eventually('the deadline has passed', async () =>
+      (await thread.fetchHistory()).events?.some((event) => event.timerFiredEventAttributes),
+    )
+    expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'interrupted', error: null })
+    service.model.reply({ text: 'It rains.' })
+    await talk.client.post(resume, { action: 'approve' })
+    expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
   })
 
   it('of the assistant are listed, shown and offered', async () => {
