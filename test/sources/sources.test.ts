@@ -404,7 +404,7 @@ describe('a source of the web', () => {
     site.pages['/two'] = page('Two', words('two'))
     const reader = await webReader(service)
     const { body } = await reader.add({ type: 'site', url: `${site.url}/` })
-    expect(await reader.ended(body.source_id)).toMatchObject({ status: 'ready', pages: 3 })
+    expect(await reader.ended(body.source_id, 120_000)).toMatchObject({ status: 'ready', pages: 3 })
     site.asked.length = 0
     const { collections } = service
     const { activities } = service.api.platform.sources
