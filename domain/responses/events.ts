@@ -250,7 +250,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     const isSummary = context.reasoning?.isSummary ?? false
     const inPart = isSummary ? { summary_index: 0 } : { content_index: 0 }
     const kind = isSummary ? 'response.reasoning_summary_text' : 'response.reasoning_text'
-    const part = (event: 'added' | 'done', text: string) => ({
+    const part = (event: 'added' | 'done', text: string): ResponseEvent => ({
       type: isSummary ? `response.reasoning_summary_part.${event}` : `response.content_part.${event}`,
       ...place,
       part: { type: isSummary ? 'summary_text' : 'reasoning_text', text },
