@@ -98,5 +98,6 @@ describe('a process that reads files', () => {
 function canOthersRun(path: string): boolean {
   const asOther = ['--reuid=60000', '--regid=60000', '--clear-groups', '--']
   const readIt = ['-e', 'require("node:fs").readFileSync(process.argv[1])', path]
-  return spawnSync('setpriv', [...asOther, process.execPath, ...readIt], { cwd: '/' }).status === 0
+  const program = 'setpriv'
+  return spawnSync(program, [...asOther, process.execPath, ...readIt], { cwd: '/' }).status === 0
 }

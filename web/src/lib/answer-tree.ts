@@ -1,5 +1,15 @@
-import type { Element, ElementContent, Root, RootContent } from 'hast'
+import type { ExtraProps } from 'react-markdown'
 import { defaultSchema } from 'rehype-sanitize'
+
+type Element = NonNullable<ExtraProps['node']>
+type ElementContent = Element['children'][number]
+type RootContent = ElementContent | { type: 'doctype' }
+
+/** What an answer in Markdown becomes (hast). */
+export interface Root {
+  type: 'root'
+  children: RootContent[]
+}
 
 /** HTML in a tree of remark-rehype. */
 interface Raw {
