@@ -11,7 +11,11 @@ const calls: Record<string, string[]> = {
   'api/openapi/reading-pages.ts': ['runs in the browser, on the description of the API'],
   'api/plugins/responses.ts': ['text that JSON.stringify has just made'],
   'domain/foreign-json.ts': ['after the scan: the door itself'],
-  'domain/json-text.ts': ['stored text, scanned when it came in', 'the same text, with its signs of zero'],
+  'domain/json-text.ts': [
+    'stored text, scanned when it came in',
+    'the same text, with its signs of zero',
+    'the same text, with the digits of its numbers',
+  ],
   'domain/model-prices.ts': ["the operator's setting MODEL_PRICES"],
   'domain/own-json.ts': ['text that this service wrote'],
   'domain/canonical-arguments.ts': ['a string, a number or a word: nothing nests in it'],
@@ -24,7 +28,6 @@ const calls: Record<string, string[]> = {
     'arguments of a call, as the service stored them',
   ],
   'infra/model/provider-settings.ts': ["the operator's setting MODELS"],
-  'services/tools/mcp.ts': ['text that JSON.stringify has just made'],
 }
 
 /** Packages that parse what other servers send, by the files that use them, and what is done about it. */

@@ -12,7 +12,8 @@ export function installPluginNames(app: FastifyInstance): void {
     value(this: FastifyInstance, plugin: FastifyPluginCallback, options?: FastifyPluginOptions) {
       if (!(displayName in plugin))
         Object.defineProperty(plugin, displayName, { value: plugin.name || 'a plugin without a name' })
-      return Reflect.apply(register, this, [plugin, options])
+      const registered: unknown = Reflect.apply(register, this, [plugin, options])
+      return registered
     },
   })
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstat, mkdir } from 'node:fs/promises'
-import { type Socket, connect } from 'node:net'
+import { Socket, connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -165,7 +165,7 @@ function failureOf(child: ChildProcess): () => string | undefined {
     if (code !== 0) failure = written.trim().split('\n').slice(-3).join(' ') || `exit code ${code}`
   })
   child.unref()
-  if (child.stderr && 'unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref()
+  if (child.stderr instanceof Socket) child.stderr.unref()
   return () => failure
 }
 

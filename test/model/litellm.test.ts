@@ -27,8 +27,8 @@ test.each(['anthropic', 'google', 'bedrock', 'mistral'] as const)('%s is sent wh
   const sent: { path: string; body: unknown }[] = []
   const baseUrl = 'https://gateway.example'
   const record: typeof fetch = async (url, init) => {
-    const { pathname, search } = new URL(String(url))
-    sent.push({ path: pathname + search, body: JSON.parse(String(init?.body)) })
+    const { pathname, search } = new URL(url instanceof Request ? url.url : url)
+    sent.push({ path: pathname + search, body: JSON.parse(typeof init?.body === 'string' ? init.body : '') })
     return Response.json({ error: { message: 'only recorded' } }, { status: 400 })
   }
   const model = createModelByKind({ ownFetch: record, guardedFetch: record, silenceMs: 10_000 })

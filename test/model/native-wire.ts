@@ -11,7 +11,8 @@ export const exactArgs = '{"city":"Paris","station":9007199254740993}'
 export const usage = { prompt: 40, cached: 10, completion: 30, reasoning: 12 }
 
 const [argsBegin, argsEnd] = [exactArgs.slice(0, 14), exactArgs.slice(14)]
-const event = (data: object) => `event: ${'type' in data ? data.type : 'message'}\ndata: ${JSON.stringify(data)}\n\n`
+const event = (data: object) =>
+  `event: ${'type' in data ? String(data.type) : 'message'}\ndata: ${JSON.stringify(data)}\n\n`
 const events = (list: object[]) => list.map(event).join('')
 const chunks = (list: object[]) => `${list.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('')}data: [DONE]\n\n`
 

@@ -51,7 +51,7 @@ function providerOf(kind: NativeKind, given: Answered[] = [answers[kind]()]) {
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const text = typeof init?.body === 'string' ? init.body : ''
     sent.push({
-      url: String(url),
+      url: url instanceof Request ? url.url : url.toString(),
       headers: Object.fromEntries(new Headers(init?.headers)),
       body: JSON.parse(text),
       text,

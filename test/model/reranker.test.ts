@@ -10,7 +10,8 @@ const answering = (answer: unknown, status = 200) => {
     model: 'small',
     fetch: async (url, init) => {
       const authorization = new Headers(init?.headers).get('authorization')
-      requests.push({ url: String(url), body: JSON.parse(String(init?.body)), authorization })
+      const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '')
+      requests.push({ url: url instanceof Request ? url.url : url.toString(), body, authorization })
       return new Response(typeof answer === 'string' ? answer : JSON.stringify(answer), { status })
     },
     onError: (error) => problems.push(error),

@@ -307,7 +307,7 @@ describe('Open Responses', () => {
     const headers = { authorization: `Bearer ${client.apiKey}` }
     const socket = open(headers)
     const events: Record<string, unknown>[] = []
-    socket.on('message', (data) => events.push(JSON.parse(String(data))))
+    socket.on('message', (data: Buffer) => events.push(JSON.parse(data.toString('utf8'))))
     await new Promise((resolve) => socket.once('open', resolve))
     for (const stream_id of ['a', 'b'])
       socket.send(JSON.stringify({ type: 'response.create', model: 'scripted', input: stream_id, stream_id }))

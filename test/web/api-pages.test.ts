@@ -22,11 +22,11 @@ test('/docs shows the operations, without preflights and aliases', async () => {
   // The page shows only the operations near the place to which it is scrolled.
   const shown = new Map<string, string>()
   for (let isEnd = false; !isEnd;) {
-    const operations = await page.locator('.opblock').evaluateAll((all) =>
-      all.map((one) => {
-        const path = one.querySelector('.opblock-summary-path')?.textContent ?? ''
-        return [path.replaceAll('\u200b', ''), one.className] as const
-      }),
+    const operations = await page.evaluate<[path: string, name: string][]>(
+      `[...document.querySelectorAll('.opblock')].map((one) => [
+        (one.querySelector('.opblock-summary-path')?.textContent ?? '').replaceAll('\\u200b', ''),
+        one.className,
+      ])`,
     )
     for (const [path, name] of operations) shown.set(path, name)
     isEnd = (await page.evaluate(scrollOn)) === 'end'

@@ -16,7 +16,7 @@ import type { ChatCompletion } from './chat-schemas.ts'
 import { chatCompletion } from './completion.ts'
 import { endOf, waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
-import type { ChatChunk } from './text-completion.ts'
+import type { ChatChunk } from './chat-chunk.ts'
 
 /** On whose behalf a request for chat completions is answered. */
 export interface ChatHost {

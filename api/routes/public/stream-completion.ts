@@ -8,7 +8,7 @@ import { followRun } from '../../sse/follow-run.ts'
 import { type CompletionOptions, completionChunks, createAnswerProgress, isEmpty, usageOf } from './completion.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { shareStream } from './share-stream.ts'
-import type { ChatChunk } from './text-completion.ts'
+import type { ChatChunk } from './chat-chunk.ts'
 
 /**
  * Sends runs, one for each choice, as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level

@@ -1,9 +1,11 @@
 import Type, { type Static, type TProperties } from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
 import type { AskedChat } from './answer-chat.ts'
+import type { ChatChunk } from './chat-chunk.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
 import { chatParameters, overridesOf } from './model-parameters.ts'
 
@@ -50,7 +52,7 @@ const Logprobs = Type.Object(
   {
     tokens: Type.Array(Type.String()),
     token_logprobs: Type.Array(Type.Number()),
-    top_logprobs: Type.Array(Type.Record(Type.String(), Type.Number())),
+    top_logprobs: Type.Array(Type.Record(AnyKey, Type.Number())),
     text_offset: Type.Array(Type.Integer()),
   },
   { title: 'CompatTextLogprobs' },
@@ -167,16 +169,6 @@ export function createTextChunks(echoes: string[]) {
       ...(usage === undefined ? {} : { usage }),
     }
   }
-}
-
-export interface ChatChunk extends Pick<ChatCompletion, 'id' | 'created' | 'model'> {
-  choices: {
-    index: number
-    delta: { role?: string; content?: string | null }
-    logprobs: { content: TokenLogprob[] } | null
-    finish_reason: ChatCompletion['choices'][number]['finish_reason'] | null
-  }[]
-  usage?: object | null
 }
 
 function head({ id, created, model }: Pick<ChatCompletion, 'id' | 'created' | 'model'>) {

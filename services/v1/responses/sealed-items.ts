@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../domain/is-json-object.ts'
 import type { SecretBox } from '../../secrets.ts'
+import { parseOwnJson } from '../../../domain/own-json.ts'
 
 /** What a model thought, and what its provider must get back with it. */
 export interface Thought {
@@ -7,8 +8,6 @@ export interface Thought {
   /** Sealed itself: `createProviderMetadataBox`. */
   provider_metadata?: string
 }
-
-export type SealedItems = ReturnType<typeof createSealedItems>
 
 /**
  * What clients keep for us and send back unread: what a model thought, and summaries. Each can be opened only in the
@@ -29,7 +28,7 @@ export function createSealedItems({ seal, open }: Pick<SecretBox, 'seal' | 'open
 
     openThought(projectId: string, sealed: string): Thought | undefined {
       const text = opened(sealed, `reasoning ${projectId}`)
-      const value: unknown = text === undefined ? undefined : JSON.parse(text)
+      const value = text === undefined ? undefined : parseOwnJson<unknown>(text)
       if (!isJsonObject(value) || typeof value['reasoning'] !== 'string') return undefined
       const { reasoning, provider_metadata: metadata } = value
       return { reasoning, ...(typeof metadata === 'string' ? { provider_metadata: metadata } : {}) }

@@ -8,6 +8,7 @@ import { JsonLimitError, parseForeignJson, refusalOf } from '../../../../domain/
 import { isJsonObject } from '../../../../domain/is-json-object.ts'
 import { type CompatErrorObject, v1Errors } from '../../../plugins/compat-errors.ts'
 import { type Connection, currentConnection } from './connection.ts'
+import { parseOwnJson } from '../../../../domain/own-json.ts'
 
 /** Answers the body of a request by an event stream, or by an error as JSON. */
 export type AnswerTurn = (body: Record<string, unknown>) => Promise<Answer>
@@ -104,7 +105,7 @@ export function serveSocket(
   async function answerTurn(body: Record<string, unknown>, stream: unknown): Promise<boolean> {
     const found = await answer({ ...body, stream: true })
     if (found.statusCode !== 200) {
-      const refused: unknown = JSON.parse(await text(found.stream()))
+      const refused = parseOwnJson<unknown>(await text(found.stream()))
       sendError(found.statusCode, errorOf(refused), stream)
       return true
     }
@@ -152,8 +153,8 @@ export function serveSocket(
   }
 
   function take(data: RawData, isBinary: boolean): void {
-    if (isBinary) return socket.close(closeCodes.notText, 'only texts are read')
-    waiting.push(data.toString())
+    if (isBinary || !Buffer.isBuffer(data)) return socket.close(closeCodes.notText, 'only texts are read')
+    waiting.push(data.toString('utf8'))
     if (waiting.length >= maxWaiting) socket.pause()
     if (!isBusy) void work().catch(onError)
   }
@@ -229,7 +230,7 @@ function internal(cause: unknown): AppError {
 
 /** Our own event. */
 function parsed(data: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(data)
+  const value = parseOwnJson<unknown>(data)
   return isJsonObject(value) ? value : {}
 }
 
