@@ -10,14 +10,26 @@ export async function picturesOf(threadId: string, { data }: HumanMessage): Prom
   return Promise.all(ids.map((id) => load(threadId, id)))
 }
 
-const load = (threadId: string, attachmentId: string) =>
-  pictureAt(`/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`)
+/** An image of a message as a data URL. */
+export const load = (threadId: string, attachmentId: string) => pictureAt(contentOf(threadId, attachmentId))
+
+/** A file of a message. */
+export async function fileOf(threadId: string, attachmentId: string): Promise<Blob> {
+  return (await answerOf(contentOf(threadId, attachmentId))).blob()
+}
+
+const contentOf = (threadId: string, attachmentId: string) =>
+  `/threads/${encodeURIComponent(threadId)}/attachments/${encodeURIComponent(attachmentId)}/content`
 
 /** A picture of another site as a data URL. The service reads it, so that the other server does not learn who asks. */
 export const remotePicture = (url: string) => pictureAt(`/user/picture?url=${encodeURIComponent(url)}`)
 
 async function pictureAt(path: string): Promise<string> {
+  return dataUrlOf(await (await answerOf(path)).blob())
+}
+
+async function answerOf(path: string): Promise<Response> {
   const response = await fetch(path, { headers: { authorization: `Bearer ${tokenOf() ?? ''}` } })
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
-  return dataUrlOf(await response.blob())
+  return response
 }

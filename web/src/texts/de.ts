@@ -302,23 +302,32 @@ export const de: typeof en = {
     diagram: 'Diagramm',
     showDiagram: 'Diagramm anzeigen',
     showSource: 'Quelltext anzeigen',
+    code: 'Code',
+    codeOutput: 'Ausgabe',
+    codeFiles: 'Dateien',
+    saveFile: (name) => `${name} speichern`,
+    fileNotSaved: (name) => `${name} konnte nicht geladen werden.`,
     toolWords: {
       waiting: {
+        code: 'Möchte Python ausführen',
         search: (query) => `Möchte die Dateien nach „${query}“ durchsuchen`,
         ask: (name) => `Möchte ${name} fragen`,
         call: (name) => `Möchte ${name} aufrufen`,
       },
       running: {
+        code: 'Führt Python aus',
         search: (query) => `Durchsucht die Dateien nach „${query}“`,
         ask: (name) => `Fragt ${name}`,
         call: (name) => `Ruft ${name} auf`,
       },
       done: {
+        code: 'Hat Python ausgeführt',
         search: (query) => `Hat die Dateien nach „${query}“ durchsucht`,
         ask: (name) => `Hat ${name} gefragt`,
         call: (name) => `Hat ${name} aufgerufen`,
       },
       rejected: {
+        code: 'Abgelehnt: Python',
         search: (query) => `Abgelehnt: Suche in den Dateien nach „${query}“`,
         ask: (name) => `Abgelehnt: Frage an ${name}`,
         call: (name) => `Abgelehnt: ${name}`,

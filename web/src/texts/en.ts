@@ -291,23 +291,32 @@ export const en = {
     diagram: 'Diagram',
     showDiagram: 'Show the diagram',
     showSource: 'Show its source',
+    code: 'Code',
+    codeOutput: 'Output',
+    codeFiles: 'Files',
+    saveFile: (name: string) => `Save ${name}`,
+    fileNotSaved: (name: string) => `${name} could not be loaded.`,
     toolWords: {
       waiting: {
+        code: 'Wants to execute Python',
         search: (query: string) => `Wants to search the files for “${query}”`,
         ask: (name: string) => `Wants to ask ${name}`,
         call: (name: string) => `Wants to call ${name}`,
       },
       running: {
+        code: 'Executes Python',
         search: (query: string) => `Searches the files for “${query}”`,
         ask: (name: string) => `Asks ${name}`,
         call: (name: string) => `Calls ${name}`,
       },
       done: {
+        code: 'Executed Python',
         search: (query: string) => `Searched the files for “${query}”`,
         ask: (name: string) => `Asked ${name}`,
         call: (name: string) => `Called ${name}`,
       },
       rejected: {
+        code: 'Rejected: Python',
         search: (query: string) => `Rejected: a search of the files for “${query}”`,
         ask: (name: string) => `Rejected: a question to ${name}`,
         call: (name: string) => `Rejected: ${name}`,

@@ -1,4 +1,13 @@
-import { ChevronRight, CircleX, Clock, FileSearch, type LucideIcon, MessagesSquare, Wrench } from 'lucide-react'
+import {
+  ChevronRight,
+  CircleX,
+  Clock,
+  FileSearch,
+  type LucideIcon,
+  MessagesSquare,
+  SquareTerminal,
+  Wrench,
+} from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
@@ -10,6 +19,7 @@ import { PassageText } from '../../ui/passage-text.tsx'
 
 const t = texts.chat
 const AskedRun = lazy(() => import('./asked-run.tsx'))
+const CodeCall = lazy(() => import('./code-call.tsx'))
 
 interface ToolCallProps {
   call: Schemas['ToolCall']
@@ -34,20 +44,36 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
   const asked = call.args['assistant']
   const question = typeof call.args['question'] === 'string' ? call.args['question'] : ''
   const isQuestion = askedRunId !== undefined && typeof asked === 'string'
+  const code = call.name === 'code' && typeof call.args['code'] === 'string' ? call.args['code'] : undefined
   const [isOpen, setIsOpen] = useState(false)
   const state = stateOf(progress)
   const words = t.toolWords[state]
   return (
     <details className="tool-call" data-state={state} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        <CallIcon state={state} icon={isSearch ? FileSearch : isQuestion ? MessagesSquare : Wrench} />
+        <CallIcon
+          state={state}
+          icon={isSearch ? FileSearch : isQuestion ? MessagesSquare : code === undefined ? Wrench : SquareTerminal}
+        />
         <span className="truncate">
-          {isSearch ? words.search(query) : isQuestion ? words.ask(asked) : words.call(call.name)}
+          {isSearch
+            ? words.search(query)
+            : isQuestion
+              ? words.ask(asked)
+              : code === undefined
+                ? words.call(call.name)
+                : words.code}
         </span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>
       <div className="tool-body">
-        {isQuestion && askedThreadId !== undefined && isOpen ? (
+        {code !== undefined ? (
+          isOpen && (
+            <Suspense fallback={<Skeleton lines={2} />}>
+              <CodeCall code={code} result={progress.result} />
+            </Suspense>
+          )
+        ) : isQuestion && askedThreadId !== undefined && isOpen ? (
           <Suspense fallback={<Skeleton lines={2} />}>
             <AskedRun
               runId={askedRunId}
