@@ -46,11 +46,13 @@ test('the bubble on an allowed site answers, and keeps the chat after a reload',
   await page.getByRole('button', { name: 'Open the chat' }).click()
   await page.locator('.ai strong', { hasText: 'six' }).waitFor()
   left.resolve()
-  site.model.reply({ text: 'At four. <img src=x onerror=alert(1)> ![x](http://127.0.0.1:1/x.png)' })
+  const hours = '| Day | Closes |\n| --- | --: |\n| Monday | 16:00 |'
+  site.model.reply({ text: `At four. <img src=x onerror=alert(1)> ![x](http://127.0.0.1:1/x.png)\n\n${hours}` })
   await page.getByRole('textbox', { name: 'Message' }).fill('And when does it close?')
   await page.keyboard.press('Enter')
   await page.getByText('At four.').waitFor()
   expect(await page.locator('.ai img').count()).toBe(0)
+  expect(await page.getByRole('cell', { name: '16:00' }).getAttribute('align')).toBe('right')
   // Read as Markdown it would take seconds.
   site.model.reply({ text: '*a_ '.repeat(5000) })
   await page.getByRole('textbox', { name: 'Message' }).fill('And in between?')

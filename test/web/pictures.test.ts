@@ -88,3 +88,25 @@ test('pictures are pasted or dropped, seen before and after they are sent, and s
   const { threads } = await user.get('/threads/')
   expect(threads.map(({ name }: { name: string }) => name)).toContain('Picture')
 })
+
+test('code that was executed is a card with its output, pictures and files', async () => {
+  const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'code' }] })
+  const picture = pngOf(await scanOf(pdfOf(['Tides of the week']))).toString('base64')
+  const code = [
+    'import base64',
+    `open("tides.png", "wb").write(base64.b64decode("${picture}"))`,
+    'open("tides.csv", "w").write("day,metres\\n1,2.5\\n")',
+    'print("high water:", 6 * 7)',
+  ].join('\n')
+  site.model.reply({ toolCalls: [{ name: 'code', arguments: { code } }] })
+  site.model.reply({ text: 'It is done.' })
+  await say(page, 'Draw the tides')
+  await page.getByText('It is done.').first().waitFor()
+  await page.getByText('Executed Python').click()
+  expect(await page.getByRole('region', { name: 'Output' }).textContent()).toContain('high water: 42')
+  await page.getByRole('img', { name: 'tides.png' }).waitFor()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save tides.csv' }).click()
+  expect((await saved).suggestedFilename()).toBe('tides.csv')
+  await site.expectAccessible(page, 'code that was executed')
+})

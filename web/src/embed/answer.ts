@@ -1,4 +1,5 @@
 import { micromark } from 'micromark'
+import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
 import type { Message } from '../../../client/src/index.ts'
 import { isTooDense } from '../lib/markdown-bounds.ts'
 import { citationsIn, withoutHalfCitation } from '../lib/citations.ts'
@@ -46,6 +47,8 @@ export function answerOf(messages: Message[], isComplete: boolean): Answer {
 }
 
 interface Shown {
+  /** The name of a table that scrolls. */
+  table: string
   /** The name of a citation's button. */
   labelOf: (source: Cited) => string
   onOpen: (source: Cited) => void
@@ -55,7 +58,7 @@ interface Shown {
  * Markdown without HTML, and without images, because loading an image would tell its server who reads the answer.
  * A text that would take too long to read is shown as it is.
  */
-export function render(line: HTMLElement, { text, cited }: Answer, { labelOf, onOpen }: Shown): void {
+export function render(line: HTMLElement, { text, cited }: Answer, { table: tableLabel, labelOf, onOpen }: Shown): void {
   const isPlain = isTooDense(text)
   line.classList.toggle('plain', isPlain)
   if (isPlain) {
@@ -63,9 +66,14 @@ export function render(line: HTMLElement, { text, cited }: Answer, { labelOf, on
     return
   }
   const template = document.createElement('template')
-  template.innerHTML = micromark(text)
+  template.innerHTML = micromark(text, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()] })
+  for (const table of template.content.querySelectorAll('table')) {
+    const box = element('div', { class: 'table', role: 'region', tabindex: '0', 'aria-label': tableLabel })
+    table.replaceWith(box)
+    box.append(table)
+  }
   for (const image of template.content.querySelectorAll('img')) image.replaceWith(image.alt)
-  for (const block of template.content.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, blockquote, ul, ol'))
+  for (const block of template.content.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, blockquote, ul, ol, td, th'))
     block.setAttribute('dir', 'auto')
   for (const code of template.content.querySelectorAll('pre, code')) code.setAttribute('dir', 'ltr')
   for (const link of template.content.querySelectorAll('a')) {

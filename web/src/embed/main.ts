@@ -104,6 +104,7 @@ function createChat(options: Options, root: ShadowRoot) {
   panel.append(head, log, starters, form, source.panel)
 
   const shown = {
+    table: texts.table,
     labelOf: ({ number, file }: { number: number; file: string }) => texts.source(number, file),
     onOpen: (cited: Answer['cited'][number]) =>
       source.open(cited, root.activeElement instanceof HTMLElement ? root.activeElement : undefined),

@@ -72,6 +72,11 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .plain { white-space: pre-wrap; }
 .ai { align-self: flex-start; padding-left: 0; }
 .ai > * { margin: 0 0 8px; }
+.table { overflow-x: auto; }
+.table table { border-collapse: collapse; font-size: 13px; overflow-wrap: normal; }
+.table :is(th, td) { padding: 5px 10px 5px 0; border-bottom: 1px solid var(--soft); text-align: start; vertical-align: top; }
+.table [align='right'] { text-align: right; }
+.table [align='center'] { text-align: center; }
 .ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }
 .ai a { color: var(--accent); }
 button.mark, span.mark {

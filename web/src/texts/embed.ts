@@ -18,6 +18,7 @@ const en = {
   passage: 'The passage',
   page: (page: number) => `page ${page}`,
   closeSource: 'Close the source',
+  table: 'Table',
   limitedForNow: 'No more answers can be given for now. Please try again later.',
 }
 
@@ -42,6 +43,7 @@ const de: typeof en = {
   passage: 'Die Textstelle',
   page: (page) => `Seite ${page}`,
   closeSource: 'Quelle schließen',
+  table: 'Tabelle',
   limitedForNow: 'Im Augenblick sind keine weiteren Antworten möglich. Bitte versuchen Sie es später wieder.',
 }
 
