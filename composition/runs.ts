@@ -22,6 +22,7 @@ import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
+import { noteLeftOut } from '../services/runs/note-left-out.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
@@ -89,6 +90,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
       const resolved = await tools.resolve(assistant, signal, wantedTools(core.secretBox, run))
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
+      await noteLeftOut(core.collections, run, resolved.problems)
       return resolved.tools
     },
     onModelFailure(run, account, failure) {

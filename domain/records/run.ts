@@ -225,6 +225,8 @@ export interface RunRecord {
   waiting_since?: Date
   /** How long the run has waited for people or its client, in all. */
   waited_ms?: number
+  /** Which tools were left out, and why, for the owner. */
+  warnings?: string[]
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number
   error?: RunError

@@ -201,6 +201,15 @@ describe('tools in a run', () => {
     expect(shown).toHaveLength(16 + 20)
   })
 
+  it('says with the run which tools were left out, and why', async () => {
+    const gone = { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/mcp' } }
+    const talk = await conversation(service, { 'type==agent/tools': [gone] })
+    service.model.reply({ text: 'I did without.' })
+    const { runId } = await talk.stream('Ask them')
+    const { warnings } = await talk.client.get(`/runs/${runId}`)
+    expect(warnings).toEqual([expect.stringMatching(/^mcp gone: .*could not be reached/)])
+  })
+
   it('ends with a clear error when the steps are used up', async () => {
     const talk = await conversation(service, { ...withHttp, 'type==agent/max_steps': 2 })
     for (const id of ['s1', 's2'])

@@ -138,6 +138,9 @@ export const Run = Type.Object(
           'Milliseconds between `started_at` and `finished_at` in which the run waited for decisions or for its client.',
       }),
     ),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'Which tools of the assistant were left out, each with its reason.' }),
+    ),
   },
   { title: 'Run' },
 )
@@ -244,6 +247,7 @@ export function runView(run: ListedRun, prices: ModelPrices): Static<typeof Run>
     finish_reason: run.finish_reason ?? null,
     expires_at: run.expires_at?.toISOString() ?? null,
     ...(run.waited_ms ? { waited_ms: run.waited_ms } : {}),
+    ...(run.warnings ? { warnings: run.warnings } : {}),
     ...(run.asked_by ? { parent_run_id: run.asked_by.run_id, parent_call_id: run.asked_by.call_id } : {}),
   }
 }

@@ -277,6 +277,7 @@ const run = new Schema<RunRecord>(
     expires_at: Date,
     waiting_since: Date,
     waited_ms: Number,
+    warnings: { type: [String], default: undefined },
     first_token_ms: Number,
     error: Schema.Types.Mixed,
     traceparent: String,

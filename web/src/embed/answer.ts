@@ -58,7 +58,11 @@ interface Shown {
  * Markdown without HTML, and without images, because loading an image would tell its server who reads the answer.
  * A text that would take too long to read is shown as it is.
  */
-export function render(line: HTMLElement, { text, cited }: Answer, { table: tableLabel, labelOf, onOpen }: Shown): void {
+export function render(
+  line: HTMLElement,
+  { text, cited }: Answer,
+  { table: tableLabel, labelOf, onOpen }: Shown,
+): void {
   const isPlain = isTooDense(text)
   line.classList.toggle('plain', isPlain)
   if (isPlain) {

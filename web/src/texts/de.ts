@@ -297,6 +297,7 @@ export const de: typeof en = {
     table: 'Tabelle',
     copyTable: 'Tabelle kopieren',
     copyCsv: 'Als CSV kopieren',
+    leftOut: 'Beantwortet ohne diese Werkzeuge:',
     taskDone: 'Erledigt',
     taskOpen: 'Offen',
     diagram: 'Diagramm',

@@ -286,6 +286,7 @@ export const en = {
     table: 'Table',
     copyTable: 'Copy table',
     copyCsv: 'Copy as CSV',
+    leftOut: 'Answered without these tools:',
     taskDone: 'Done',
     taskOpen: 'To do',
     diagram: 'Diagram',

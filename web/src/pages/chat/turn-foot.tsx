@@ -6,6 +6,7 @@ import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyIcon } from '../../ui/code-block.tsx'
+import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.chat
 
@@ -26,13 +27,20 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
   if (run?.cost) facts.push(formatCost(run.cost, run.currency))
   return (
-    <div className="turn-tools">
-      <CopyIcon text={text} />
-      {onRegenerate && <IconButton label={t.regenerate} icon={<RotateCcw size={15} />} onClick={onRegenerate} />}
-      {run && <Thumbs runId={run.run_id} />}
-      {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
-      {run && <WorkflowLink threadId={run.thread_id} />}
-    </div>
+    <>
+      {run?.warnings && (
+        <Notice tone="warn">
+          {t.leftOut} {run.warnings.join('; ')}
+        </Notice>
+      )}
+      <div className="turn-tools">
+        <CopyIcon text={text} />
+        {onRegenerate && <IconButton label={t.regenerate} icon={<RotateCcw size={15} />} onClick={onRegenerate} />}
+        {run && <Thumbs runId={run.run_id} />}
+        {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
+        {run && <WorkflowLink threadId={run.thread_id} />}
+      </div>
+    </>
   )
 }
 

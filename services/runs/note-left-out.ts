@@ -1,0 +1,25 @@
+import { cutText } from '../../domain/cut-text.ts'
+import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { ToolProblem } from '../tools/resolve-tools.ts'
+
+const maxWarnings = 20
+const maxLength = 300
+
+/**
+ * Stores with a run which tools of its assistant were left out, and why, for the owner. The model answers without them, so
+ * nobody would know otherwise. The reasons hold no secrets (`ToolProblem`).
+ */
+export async function noteLeftOut(
+  { runs }: Pick<Collections, 'runs'>,
+  run: Pick<RunRecord, '_id' | 'thread_id' | 'warnings'>,
+  problems: ToolProblem[],
+): Promise<void> {
+  const warnings = problems
+    .slice(0, maxWarnings)
+    .map(({ type, name, problem }) => cutText(`${name === type ? type : `${type} ${name}`}: ${problem}`, maxLength))
+    .filter((warning) => run.warnings?.includes(warning) !== true)
+  if (warnings.length === 0 || (run.warnings?.length ?? 0) >= maxWarnings) return
+  await runs.updateOne(runKey(run), { $addToSet: { warnings: { $each: warnings } } })
+  run.warnings = [...(run.warnings ?? []), ...warnings]
+}
