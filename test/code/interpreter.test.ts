@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
+import { describePython } from '../../infra/python/describe-python.ts'
 import { startPythonProcess } from '../../infra/python/python-process.ts'
+import { prepareCodePackages } from '../../local/services/code-packages.ts'
 import type { CodeJob, CodeResult } from '../../services/code/interpreter.ts'
 import { createCodeSessions } from '../../services/code/sessions.ts'
 
@@ -147,4 +149,27 @@ attempt("variables", lambda: script("return JSON.stringify(Object.keys(process.e
     expect(await session(strict).run('1')).toMatchObject({ isNew: true })
     expect(await one.run('1')).toMatchObject({ isNew: true })
   })
+})
+
+it('the packages that npm start brings work', async () => {
+  const { value: packages } = await prepareCodePackages(() => undefined)
+  expect(describePython(packages)).toContain('openpyxl')
+  const start = () => startPythonProcess({ ...limits, cpuSeconds: 60 }, packages)
+  const equipped = createCodeSessions({ processes: 1, description: '', start })
+  const { output, files } = await session(equipped).run(
+    [
+      'import dateutil.parser, networkx, openpyxl, pygal, pypdf, sympy, tabulate, xlsxwriter',
+      'book = openpyxl.Workbook()',
+      'book.active.append(["berth", 48])',
+      'book.save("fees.xlsx")',
+      'bars = pygal.Bar()',
+      'bars.add("Fees", [48, 50])',
+      'bars.render_to_file("fees.svg")',
+      'print(sympy.integrate("2*x", "x"), dateutil.parser.parse("28 Nov 2026").date())',
+      'print(openpyxl.load_workbook("fees.xlsx").active["B1"].value, networkx.path_graph(3).number_of_edges())',
+    ].join('\n'),
+  )
+  await equipped.close()
+  expect(output).toBe('x**2 2026-11-28\n48 2\n')
+  expect(files.map(({ path }) => path)).toEqual(['fees.svg', 'fees.xlsx'])
 })

@@ -31,7 +31,14 @@ const addresses = async (): Promise<Addresses> =>
   JSON.parse(await readFile(path.join(dataDir, 'addresses.json'), 'utf8'))
 
 const begin = (script: string, ...args: string[]) => {
-  const env = { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings }
+  const env = {
+    ...plainEnv(),
+    DATA_DIR: dataDir,
+    PORT: '0',
+    MODEL_DISCOVERY: 'off',
+    EMBEDDING_MODEL: demoEmbeddings,
+    CODE_INTERPRETER: 'off',
+  }
   const child = spawn(process.execPath, [script, ...args], { cwd: root, env })
   const said = { child, output: '' }
   child.stdout?.on('data', (chunk: Buffer) => (said.output += chunk.toString()))

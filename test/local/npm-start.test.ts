@@ -25,7 +25,14 @@ describe('npm start', () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'assistant-npm-start-'))
     main = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
       cwd: root,
-      env: { ...plainEnv(), DATA_DIR: dataDir, PORT: '0', MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings },
+      env: {
+        ...plainEnv(),
+        DATA_DIR: dataDir,
+        PORT: '0',
+        MODEL_DISCOVERY: 'off',
+        EMBEDDING_MODEL: demoEmbeddings,
+        CODE_INTERPRETER: 'off',
+      },
     })
     const listen = (chunk: Buffer) => (output += chunk.toString())
     main.stdout?.on('data', listen)

@@ -20,7 +20,14 @@ async function start(env: Record<string, string>): Promise<{ code: number | null
   const child = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
     cwd: root,
     // Little is passed on: vitest sets variables that are settings of ours, such as BASE_URL.
-    env: { ...plainEnv(), DATA_DIR: dataDir, MODEL_DISCOVERY: 'off', EMBEDDING_MODEL: demoEmbeddings, ...env },
+    env: {
+      ...plainEnv(),
+      DATA_DIR: dataDir,
+      MODEL_DISCOVERY: 'off',
+      EMBEDDING_MODEL: demoEmbeddings,
+      CODE_INTERPRETER: 'off',
+      ...env,
+    },
   })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
