@@ -80,6 +80,14 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const storageQuota = createStorageQuota(collections, settings)
   const projectFiles = composeProjectFiles({ settings, infra, collections, storageQuota, workflows })
   const embeddingModel = infra.knowledge.embeddings?.name
+  const workUsage = createWorkUsage({
+    collections,
+    budgetCounting,
+    models,
+    embeddingModel,
+    onError: (error) => logger.warn({ err: error }, 'work was not counted'),
+  })
+
   return {
     settings,
     infra,
@@ -107,13 +115,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     budgetCounting,
     eraseUnstored: createEraseUnstored({ collections, transaction, budgetCounting, stream, workflows }),
     embeddingModel,
-    workUsage: createWorkUsage({
-      collections,
-      budgetCounting,
-      models,
-      embeddingModel,
-      onError: (error) => logger.warn({ err: error }, 'work for files or pages was not counted'),
-    }),
+    workUsage,
     log,
     scanLog,
     conversations: createConversations({ collections }),
@@ -138,6 +140,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       memory,
       schedules,
       projectFiles: projectFiles.projectFiles,
+      workUsage,
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

@@ -2,6 +2,7 @@ import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
 import type { AssistantConfigs } from '../services/assistants/configs.ts'
 import { codeTool } from '../services/code/code-tool.ts'
+import type { WorkUsage } from '../services/budgets/work.ts'
 import type { CodeInterpreter } from '../services/code/interpreter.ts'
 import type { Collections } from '../services/collections.ts'
 import type { ProjectFiles } from '../services/knowledge/project-files.ts'
@@ -21,6 +22,7 @@ interface Parts {
   memory: Pick<ReturnType<typeof composeMemory>, 'tool'>
   schedules: ReturnType<typeof createSchedules>
   projectFiles: ProjectFiles
+  workUsage: WorkUsage
 }
 
 /** The kinds of tools, and what each of them needs. */
@@ -33,6 +35,7 @@ export function composeTools({
   memory,
   schedules,
   projectFiles,
+  workUsage,
 }: Parts) {
   const { embedder, reranker, vectors } = infra.knowledge
   return createTools({
@@ -46,7 +49,7 @@ export function composeTools({
       ((assistant, name, wanted) => {
         const caller = { userId: assistant.user_id, projectId: assistant.project_id }
         const { codeFiles: assistantFiles } = assistantConfigs.settingsOf(assistant)
-        return codeTool({ collections, interpreter, projectFiles }, { name, caller, assistantFiles, wanted })
+        return codeTool({ collections, interpreter, projectFiles, workUsage }, { name, caller, assistantFiles, wanted })
       }),
     askable: createAskable({ collections, assistantConfigs }),
     retrieval: async (assistant, name, search) =>

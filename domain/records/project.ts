@@ -20,12 +20,14 @@ export interface ProjectRecord {
   suspended?: boolean
 }
 
-/** What is done for the files and sources of a project on one day. */
+/** What is done for a project on one day, besides asking models. */
 export interface Work {
   embedding_tokens: number
   /** Processor time for reading pictures. */
   recognition_seconds: number
   crawled_pages: number
+  /** In which code of models was executed. */
+  code_seconds: number
 }
 
 /** The id is reserved before the record is created. Any process that finds `made` false may create the record. */

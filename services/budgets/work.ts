@@ -97,6 +97,7 @@ export function sumWork(
     embedding_tokens: tokens,
     recognition_seconds: Math.round(sum('recognition_seconds')),
     crawled_pages: sum('crawled_pages'),
+    code_seconds: Math.round(10 * sum('code_seconds')) / 10,
     cost: costOfEmbedding(prices, embeddingModel, tokens),
   }
 }

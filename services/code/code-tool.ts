@@ -4,6 +4,7 @@ import type { CodeOverride } from '../../domain/code-override.ts'
 import type { AttachedPart } from '../../domain/content-parts.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
 import { limitText } from '../tools/tool-text.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tools/tool.ts'
@@ -39,6 +40,7 @@ export interface CodeToolDeps {
   collections: Pick<Collections, 'attachments' | 'toolCalls' | 'threads'>
   interpreter: CodeInterpreter
   projectFiles: SessionFilesDeps['projectFiles'] & KeepWrittenDeps['projectFiles']
+  workUsage: Pick<WorkUsage, 'note'>
 }
 
 export interface CodeToolOptions {
@@ -59,7 +61,7 @@ export async function codeTool(
   deps: CodeToolDeps,
   { name, caller, assistantFiles, wanted }: CodeToolOptions,
 ): Promise<Tool> {
-  const { collections, interpreter } = deps
+  const { collections, interpreter, workUsage } = deps
   const ofAssistant = wanted.inPlaceOfFiles === true ? [] : assistantFiles
   const projectFiles = [...new Set([...(wanted.files ?? []), ...ofAssistant])]
   const names = await namesOfProjectFiles(deps, caller, projectFiles.slice(0, maxNames))
@@ -94,6 +96,7 @@ export async function codeTool(
         },
         signal,
       )
+      await workUsage.note({ projectId: caller.projectId }, { code_seconds: result.seconds })
       return kept(result, threadId, { container, key: call.key })
     },
   }

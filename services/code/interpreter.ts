@@ -32,6 +32,8 @@ export interface CodeResult {
   leftOut: string[]
   /** The session had no process here: variables of earlier calls are gone. */
   isNew: boolean
+  /** How long the code was executed. */
+  seconds: number
 }
 
 /** One process that executes Python for one session. */
@@ -39,7 +41,7 @@ export interface PythonProcess {
   readonly isGone: boolean
   put(files: SessionFile[]): void
   /** Executes code. After an answer that is `ended` the process is gone. Throws the signal's reason when aborted. */
-  run(code: string, signal: AbortSignal): Promise<Omit<CodeResult, 'isNew'> & { ended: boolean }>
+  run(code: string, signal: AbortSignal): Promise<Omit<CodeResult, 'isNew' | 'seconds'> & { ended: boolean }>
   kill(): Promise<void>
 }
 

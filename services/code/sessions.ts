@@ -94,11 +94,13 @@ export function createCodeSessions({
       const { session, isNew } = await open(job)
       try {
         await give(session, job.files)
+        const begun = performance.now()
         const { ended, ...result } = await session.process.run(job.code, signal)
+        const seconds = (performance.now() - begun) / 1000
         session.executed.add(job.becomes)
         note(session, result.files)
         if (ended) await end(job.session, session)
-        return { ...result, isNew }
+        return { ...result, isNew, seconds }
       } catch (error) {
         await end(job.session, session)
         throw error

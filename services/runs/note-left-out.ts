@@ -6,13 +6,15 @@ import type { ToolProblem } from '../tools/resolve-tools.ts'
 const maxWarnings = 20
 const maxLength = 300
 
+export type LeftOutRun = Pick<RunRecord, '_id' | 'thread_id' | 'warnings'>
+
 /**
  * Stores with a run which tools of its assistant were left out, and why, for the owner. The model answers without them, so
  * nobody would know otherwise. The reasons hold no secrets (`ToolProblem`).
  */
 export async function noteLeftOut(
   { runs }: Pick<Collections, 'runs'>,
-  run: Pick<RunRecord, '_id' | 'thread_id' | 'warnings'>,
+  run: LeftOutRun,
   problems: ToolProblem[],
 ): Promise<void> {
   const warnings = problems

@@ -15,6 +15,7 @@ import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, CountTokens, ModelAccount } from './chat-model.ts'
 import type { ProviderMetadataBox } from './provider-metadata.ts'
 import type { LiveRuns } from './live-runs.ts'
+import type { LeftOutRun } from './note-left-out.ts'
 import type { ToolsRun } from './wanted-tools.ts'
 
 /** What the steps of a run depend on. */
@@ -34,7 +35,7 @@ export interface StepDeps {
   /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   /** The current tools of an assistant, and those that the client of the run brings. */
-  toolsOf(assistant: AssistantRecord, run: ToolsRun, signal: AbortSignal): Promise<Tool[]>
+  toolsOf(assistant: AssistantRecord, run: ToolsRun & LeftOutRun, signal: AbortSignal): Promise<Tool[]>
   /** The context window of a model in tokens, question and answer together. */
   contextWindowOf(model: string): number
   countTokens: CountTokens

@@ -53,6 +53,8 @@ it('executes Python with the files of the thread, and gives those that it writes
   // The next run goes on, and a failure is told with its line.
   const [third] = await talk.execute('And half of it?', 'print(total / 2)\ntotal / 0')
   expect(third.content).toMatch(/^3\.5\nTraceback [^]*ZeroDivisionError: division by zero$/)
+  const { work } = await talk.client.get('/user/usage')
+  expect(work.code_seconds).toBeGreaterThan(0)
   expect((await talk.messages()).find(({ data }) => data.id === second.id).data.parts).toEqual(second.parts)
 
   // An archive has what was written.

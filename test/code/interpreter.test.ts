@@ -37,7 +37,13 @@ const { run } = session(interpreter, async () => [{ path: 'in/sales.csv', bytes:
 describe('an interpreter', () => {
   it('prints, shows the last value, keeps variables and gives back what was written', async () => {
     const first = await run('import csv\nprint("é" * 3)\nrows = list(csv.reader(open("in/sales.csv")))\nrows')
-    expect(first).toEqual({ output: "ééé\n[['a', 'b'], ['1', '2']]\n", files: [], leftOut: [], isNew: true })
+    expect(first).toEqual({
+      output: "ééé\n[['a', 'b'], ['1', '2']]\n",
+      files: [],
+      leftOut: [],
+      isNew: true,
+      seconds: expect.any(Number),
+    })
     const second = await run('open("out.txt", "w").write("sum " + str(sum(map(int, rows[1]))))')
     expect(second).toMatchObject({ output: '5\n', isNew: false })
     expect(second.files.map(({ path, bytes }) => [path, bytes.toString()])).toEqual([['out.txt', 'sum 3']])

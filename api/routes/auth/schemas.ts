@@ -172,6 +172,7 @@ export const Usage = Type.Object(
         embedding_tokens: Type.Integer(),
         recognition_seconds: Type.Integer({ description: 'Processor time for reading pictures.' }),
         crawled_pages: Type.Integer(),
+        code_seconds: Type.Number({ description: 'In which code of models was executed.' }),
         cost: Type.Number({ description: 'Of the embeddings.' }),
       },
       { description: 'For files and sources, beside runs, on the last 92 days with any.' },
