@@ -4188,6 +4188,8 @@ export interface components {
                 /** @description Processor time for reading pictures. */
                 recognition_seconds: number;
                 crawled_pages: number;
+                /** @description In which code of models was executed. */
+                code_seconds: number;
                 /** @description Of the embeddings. */
                 cost: number;
             };
@@ -6522,6 +6524,8 @@ export interface components {
             parent_call_id?: string;
             /** @description Milliseconds between `started_at` and `finished_at` in which the run waited for decisions or for its client. */
             waited_ms?: number;
+            /** @description Which tools of the assistant were left out, each with its reason. */
+            warnings?: string[];
         };
         /**
          * WaitsFor
@@ -11089,7 +11093,15 @@ export interface components {
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
+            event: "response.output_item.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
             event: "response.reasoning_summary_part.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.reasoning_summary_part.done";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
@@ -11101,19 +11113,11 @@ export interface components {
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
-            event: "response.reasoning_summary_part.done";
-            data: components["schemas"]["V1ResponseEvent"];
-        } | {
-            /** @constant */
             event: "response.reasoning_text.delta";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
             event: "response.reasoning_text.done";
-            data: components["schemas"]["V1ResponseEvent"];
-        } | {
-            /** @constant */
-            event: "response.output_item.done";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */
@@ -11182,6 +11186,26 @@ export interface components {
         } | {
             /** @constant */
             event: "response.web_search_call.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.code_interpreter_call.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.code_interpreter_call.interpreting";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.code_interpreter_call.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.code_interpreter_call_code.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.code_interpreter_call_code.done";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */

@@ -135,7 +135,10 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       config: v1Config,
       schema: {
         ...operation('containers.list', 'The containers that were made by themselves'),
-        querystring: Type.Object({ ...ListQuery.properties, name: Type.Optional(Type.String({ maxLength: 256 })) }),
+        querystring: Type.Object({
+          ...ListQuery.properties,
+          name: Type.Optional(Type.String({ maxLength: 256, description: 'Only those with this name.' })),
+        }),
         response: { 200: listOf(ContainerShape, 'V1ContainerList'), ...v1Refusals(404) },
       },
     },
