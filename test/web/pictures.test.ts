@@ -104,7 +104,7 @@ test('code that was executed is a card with its output, pictures and files', asy
   await page.getByText('It is done.').first().waitFor()
   await page.getByText('Executed Python').click()
   expect(await page.getByRole('region', { name: 'Output' }).textContent()).toContain('high water: 42')
-  await page.getByRole('img', { name: 'tides.png' }).waitFor()
+  await page.getByRole('img', { name: 'Drawn by the code: tides.png' }).waitFor()
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save tides.csv' }).click()
   expect((await saved).suggestedFilename()).toBe('tides.csv')

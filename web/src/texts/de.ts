@@ -306,6 +306,7 @@ export const de: typeof en = {
     code: 'Code',
     codeOutput: 'Ausgabe',
     codeFiles: 'Dateien',
+    codePicture: (name) => `Vom Code gezeichnet: ${name}`,
     saveFile: (name) => `${name} speichern`,
     fileNotSaved: (name) => `${name} konnte nicht geladen werden.`,
     toolWords: {

@@ -295,6 +295,7 @@ export const en = {
     code: 'Code',
     codeOutput: 'Output',
     codeFiles: 'Files',
+    codePicture: (name: string) => `Drawn by the code: ${name}`,
     saveFile: (name: string) => `Save ${name}`,
     fileNotSaved: (name: string) => `${name} could not be loaded.`,
     toolWords: {

@@ -56,7 +56,11 @@ function Picture({ threadId, file }: { threadId: string; file: Written }) {
     queryFn: () => load(threadId, file.attachment_id),
   })
   if (isError) return <p className="muted small">{t.pictures.gone}</p>
-  return url === undefined ? <Skeleton lines={3} /> : <img className="large-picture" src={url} alt={nameOf(file)} />
+  return url === undefined ? (
+    <Skeleton lines={3} />
+  ) : (
+    <img className="large-picture" src={url} alt={t.codePicture(nameOf(file))} />
+  )
 }
 
 function SaveFile({ threadId, file }: { threadId: string; file: Written }) {
