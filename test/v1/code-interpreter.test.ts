@@ -165,7 +165,9 @@ describe('code_interpreter of the responses interface', () => {
     const read = (id = '') => client.containers.files.content.retrieve(id, { container_id: container })
     expect(await (await read(cited[0])).text()).toBe('a,b\n1,2\n')
     const image = call?.type === 'code_interpreter_call' ? call.outputs?.[1] : undefined
-    const shown = await fetch(image?.type === 'image' ? image.url : '', {
+    // The address is that of BASE_URL, which this service has not.
+    const { pathname } = new URL(image?.type === 'image' ? image.url : '')
+    const shown = await fetch(new URL(pathname, service.url), {
       headers: { authorization: `Bearer ${client.apiKey}` },
     })
     expect(Buffer.from(await shown.arrayBuffer()).toString('base64')).toBe(png)
