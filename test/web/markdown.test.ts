@@ -54,7 +54,7 @@ test('a table keeps its words and numbers whole, scrolls in its box, and is copi
   ].join('\n')
   site.model.reply({ text: `Here it is:\n\n${text}\n\nThat is all.` })
   await say(page, 'Show me the table')
-  await page.getByText('That is all.').waitFor()
+  await page.getByText('That is all.', { exact: true }).waitFor()
   const facts = () =>
     page.evaluate<{ broken: string[]; numbers: string[]; fits: boolean; pageFits: boolean }>(`(() => {
       const cells = [...document.querySelectorAll('.answer-table :is(td, th)')]
