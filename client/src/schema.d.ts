@@ -10432,7 +10432,7 @@ export interface components {
             network_policy?: {
                 type: string;
             } | null;
-            skills?: unknown[] | null;
+            skills?: null[] | null;
         };
         /**
          * V1ContainerStatus
@@ -40515,6 +40515,7 @@ export interface operations {
                 after?: string;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description Only those with this name. */
                 name?: string;
             };
             header?: never;

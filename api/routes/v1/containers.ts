@@ -39,7 +39,7 @@ const ContainerCreateRequest = strict(
     file_ids: Type.Optional(nullable(Type.Array(fileId, { maxItems: containerLimits.files }))),
     memory_limit: Type.Optional(nullable(MemoryLimit)),
     network_policy: Type.Optional(nullable(Type.Object({ type: Type.String({ maxLength: 64 }) }))),
-    skills: Type.Optional(nullable(Type.Array(Type.Unknown(), { maxItems: 0, description: 'None: there are none.' }))),
+    skills: Type.Optional(nullable(Type.Array(Type.Null(), { maxItems: 0, description: 'None: there are none.' }))),
   },
   { title: 'V1ContainerCreateRequest' },
 )
@@ -77,7 +77,7 @@ const ContainerFileShape = Type.Object(
 /** For the description: of a form, the parts are read as they arrive. */
 const FileCreateRequest = Type.Object(
   {
-    file: Type.Optional(Type.String({ format: 'binary' })),
+    file: Type.Optional(Type.String({ format: 'binary', maxLength: 8 * 1024 * 1024 })),
     file_id: Type.Optional(fileId),
   },
   { title: 'V1ContainerFileCreateRequest', description: 'A form with a file, or the id of a file of the project.' },
