@@ -10,7 +10,6 @@ const asked = [
   'services/accounts/usage.ts runs.aggregate',
   'services/runs/index.ts runs.find',
   'services/runs/sweep.ts runs.find',
-  'services/runs/sweep.ts runs.update',
 ]
 
 const service = useModelService()

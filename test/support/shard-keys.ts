@@ -27,7 +27,6 @@ export const askEveryShard: Record<string, string[]> = {
   ],
   'words of messages': ['services/threads/find-messages.ts checkpoints.find search.project_id search.words'],
   'runs that are due for a check': ['services/runs/sweep.ts runs.find check_at'],
-  'open runs without a time of check': ['services/runs/sweep.ts runs.update check_at status'],
   'runs that a budget holds': ['services/budgets/leftovers.ts runs.find _id'],
   'open runs of an owner that goes': [
     'services/admin/suspension.ts runs.find status user_id',
