@@ -31,7 +31,7 @@ seen.listed = []
 for await (const { name } of client.beta.assistants.list({ limit: 1 })) seen.listed.push(name)
 
 seen.refused = await client.beta.assistants
-  .create({ model: 'm', tools: [{ type: 'code_interpreter' }] })
+  .create({ model: 'm', tools: [{ type: 'image_generation' }] })
   .catch((error) => [error.constructor.name, error.status, error.param, error.code])
 seen.deleted = []
 for (const [resource, { id }] of [

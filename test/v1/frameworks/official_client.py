@@ -28,7 +28,7 @@ seen["assistant"] = [changed.object, changed.name, changed.metadata]
 seen["listed"] = [one.name for one in client.beta.assistants.list(limit=1)]
 
 try:
-    client.beta.assistants.create(model="m", tools=[{"type": "code_interpreter"}])
+    client.beta.assistants.create(model="m", tools=[{"type": "image_generation"}])
 except openai.APIStatusError as error:
     seen["refused"] = [type(error).__name__, error.status_code, error.param, error.code]
 seen["deleted"] = [
