@@ -48,7 +48,8 @@ export function parseWithExact(text: string, name: string): unknown {
 export function holdsInfinity(value: unknown): boolean {
   let level: unknown[] = [value]
   while (level.length > 0) {
-    if (level.some((entry) => entry === Infinity || entry === -Infinity)) return true
+    if (level.some((entry) => typeof entry === 'number' && Math.abs(entry) === Infinity)) return true
+    if (level.some((entry) => isRaw(entry) && !Number.isFinite(Number(JSON.stringify(entry))))) return true
     level = level.filter(isObject).flatMap((entry) => Object.values(entry))
   }
   return false
@@ -61,6 +62,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** `JSON.rawJSON` (ECMAScript proposal, in V8 since 11.4) is not in TypeScript's library yet. */
 const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
 const rawNegativeZero: unknown = rawNumber('-0')
+
+const isRawJson: unknown = Reflect.get(JSON, 'isRawJSON')
+
+const isRaw = (value: unknown): boolean =>
+  typeof isRawJson === 'function' && Reflect.apply(isRawJson, JSON, [value]) === true
 
 function rawNumber(source: string): unknown {
   return typeof rawJson === 'function' ? Reflect.apply(rawJson, JSON, [source]) : Number(source)

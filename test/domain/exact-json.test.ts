@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
-import { objectFromJsonText, parseExactJson } from '../../domain/json-text.ts'
+import { holdsInfinity, objectFromJsonText, parseExactJson } from '../../domain/json-text.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import { readPartialObject } from '../../domain/partial-json.ts'
 import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
@@ -56,6 +56,13 @@ describe('JSON that is passed on', () => {
   it('is plain where nothing would be lost', () => {
     const value = { id: '019a3e12-4e51-7000', n: 1.5, big: 9007199254740991, text: 'costs 1.50, or 1e5' }
     expect(parseExactJson(JSON.stringify(value))).toEqual(value)
+  })
+})
+
+describe('a number that is out of range', () => {
+  it('is found also where the digits are kept', () => {
+    expect(holdsInfinity(parseExactJson('{"a":[{"b":-1e999}]}'))).toBe(true)
+    expect(holdsInfinity(parseExactJson('{"a":[{"b":-1.10e30,"c":12345678901234567890}]}'))).toBe(false)
   })
 })
 
