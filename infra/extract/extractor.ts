@@ -143,9 +143,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
             yield next.value
           }
         } catch (error) {
-          // What the files before have left in memory is not the fault of this one.
-          const isOthers = error instanceof UnreadableFile && error.reason === 'out_of_memory' && reader.files > 0
-          if (!isOthers || isClosed) throw error
+          if (!isOfFilesBefore(error, reader) || isClosed) throw error
         } finally {
           await output.return({ contentType: '' }).catch(() => undefined)
           if (isReusable && !isClosed) keep(file.owner, reader)
@@ -156,17 +154,22 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     },
 
     async readPage({ url, body, charset, owner, maxLinks }, signal) {
-      const reader = await take(owner)
-      let isReusable = false
-      try {
-        const file = { name: '', owner, size: body.length, content: () => Readable.from(inSlices(body)) }
-        const output = readWebPage(reader, { ...file, page: { url, maxLinks, charset } }, options, signal)
-        const read = await pageOf(output, maxLinks)
-        isReusable = !(await reader.isHeavy())
-        return read
-      } finally {
-        if (isReusable && !isClosed) keep(owner, reader)
-        else void reader.kill()
+      let reader = await take(owner)
+      for (;;) {
+        let isReusable = false
+        try {
+          const file = { name: '', owner, size: body.length, content: () => Readable.from(inSlices(body)) }
+          const output = readWebPage(reader, { ...file, page: { url, maxLinks, charset } }, options, signal)
+          const read = await pageOf(output, maxLinks)
+          isReusable = !(await reader.isHeavy())
+          return read
+        } catch (error) {
+          if (!isOfFilesBefore(error, reader) || isClosed) throw error
+        } finally {
+          if (isReusable && !isClosed) keep(owner, reader)
+          else void reader.kill()
+        }
+        reader = await start()
       }
     },
 
@@ -178,6 +181,10 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     },
   }
 }
+
+/** What the files before have left in memory is not the fault of this one. */
+const isOfFilesBefore = (error: unknown, { files }: ReaderProcess): boolean =>
+  error instanceof UnreadableFile && error.reason === 'out_of_memory' && files > 0
 
 type Output = ReturnType<ReaderProcess['read']>
 

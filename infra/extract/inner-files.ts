@@ -4,7 +4,9 @@ import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 interface InnerFile {
   /** With its path in the file around it. */
   name: string
-  content: Buffer
+  /** How many bytes `content` gives. */
+  size: number
+  content(): Buffer | Promise<Buffer>
 }
 
 /** Reads files that are in other files, such as attachments of mails and entries of archives. */
@@ -14,8 +16,6 @@ export interface InnerFiles {
    * reason.
    */
   read(file: InnerFile, above?: number): AsyncGenerator<Block>
-  /** How many bytes may still be unpacked. */
-  bytesLeft(): number
   /** Whether files in this one may hold further ones. */
   canGoDeeper: boolean
 }
@@ -27,7 +27,25 @@ const freeBytes = 64 * 1024 * 1024
 /** Texts are packed to a tenth; what is packed to a hundredth was made to hurt. */
 const maxRatio = 100
 
-type ReadInner = (file: InnerFile, inner: InnerFiles) => AsyncGenerator<Block>
+type ReadInner = (file: { name: string; content: Buffer }, inner: InnerFiles) => AsyncGenerator<Block>
+
+/** Of all files together: no reason to leave out one of them. */
+class TooMuch extends UnreadableFile {
+  constructor() {
+    super('too_large', 'This file holds more files, or larger ones, than can be read.')
+  }
+}
+
+/** Why one of the files is not read. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TooMuch) throw error
+  return error instanceof UnreadableFile ? error.message : 'This file is damaged and cannot be read.'
+}
+
+export const notRead = (what: string, error: unknown): Block => ({
+  kind: 'text',
+  text: `(not read: ${what}. ${reasonOf(error)})`,
+})
 
 /** The limits are those of the whole file, however deep it is packed. */
 export function createInnerFiles(size: number, readInner: ReadInner): InnerFiles {
@@ -37,20 +55,17 @@ export function createInnerFiles(size: number, readInner: ReadInner): InnerFiles
   function at(depth: number): InnerFiles {
     return {
       canGoDeeper: depth < deepest,
-      bytesLeft: () => bytes,
-      async *read({ name, content }, above = 0) {
-        bytes -= content.length
+      async *read({ name, size: unpacked, content }, above = 0) {
+        bytes -= unpacked
         files += 1
-        if (bytes < 0 || files > maxFiles)
-          throw new UnreadableFile('too_large', 'This file holds more files, or larger ones, than can be read.')
+        if (bytes < 0 || files > maxFiles) throw new TooMuch()
         const title = name.replace(/\s+/g, ' ').trim().slice(0, 200).toWellFormed()
         yield { kind: 'heading', level: 1 + above, text: title }
         try {
-          for await (const block of readInner({ name, content }, at(depth + 1)))
+          for await (const block of readInner({ name, content: await content() }, at(depth + 1)))
             yield block.kind === 'heading' ? { ...block, level: block.level + 1 + above } : block
         } catch (error) {
-          if (!(error instanceof UnreadableFile) || error.reason === 'too_large') throw error
-          yield { kind: 'text', text: `(not read: ${title}. ${error.message})` }
+          yield notRead(title, error)
         }
       },
     }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { blocksOfChart } from '../../infra/extract/slides/slide.ts'
 import { docx, paragraph } from '../support/office-files.ts'
 import { zip } from '../support/zip.ts'
 
@@ -100,12 +101,14 @@ describe('a mail', () => {
 
   it('of a mailbox is a section of it', async () => {
     const one = (number: number) =>
-      `From a@example.com Mon Sep  7 09:12:00 2026\nSubject: Mail ${number}\nFrom: a@example.com\n\nText ${number}\n>From here on.\n\n`
-    expect((await read('box.mbox', one(1) + one(2))).filter((text) => !text.startsWith('From: '))).toEqual([
+      `From a@example.com Mon Sep  7 09:12:00 2026\nSubject: Mail ${number}\nFrom: a@example.com\n\nText ${number}\n>From here on.\nFrom one shore to the other.\n\n`
+    const damaged = `From a@example.com Mon Sep  7 09:12:00 2026\nX-Long: ${'x'.repeat(1_200_000)}\n\nText\n\n`
+    expect((await read('box.mbox', one(1) + damaged + one(2))).filter((text) => !text.startsWith('From: '))).toEqual([
       '1 Mail 1',
-      'Text 1\nFrom here on.',
+      'Text 1\nFrom here on.\nFrom one shore to the other.',
+      '(not read: a mail of this mailbox. This mail is damaged and cannot be read.)',
       '1 Mail 2',
-      'Text 2\nFrom here on.',
+      'Text 2\nFrom here on.\nFrom one shore to the other.',
     ])
   })
 })
@@ -156,7 +159,26 @@ describe('an archive', () => {
   it('is not read deeper than archives in archives in archives', async () => {
     let data = zip([entry('core.txt', 'The core.')])
     for (let depth = 0; depth < 6; depth++) data = zip([entry(`level-${depth}.zip`, data)])
-    await expect(read('deep.zip', data)).rejects.toThrow('This archive is packed too deeply in others.')
+    expect(await read('deep.zip', data)).toEqual([
+      '1 level-5.zip',
+      '2 level-4.zip',
+      '(not read: level-4.zip. This archive is packed too deeply in others.)',
+    ])
+  })
+
+  it('names a file in it that is protected, and is refused when all are', async () => {
+    const isProtected = (data: Buffer) => {
+      data.writeUInt16LE(1, data.lastIndexOf('PK\x01\x02', undefined, 'latin1') + 8)
+      return data
+    }
+    const [open, secret] = [entry('a.txt', 'The code is 7340.'), entry('b.txt', 'The code is 9911.')]
+    expect(await read('files.zip', isProtected(zip([open, secret])))).toEqual([
+      '1 a.txt',
+      'The code is 7340.',
+      '1 b.txt',
+      '(not read: b.txt. This document is protected with a password and cannot be read.)',
+    ])
+    expect(await reasonOf(isProtected(zip([secret])))).toBe('encrypted')
   })
 })
 
@@ -176,6 +198,30 @@ describe('a presentation of another program', () => {
       'Ship: Both; Tons: Both; Captain: Holm',
       'Bottom text',
       'Say that it costs 4,711 EUR.',
+    ])
+  })
+})
+
+describe('a chart', () => {
+  it('has its values at their own categories, also where some have none', () => {
+    const points = (all: [at: number, value: string][]) =>
+      all.map(([at, value]) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`).join('')
+    const series = (name: string, all: [number, string][]) =>
+      `<c:ser><c:tx>${points([[0, name]])}</c:tx><c:dLbls><c:dLbl><c:tx><a:p><a:t>best year</a:t></a:p></c:tx></c:dLbl></c:dLbls><c:cat>${points(
+        [
+          [0, 'Oslo'],
+          [1, 'Bergen'],
+          [2, 'Narvik'],
+        ],
+      )}</c:cat><c:val>${points(all)}</c:val></c:ser>`
+    const xml = `<c:chart>${series('Sales', [
+      [0, '10'],
+      [2, '30'],
+    ])}${series('Costs', [[1, '7']])}</c:chart>`
+    expect(blocksOfChart(xml, 3).map(({ text }) => text)).toEqual([
+      'Oslo; Sales: 10',
+      'Bergen; Costs: 7',
+      'Narvik; Sales: 30',
     ])
   })
 })
@@ -209,7 +255,9 @@ describe('texts of programmers', () => {
       'height = 4',
       '42',
     ])
-    await expect(read('tides.ipynb', '{"cells": 3}')).rejects.toThrow('damaged')
+    expect(await read('old.ipynb', '{"worksheets": [{"cells": [{"input": "height = 4"}]}]}')).toEqual([
+      'worksheets.0.cells.0.input: height = 4',
+    ])
   })
 
   it('are code, a block for each definition with its comment', async () => {

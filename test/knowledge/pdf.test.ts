@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { inReadingOrder } from '../../infra/extract/pdf/words.ts'
 import { loadPdfium } from '../../infra/extract/pdf/pdfium.ts'
 import type { ScanReader } from '../../infra/extract/ocr/scan.ts'
 import { pdfOf } from '../support/hostile-files.ts'
@@ -105,6 +106,11 @@ describe('the order of a page', () => {
     expect(texts(await fixture('right-to-left-fpdf.pdf')).join(' ')).toBe(
       'שלום עולם, החדר נמצא בקומה 3 ליד המעלית. המפתח אצל השומר דני. הטלפון הוא 03-1234567 בלבד الغرفة رقم 214 في الطابق الثالث.',
     )
+  })
+
+  it('leaves numbers as they are in words that are drawn from the wrong side', () => {
+    expect(inReadingOrder('2024-\u05d1', true)).toBe('\u05d1-2024')
+    expect(inReadingOrder('30:01-\u05d1\u05d0', true)).toBe('\u05d0\u05d1-30:01')
   })
 
   it('keeps the lines of a table of contents apart, without their dots', async () => {
@@ -272,6 +278,55 @@ describe('a ruled table', () => {
       'Region: All cities together; City: All cities together; Sales: 1677',
       'Note: without value added tax.',
     ])
+  })
+})
+
+describe('an aligned table', () => {
+  const row = (index: number, [name, ...figures]: string[]): Put[] => [
+    [72, 700 - 16 * index, name ?? ''],
+    ...figures.map((figure, place): Put => [300 + 60 * place, 700 - 16 * index, figure]),
+  ]
+
+  it('keeps the value behind a name that reaches into its column', async () => {
+    const names = ['Ship', 'Amalia', 'Brandt', 'Nordstern of the northern harbour', 'Otter', 'Perle', 'Quelle', 'Rhea']
+    const put = names.flatMap((name, index) => row(index, [name, index === 0 ? 'Tons' : `${index}11`]))
+    expect(texts(await read(pagesOf([put])))).toEqual(
+      names.slice(1).map((name, index) => `Ship: ${name}; Tons: ${index + 1}11`),
+    )
+  })
+
+  it('keeps figures at the edge of a page that grow with its number', async () => {
+    const pages = Array.from({ length: 6 }, (_, page) =>
+      Array.from({ length: 8 }, (_, index) =>
+        row(index, [`Item ${'abcdef'[page]}${'abcdefgh'[index]}`, `${page + 40}`, `${page + 60}`, `${page + 80}`]),
+      ).flat(),
+    )
+    const found = texts(await read(pagesOf(pages)))
+      .join(' ')
+      .match(/\b(?:[4-8]\d)\b/g)
+    expect(found).toHaveLength(6 * 8 * 3)
+  })
+})
+
+describe('tables beside each other', () => {
+  it('are all there, however many', async () => {
+    const drawing: string[] = []
+    const put: Put[] = []
+    for (let table = 0; table < 12; table++) {
+      const left = 40 + 44 * table
+      for (const x of [left, left + 20, left + 40]) drawing.push(`${x} 600 m ${x} 640 l S`)
+      for (const y of [600, 620, 640]) drawing.push(`${left} ${y} m ${left + 40} ${y} l S`)
+      for (const [place, x, y] of [
+        ['a', 2, 625],
+        ['b', 22, 625],
+        ['c', 2, 605],
+        ['d', 22, 605],
+      ] as const)
+        put.push([left + x, y, `${place}${table}`, 6])
+    }
+    const found = texts(await read(pagesOf([put], { drawing: drawing.join('\n') }))).join(' ')
+    for (let table = 0; table < 12; table++)
+      for (const place of ['c', 'd']) expect(found).toMatch(new RegExp(`\\b${place}${table}\\b`))
   })
 })
 

@@ -291,6 +291,18 @@ describe('rows of text', () => {
     expect(await csv('Plant|Note\nOak|old, tall\nElm|ill; felled\n')).toContain('Plant: Elm; Note: ill; felled')
   })
 
+  it('are all there behind a quote that does not end', async () => {
+    const rows = Array.from({ length: 100 }, (_, index) => `Ship ${index},"two\nlines"`)
+    const found = await csv(['Name,Note', ...rows, 'Ship x,"open', 'Ship 100,1', 'Ship 101,1', 'Ship 102,1'].join('\n'))
+    expect(found.join('\n').match(/Ship \w+/g)).toEqual([
+      ...Array.from({ length: 100 }, (_, index) => `Ship ${index}`),
+      'Ship x',
+      'Ship 100',
+      'Ship 101',
+      'Ship 102',
+    ])
+  })
+
   it('may be what Excel calls Unicode text', async () => {
     const bytes = Buffer.from('\ufeffName\tOrt\tBeitrag\r\nJörg\tKöln\t12,50\r\nZoë\tLiège\t9,90\r\n', 'utf16le')
     expect(await read('members.csv', bytes)).toEqual([

@@ -25,13 +25,15 @@ export async function* readDelimited(content: Content, extension: string): Async
   source.once('error', (error) => parser.destroy(error))
   source.pipe(parser)
   const table = createTableWriter()
-  let lines = 0
   let row = named === undefined ? 0 : 1
+  let lines = row
   try {
     for await (const record of parser) {
-      lines = parser.info.lines
+      if (!Array.isArray(record)) continue
+      const cells = record.map(String)
       row += 1
-      if (Array.isArray(record)) yield* table.row(record.map(String), row)
+      lines += linesOf(cells)
+      yield* table.row(cells, row)
     }
   } catch (error) {
     source.destroy()
@@ -42,6 +44,13 @@ export async function* readDelimited(content: Content, extension: string): Async
   }
   yield* table.end()
 }
+
+/** The parser's own number of lines is ahead of the record that is read. */
+const linesOf = (cells: string[]): number =>
+  cells
+    .join(' ')
+    .replace(/\r$/, '')
+    .split(/\r\n|\n|\r/).length
 
 async function* linesFrom(content: Content, first: number): AsyncGenerator<Block> {
   let number = 0

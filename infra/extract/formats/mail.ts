@@ -2,7 +2,7 @@ import PostalMime, { type Address, type Email } from 'postal-mime'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type Content, bytesOf, streamOf } from '../content.ts'
-import type { InnerFiles } from '../inner-files.ts'
+import { type InnerFiles, notRead } from '../inner-files.ts'
 import { readHtml } from './html.ts'
 import { type Mail, factsOf, maxAddresses, maxAttachments, nameOf, oneLine } from './mail-parts.ts'
 
@@ -28,7 +28,8 @@ async function* blocksOf(mail: Mail, inner: InnerFiles): AsyncGenerator<Block> {
   if (mail.text.trim() !== '') yield { kind: 'text', text: newestFirst(mail.text) }
   else if (mail.html !== '') yield* readHtml(Buffer.from(`<meta charset="utf-8">${mail.html}`), 'html')
   if (!inner.canGoDeeper) return
-  for (const attachment of mail.attachments) yield* inner.read(attachment, 1)
+  for (const { name, content } of mail.attachments)
+    yield* inner.read({ name, size: content.length, content: () => content }, 1)
 }
 
 async function mailOf(bytes: Buffer): Promise<Mail> {
@@ -83,15 +84,29 @@ function newestFirst(text: string): string {
   return isBelow ? [...lines.slice(own), '', ...lines.slice(0, own)].join('\n') : lines.join('\n')
 }
 
+const mark = Buffer.from('\nFrom ')
+/** A sender and a time, or nothing. Not every program quotes lines of a mail that begin in the same way. */
+const separator = /^From (?:\s*$|\S.*\d:\d\d)/
+const longestSeparator = 300
+
 /** The mails of a mailbox, each a section (RFC 4155): a line that begins with `From ` stands before each. */
 async function* readMailbox(content: Content, inner: InnerFiles): AsyncGenerator<Block> {
-  const mark = Buffer.from('\nFrom ')
   let open = Buffer.from('\n')
+  let from = 1
   for await (const piece of streamOf(content)) {
     open = Buffer.concat([open, piece])
-    for (let end = open.indexOf(mark, 1); end >= 0; end = open.indexOf(mark, 1)) {
-      yield* sectionOf(open.subarray(1, end), inner)
-      open = open.subarray(end)
+    for (;;) {
+      const at = open.indexOf(mark, from)
+      const lineEnd = at < 0 ? -1 : open.indexOf('\n', at + 1)
+      if (lineEnd < 0) {
+        from = at < 0 ? Math.max(1, open.length - mark.length) : at
+        break
+      }
+      from = at + 1
+      if (!separator.test(open.toString('latin1', at + 1, Math.min(lineEnd, at + longestSeparator)))) continue
+      yield* sectionOf(open.subarray(1, at), inner)
+      open = open.subarray(at)
+      from = 1
     }
     if (open.length > maxMailBytes)
       throw new UnreadableFile('too_large', 'A mail of this mailbox is too large to be read.')
@@ -105,8 +120,10 @@ async function* sectionOf(bytes: Buffer, inner: InnerFiles): AsyncGenerator<Bloc
   const text = bytes.subarray(bytes.subarray(0, 5).toString('latin1') === 'From ' ? end + 1 : 0)
   // Lines that would begin a mail are quoted.
   const isQuoted = text.includes('\n>From ')
-  yield* blocksOf(
-    await mailOf(isQuoted ? Buffer.from(text.toString('latin1').replace(/^>(>*From )/gm, '$1'), 'latin1') : text),
-    inner,
-  )
+  const bare = isQuoted ? Buffer.from(text.toString('latin1').replace(/^>(>*From )/gm, '$1'), 'latin1') : text
+  try {
+    yield* blocksOf(await mailOf(bare), inner)
+  } catch (error) {
+    yield notRead('a mail of this mailbox', error)
+  }
 }

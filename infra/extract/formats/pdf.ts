@@ -51,7 +51,10 @@ export async function* readPdf(content: Content, scans?: ScanReader): AsyncGener
         }
       }
     }
-    yield* writer.end()
+    for (const block of writer.end()) {
+      found = true
+      yield block
+    }
   } finally {
     document.close()
   }

@@ -11,7 +11,12 @@ export interface Furniture {
 interface Seen {
   page: number
   base: number
-  value?: number | undefined
+}
+
+/** What stands at the upper or lower edge of a page. `value`: it may be the number of the page. */
+interface Edge {
+  segment: Segment
+  value: number | undefined
 }
 
 /** Rows at the upper and lower edge of a page. */
@@ -25,9 +30,9 @@ const maxKeys = 20_000
 
 export function createFurniture(pages: number): Furniture {
   const heads = new Map<string, { first: number; seen: Seen[] }>()
-  const numbers: Seen[] = []
+  const numbers: (Seen & { value: number })[] = []
   /** Of the pages that wait for the next ones. */
-  const edges = new Map<number, Segment[]>()
+  const edges = new Map<number, Edge[]>()
 
   function isRunning(key: string, page: number, base: number): boolean {
     const head = heads.get(key)
@@ -38,27 +43,31 @@ export function createFurniture(pages: number): Furniture {
     return others.size >= (pages <= 4 ? 2 : 3)
   }
 
-  function isNumber(text: string, page: number, base: number, label: string | undefined): boolean {
-    const value = numberIn(text)
+  function isNumber({ segment: { text, base }, value }: Edge, page: number, label: string | undefined): boolean {
     if (value === undefined) return false
     // `- 2 -` on the second page.
     if (text === label || (value === page && /^[-–—]\s*\d+\s*[-–—]$/.test(text))) return true
-    return numbers.some(
-      (one) =>
+    const others = new Set<number>()
+    for (const one of numbers)
+      if (
         one.page !== page &&
         isNear(one, page) &&
-        one.value !== undefined &&
         one.value - one.page === value - page &&
-        Math.abs(one.base - base) <= mostDistance,
-    )
+        Math.abs(one.base - base) <= mostDistance
+      )
+        others.add(one.page)
+    // Figures of a table can grow from one page to the next by chance.
+    return others.size >= (pages <= 4 ? 1 : 2)
   }
 
   return {
     note(page, segments) {
       const own = edgesOf(segments)
       edges.set(page, own)
-      for (const { text, base } of own) {
-        const value = numberIn(text)
+      for (const {
+        segment: { text, base },
+        value,
+      } of own) {
         if (value !== undefined) numbers.push({ page, base, value })
         const key = keyOf(text)
         if (key === undefined || heads.size > maxKeys) continue
@@ -75,10 +84,11 @@ export function createFurniture(pages: number): Furniture {
       const dropped = new Set<Segment>()
       const own = edges.get(page) ?? []
       edges.delete(page)
-      for (const segment of own) {
+      for (const edge of own) {
+        const { segment } = edge
         const key = keyOf(segment.text)
         const isHead = key !== undefined && isRunning(key, page, segment.base)
-        if (isHead || isNumber(segment.text, page, segment.base, label)) dropped.add(segment)
+        if (isHead || isNumber(edge, page, label)) dropped.add(segment)
       }
       const rest = dropped.size === 0 ? segments : segments.filter((segment) => !dropped.has(segment))
       // Pages that are alike, such as forms, consist of what they repeat.
@@ -96,10 +106,20 @@ const lettersIn = (segments: Segment[]): number => segments.reduce((sum, { text 
 
 const isNear = (one: Seen, page: number): boolean => Math.abs(one.page - page) <= nearPages
 
-function edgesOf(segments: Segment[]): Segment[] {
+/** A row with more numbers is one of a table. */
+const mostNumbers = 2
+
+function edgesOf(segments: Segment[]): Edge[] {
   const rows = rowsOf(segments.filter(({ table }) => !table))
-  if (rows.length <= 2 * edgeRows) return [...rows.slice(0, 1), ...rows.slice(1).slice(-1)].flat()
-  return [...rows.slice(0, edgeRows), ...rows.slice(-edgeRows)].flat()
+  const outer =
+    rows.length <= 2 * edgeRows
+      ? [...rows.slice(0, 1), ...rows.slice(1).slice(-1)]
+      : [...rows.slice(0, edgeRows), ...rows.slice(-edgeRows)]
+  return outer.flatMap((row) => {
+    const edges = row.map((segment): Edge => ({ segment, value: numberIn(segment.text) }))
+    const isOfTable = edges.filter(({ value }) => value !== undefined).length > mostNumbers
+    return isOfTable ? row.map((segment) => ({ segment, value: undefined })) : edges
+  })
 }
 
 /** Without the number of the page at one end. Undefined for what has too few letters to be a head. */

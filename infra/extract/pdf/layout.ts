@@ -42,10 +42,16 @@ interface Place {
 }
 
 function partsOf(segments: Segment[], place: Place): Part[] {
-  if (place.depth > deepest) return [{ lines: linesOf(segments, place) }]
+  if (place.depth > deepest) return unordered(segments, place)
   const parts: Part[] = []
   for (const region of regionsOf(bandsOf(segments))) addAll(parts, partsOfRegion(region, place))
   return parts
+}
+
+function unordered(segments: Segment[], place: Place): Part[] {
+  const tables = segments.flatMap(({ table }) => (table ? [{ table }] : []))
+  const others = segments.filter(({ table }) => !table)
+  return others.length === 0 ? tables : [...tables, { lines: linesOf(others, place) }]
 }
 
 /** Segments that overlap in height, from top to bottom. */
@@ -187,9 +193,12 @@ type TableLine = Map<number, { text: string; columns: number }>
 function cellsOf(line: TableLine, width: number, isFromRight: boolean): SpanningCell[] {
   const cells: SpanningCell[] = []
   for (let column = 0; column < width;) {
-    const cell = line.get(column) ?? { text: '', columns: 1 }
-    cells.push(cell)
-    column += cell.columns
+    const { text, columns: most } = line.get(column) ?? { text: '', columns: 1 }
+    let columns = 1
+    // A long cell reaches into the next column, which has a cell of its own.
+    while (columns < most && !line.has(column + columns)) columns++
+    cells.push({ text, columns })
+    column += columns
   }
   return isFromRight ? cells.toReversed() : cells
 }

@@ -187,11 +187,15 @@ export function isRightToLeft(text: string): boolean {
 /** A letter with its marks stays together. */
 const letters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
+const reversed = (text: string): string =>
+  Array.from(letters.segment(text), ({ segment }) => segment)
+    .toReversed()
+    .join('')
+
+/** Of numbers and Latin letters, which are written from the left within such words. */
+const fromLeft = /[\p{N}\p{Script=Latin}]+(?:[.,:/-][\p{N}\p{Script=Latin}]+)*/gu
+
 /** Words of right-to-left scripts whose letters were drawn from the left. */
-function inReadingOrder(text: string, isDrawnFromLeft: boolean): string {
-  return isDrawnFromLeft && isRightToLeft(text)
-    ? Array.from(letters.segment(text), ({ segment }) => segment)
-        .toReversed()
-        .join('')
-    : text
+export function inReadingOrder(text: string, isDrawnFromLeft: boolean): string {
+  return isDrawnFromLeft && isRightToLeft(text) ? reversed(text).replace(fromLeft, reversed) : text
 }

@@ -162,21 +162,27 @@ export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape
   return blocks
 }
 
-/** The values of a chart as rows, from the copies that it keeps of them. */
+/** The values of a chart as rows, from the copies that it keeps of them. Points without a value are left out there. */
 export function blocksOfChart(xml: string, page: number): Block[] {
-  const series: { name: string; categories: string[]; values: string[] }[] = []
+  const series: { name: string; categories: Map<number, string>; values: Map<number, string> }[] = []
   let title = ''
   let place: 'title' | 'name' | 'categories' | 'values' | undefined
+  let labels = 0
+  let point = 0
   let isValue = false
   let value = ''
   const reader = createXmlReader({
-    open(name) {
+    open(name, attributes) {
       const tag = name.slice(name.indexOf(':') + 1)
-      if (tag === 'ser' && series.length < maxSeries) series.push({ name: '', categories: [], values: [] })
+      // Labels repeat values, or are drawn beside them.
+      if (labels > 0 || tag === 'dLbls' || tag === 'trendline') labels++
+      else if (tag === 'ser' && series.length < maxSeries)
+        series.push({ name: '', categories: new Map(), values: new Map() })
       else if (tag === 'title') place = 'title'
       else if (tag === 'tx' && place !== 'title') place = 'name'
       else if (tag === 'cat' || tag === 'xVal') place = 'categories'
       else if (tag === 'val' || tag === 'yVal') place = 'values'
+      else if (tag === 'pt') point = Number(attributes['idx']) || 0
       else if (tag === 'v' || tag === 't') {
         isValue = true
         value = ''
@@ -184,6 +190,11 @@ export function blocksOfChart(xml: string, page: number): Block[] {
     },
     close(name) {
       const tag = name.slice(name.indexOf(':') + 1)
+      if (labels > 0) {
+        labels--
+        return
+      }
+      if (tag === 'title') title += ' '
       if (['title', 'tx', 'cat', 'xVal', 'val', 'yVal'].includes(tag)) {
         if (!(tag === 'tx' && place === 'title')) place = undefined
         return
@@ -193,8 +204,11 @@ export function blocksOfChart(xml: string, page: number): Block[] {
       const last = series.at(-1)
       if (place === 'title') title += value
       else if (place === 'name' && last) last.name += value
-      else if (place === 'categories' && last && last.categories.length < maxPoints) last.categories.push(value)
-      else if (place === 'values' && last && last.values.length < maxPoints) last.values.push(value)
+      else if (place === 'categories' && last && point < maxPoints) {
+        // The names of groups of categories follow them, each at its first one.
+        const known = last.categories.get(point)
+        last.categories.set(point, known === undefined ? value : `${value} ${known}`)
+      } else if (place === 'values' && last && point < maxPoints) last.values.set(point, value)
     },
     text(text) {
       if (isValue && value.length < maxDescription) value += text
@@ -202,10 +216,13 @@ export function blocksOfChart(xml: string, page: number): Block[] {
   })
   reader.write(xml)
   reader.end()
-  const blocks: Block[] = title.trim() === '' ? [] : [{ kind: 'text', text: title.trim(), page }]
-  for (const [index, category] of (series[0]?.categories ?? []).entries()) {
-    const values = series.map(({ name, values: all }) => `${name}: ${all[index] ?? ''}`)
-    blocks.push({ kind: 'row', text: [category, ...values].join('; '), page })
+  const caption = title.replace(/\s+/g, ' ').trim()
+  const blocks: Block[] = caption === '' ? [] : [{ kind: 'text', text: caption, page }]
+  const points = new Set(series.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
+  for (const at of [...points].toSorted((a, b) => a - b)) {
+    const category = series[0]?.categories.get(at) ?? []
+    const values = series.flatMap(({ name, values: all }) => (all.has(at) ? `${name}: ${all.get(at)}` : []))
+    blocks.push({ kind: 'row', text: [category, values].flat().join('; '), page })
   }
   return blocks
 }

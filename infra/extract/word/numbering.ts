@@ -31,13 +31,13 @@ export function readNumbering(xml: string): Numbering {
         numbering.lists.set(attribute(attributes, 'numId') ?? '', list)
       } else if (name === 'w:abstractNumId' && list) list.abstract = value
       else if (name === 'w:lvlOverride') place = numberIn(attributes, 'ilvl')
-      else if (name === 'w:startOverride' && list) list.starts.set(place, Number(value))
+      else if (name === 'w:startOverride' && list) list.starts.set(place, wholeNumber(value))
       else if (name === 'w:lvl') {
         place = numberIn(attributes, 'ilvl')
         level = { start: 1, format: 'decimal', text: '', isLegal: false }
         ;(list ?? abstract)?.levels.set(place, level)
       } else if (level === undefined) return
-      else if (name === 'w:start') level.start = Number(value) || 0
+      else if (name === 'w:start') level.start = wholeNumber(value)
       else if (name === 'w:numFmt') level.format = value
       else if (name === 'w:lvlText') level.text = value.slice(0, 100)
       else if (name === 'w:isLgl') level.isLegal = value !== '0' && value !== 'false'
@@ -56,6 +56,8 @@ export function readNumbering(xml: string): Numbering {
 }
 
 const numberIn = (attributes: Attributes, name: string): number => Number(attribute(attributes, name) ?? 0) || 0
+
+const wholeNumber = (text: string): number => (Number.isSafeInteger(Number(text)) ? Number(text) : 0)
 
 /** Counts as Word does: lists with one definition go on counting, and a level begins anew below each higher one. */
 export function createCounters(numbering: Numbering) {
