@@ -41,7 +41,7 @@ export function composeAdministration(
           silenceMs: settings.modelSilenceSeconds * 1000,
         }),
         servers,
-        listedWindow: (model) => contextWindowOf(model, settings.modelContextTokens),
+        listedWindow: (model, account) => contextWindowOf(model, settings.modelContextTokens, account),
       }),
     }),
     accounts: createAccountAdmin({ collections, transaction, usageOf: accounts.usageOf }),

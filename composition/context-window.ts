@@ -6,5 +6,7 @@ import { windowAmong } from '../infra/model/routed-model.ts'
 /** The context window of a model in tokens, by the settings. */
 export function windowOf(models: ModelsNow, { modelContextTokens }: Pick<Settings, 'modelContextTokens'>) {
   return (model: string) =>
-    windowAmong(models.current().providers, model, (listed) => contextWindowOf(listed, modelContextTokens))
+    windowAmong(models.current().providers, model, (listed, server = models.current().account) =>
+      contextWindowOf(listed, modelContextTokens, server),
+    )
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../domain/is-json-object.ts'
-import { nativeKindOf } from '../../domain/provider-kinds.ts'
+import { type ProviderKind, nativeKindOf } from '../../domain/provider-kinds.ts'
 import type { ModelAbilities, ProvidedModel } from '../../domain/provided-models.ts'
 import { isArray } from './foreign-values.ts'
 import list from './known-models.json' with { type: 'json' }
@@ -15,24 +15,41 @@ const makers = new Set([
   'api.x.ai',
 ])
 
+/** Whether a name means the same model as in the list: at a server of others it may be any. */
+export function isAtMaker({
+  kind,
+  baseUrl,
+}: {
+  kind?: ProviderKind | undefined
+  baseUrl?: string | undefined
+}): boolean {
+  return nativeKindOf(kind) !== undefined || baseUrl === undefined || makers.has(new URL(baseUrl).hostname)
+}
+
 /** The window of a model in tokens, if it is in the list of known models. */
 export function knownWindow(model: string): number | undefined {
   const [window] = factsOf(model) ?? []
   return typeof window === 'number' && window > 0 ? window : undefined
 }
 
-/** What a model can do: what operators say, else what is known of it at its maker. */
+/**
+ * What a model can do: what operators say, else what is known of it at its maker. That the list names no ability does
+ * not say that the model lacks it: of many models the list is silent.
+ */
 export function abilitiesOf({
   kind,
   baseUrl,
   providerModel,
   abilities,
 }: Pick<ProvidedModel, 'kind' | 'baseUrl' | 'providerModel' | 'abilities'>): ModelAbilities {
-  const isAtMaker = nativeKindOf(kind) !== undefined || makers.has(new URL(baseUrl).hostname)
-  const [, letters] = (isAtMaker ? factsOf(providerModel) : undefined) ?? []
+  const [, letters] = (isAtMaker({ kind, baseUrl }) ? factsOf(providerModel) : undefined) ?? []
   if (typeof letters !== 'string') return { ...abilities }
-  const known = { pictures: letters.includes('p'), tools: letters.includes('t'), thinking: letters.includes('r') }
-  return { ...known, ...abilities }
+  return {
+    ...(letters.includes('p') ? { pictures: true } : {}),
+    ...(letters.includes('t') ? { tools: true } : {}),
+    ...(letters.includes('r') ? { thinking: true } : {}),
+    ...abilities,
+  }
 }
 
 function factsOf(model: string): unknown[] | undefined {

@@ -70,10 +70,16 @@ function requestTo(candidate: ProvidedModel, request: ChatRequest): ChatRequest 
 }
 
 /** The smallest window among those that may be asked, so that the conversation fits each of them. */
-export function windowAmong(providers: ProviderSettings, model: string, listed: (model: string) => number): number {
+export function windowAmong(
+  providers: ProviderSettings,
+  model: string,
+  listed: (model: string, provider?: ProvidedModel) => number,
+): number {
   const candidates = providersOf(providers, model)
   if (candidates.length === 0) return listed(model)
-  return smallestOf(candidates.map(({ contextTokens, providerModel }) => contextTokens ?? listed(providerModel)))
+  return smallestOf(
+    candidates.map((candidate) => candidate.contextTokens ?? listed(candidate.providerModel, candidate)),
+  )
 }
 
 function noProvider(model: string): ModelFailure {

@@ -1,6 +1,7 @@
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { ModelAbilities } from '../../domain/provided-models.ts'
 import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
+import { withShownByTools } from './shown-by-tools.ts'
 
 const unseen = { type: 'text' as const, text: '[A picture that this model cannot see.]' }
 
@@ -11,9 +12,9 @@ export function unableTo({ pictures, tools }: ModelAbilities, request: ChatReque
   return tools === false && request.tools.length > 0 ? 'calls no tools' : undefined
 }
 
-/** Pictures of earlier messages become words for a model that sees none. */
+/** Pictures of earlier messages and of results of tools become words for a model that sees none. */
 export function withoutPictures(messages: PromptMessage[]): PromptMessage[] {
-  return messages.map((message) =>
+  return withShownByTools(messages, false).map((message) =>
     message.role === 'user' && hasPicture(message) && typeof message.content !== 'string'
       ? { ...message, content: message.content.map((part) => (part.type === 'image_url' ? unseen : part)) }
       : message,

@@ -9,7 +9,7 @@ interface TryModelDeps {
   chat: ChatModel
   servers: ModelServers
   /** The context window by which conversations are cut if neither operator nor server names one. */
-  listedWindow(model: string): number
+  listedWindow(model: string, account: ServerAccount): number
 }
 
 export interface Trial {
@@ -54,7 +54,7 @@ export function createTryModel({ chat, servers, listedWindow }: TryModelDeps) {
       tools,
       json,
       embeddings,
-      context_tokens: window ?? listedWindow(model),
+      context_tokens: window ?? listedWindow(model, account),
       context_source: window === undefined ? 'known' : 'server',
     }
   }

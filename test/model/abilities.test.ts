@@ -75,10 +75,15 @@ test('of several providers those are asked that can do what is needed', async ()
   expect(asked.map(({ model }) => model)).toEqual(['m1', 'm0'])
 })
 
-test('pictures of earlier messages become words for a model that sees none', async () => {
+test('pictures of earlier messages and of tools become words for a model that sees none', async () => {
   const { asked, ask } = routed([{ abilities: { pictures: false } }])
-  await ask({ messages: [picture, { role: 'assistant', content: 'A cat.' }, { role: 'user', content: 'And now?' }] })
+  const shown = typeof picture.content === 'string' || picture.role !== 'user' ? [] : picture.content
+  const result: PromptMessage = { role: 'tool', tool_call_id: 'a', content: 'Drawn.', shown }
+  await ask({
+    messages: [picture, { role: 'assistant', content: 'A cat.' }, { role: 'user', content: 'And?' }, result],
+  })
   expect(JSON.stringify(asked[0]?.messages)).toContain('[A picture that this model cannot see.]')
+  expect(JSON.stringify(asked[0]?.messages)).toContain('that you cannot see.]')
   expect(JSON.stringify(asked[0]?.messages)).not.toContain('iVBORw0KGgo=')
 })
 
@@ -89,7 +94,12 @@ test('what is known of a model holds at its maker, and operators know better', (
   const elsewhere = { baseUrl: 'http://127.0.0.1:8000/v1', providerModel: 'claude-sonnet-4-5' }
   expect(abilitiesOf(elsewhere)).toEqual({})
   expect(abilitiesOf({ ...elsewhere, baseUrl: 'https://api.openai.com/v1', providerModel: 'constructor' })).toEqual({})
+  // The list names neither tools nor pictures of it, and it has tools all the same.
+  const unnamed = { baseUrl: 'https://api.openai.com/v1', providerModel: 'o3-mini' }
+  expect(abilitiesOf(unnamed)).toEqual({ thinking: true })
   expect(contextWindowOf('claude-sonnet-4-5', 1)).toBe(200_000)
+  expect(contextWindowOf('deepseek-r1', 1, { baseUrl: 'http://127.0.0.1:11434/v1' })).toBe(1)
+  expect(contextWindowOf('deepseek-r1', 1, { baseUrl: 'https://api.deepseek.com' })).toBe(65_536)
   expect(contextWindowOf('gpt-4o-mini', 1)).toBe(128_000)
   expect(contextWindowOf('somebody/elses-model', 1)).toBe(1)
 })
