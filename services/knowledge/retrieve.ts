@@ -183,9 +183,10 @@ async function searchSpaces(
   signal?: AbortSignal,
 ): Promise<VectorMatch[]> {
   const { reembedding } = assistant
-  const isComparable = embedder.isWordsOnly !== true && isOfModel(assistant, embedder.model)
+  const isComparable = isOfModel(assistant, embedder.model)
   const filled = reembedding?.model === embedder.model ? vectorSpace(assistant._id, reembedding.generation) : undefined
-  const [vector] = isComparable || filled !== undefined ? await embedder.embed([text], signal) : []
+  const isAsked = embedder.isWordsOnly !== true && (isComparable || filled !== undefined)
+  const [vector] = isAsked ? await embedder.embed([text], signal) : []
   const current = { vector: isComparable ? vector : undefined, text, limit, fileIds }
   if (filled === undefined) return vectors.search(searchedSpace(assistant), current)
   const found = await Promise.all([

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
+import { wordsOnlyEmbedder } from '../../infra/built-in-model/words-only.ts'
 import { extractFile } from '../../services/knowledge/extract-file.ts'
 import { retrieve } from '../../services/knowledge/retrieve.ts'
+import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { countVectors } from '../../services/knowledge/vector-spaces.ts'
 import { chunkId, chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
@@ -390,6 +392,16 @@ describe('after a change of the embedding model', () => {
     expect(await retrieve(deps, { assistant: before, query: 'fees of a berth', limit: 1 })).toMatchObject([
       { file_name: 'guide.md' },
     ])
+  })
+
+  test('without a model no vectors are compared, also not while files are stored for it', async () => {
+    const search = vi.fn<VectorStore['search']>(async () => [])
+    const reembedding = { generation: 1, model: wordsOnlyEmbedder.model, started_at: new Date() }
+    const assistant = { _id: 'nobody', embedding_model: 'earlier-model', reembedding }
+    const deps = { collections: service.collections, vectors: { search }, embedder: wordsOnlyEmbedder }
+    expect(await retrieve(deps, { assistant, query: 'fees', limit: 1 })).toEqual([])
+    for (const space of ['nobody', vectorSpace('nobody', 1)])
+      expect(search).toHaveBeenCalledWith(space, expect.objectContaining({ vector: undefined }))
   })
 
   test('the operator has the files of all assistants embedded anew, and vectors that the store lost', async () => {
