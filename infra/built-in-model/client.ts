@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstat, mkdir } from 'node:fs/promises'
 import { Socket, connect } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -171,12 +171,14 @@ function failureOf(child: ChildProcess): () => string | undefined {
 
 /** In a folder that belongs to this user alone: whoever answers there reads the texts of all files. */
 async function socketPath(weights: string, given?: string): Promise<string> {
-  const folder = given ?? join(tmpdir(), `embedding-model-${userInfo().uid}`)
+  // Containers run under numbers that no list of users has.
+  const user = process.geteuid?.() ?? 0
+  const folder = given ?? join(tmpdir(), `embedding-model-${user}`)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = await lstat(folder).then((found) => {
     if (!found.isDirectory()) throw new Error(`${folder} is no folder`)
     return found
   })
-  if (uid !== userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} is open to other users`)
+  if (uid !== user || (mode & 0o077) !== 0) throw new Error(`${folder} is open to other users`)
   return join(folder, createHash('sha256').update(weights).update(script).digest('hex').slice(0, 16))
 }

@@ -16,7 +16,8 @@ export async function unpackWheels(requirements: string, target: string, platfor
   try {
     const pip = await withPip(python, path.join(folder, 'venv'))
     const which = ['--only-binary', ':all:', ...platform, '--no-deps', '--require-hashes']
-    const quiet = ['--quiet', '--disable-pip-version-check']
+    // Without a network the start must not wait for many attempts.
+    const quiet = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15']
     const download = ['-m', 'pip', 'download', ...quiet, ...which, '--dest', folder, '--requirement', requirements]
     await run(pip, download, { timeoutMs: limitMs })
     const wheels = (await readdir(folder)).filter((name) => name.endsWith('.whl'))
