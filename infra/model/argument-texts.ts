@@ -20,18 +20,41 @@ export function withArgumentTexts(data: string): string {
   }
 }
 
-/** The event with the numbers that a double does not hold replaced by texts. */
-export function rewrittenNumbers(data: string, textOf: (source: string) => string): string {
+/**
+ * The event with the numbers that a double does not hold replaced by texts, within the values that `within` names: other
+ * numbers stay such, because the client library requires them.
+ */
+export function rewrittenNumbers(
+  data: string,
+  { within, textOf }: { within(event: unknown): unknown[]; textOf(source: string): string },
+): string {
   if (!/[0-9]{16}|[0-9][eE]|\.[0-9]{15}/.test(data)) return data
+  const inexact = new Map<unknown, [key: string, source: string][]>()
   try {
-    const value: unknown = JSON.parse(data, (_key, one: unknown, context?: { source?: string }) => {
+    const event: unknown = JSON.parse(data, function note(this: unknown, key, one: unknown, context?: Source) {
       const source = context?.source
-      return typeof one === 'number' && source !== undefined && String(one) !== source ? textOf(source) : one
+      if (typeof one !== 'number' || source === undefined || String(one) === source) return one
+      const known = inexact.get(this)
+      if (known === undefined) inexact.set(this, [[key, source]])
+      else known.push([key, source])
+      return one
     })
-    return JSON.stringify(value)
+    if (inexact.size === 0) return data
+    for (const value of within(event)) rewrite(value)
+    return JSON.stringify(event)
   } catch {
     return data
   }
+
+  function rewrite(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, source] of inexact.get(value) ?? []) Reflect.set(value, key, textOf(source))
+    for (const inner of Object.values(value)) rewrite(inner)
+  }
+}
+
+interface Source {
+  source?: string
 }
 
 /** The value of the JSON text of a call's arguments, whose numbers keep their digits when it becomes JSON again. */
@@ -51,11 +74,11 @@ function functionsOf(event: unknown): JsonObject[] {
   )
 }
 
-function member(value: unknown, name: string): unknown {
+export function member(value: unknown, name: string): unknown {
   return isJsonObject(value) ? value[name] : undefined
 }
 
-function objectsIn(value: unknown): JsonObject[] {
+export function objectsIn(value: unknown): JsonObject[] {
   return isArray(value) ? value.filter(isJsonObject) : []
 }
 

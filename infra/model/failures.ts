@@ -100,8 +100,8 @@ function isContextOverflow(error: { code?: string | null | undefined; message: s
 const overflowWords =
   /maximum context length|context window|context length|context size|prompt is too long|input is too long|input token count|maximum prompt length|too many (?:input )?tokens/i
 
-function isRefusedAddress(error: { cause?: unknown }): boolean {
-  for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+function isRefusedAddress(error: unknown): boolean {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (cause.name === 'AddressRefusedError') return true
   }
   return false
@@ -109,7 +109,10 @@ function isRefusedAddress(error: { cause?: unknown }): boolean {
 
 /** Providers quote the key that they refuse, and the failure may be shown to a public caller. */
 function withoutKeys(text: string, apiKey: string): string {
-  return (apiKey === '' ? text : text.replaceAll(apiKey, '[key]'))
+  // Of an access key, servers quote single parts: AWS the token of a session in the request that it wants signed.
+  const parts = apiKey.split(':').filter((part) => part.length >= 16)
+  return [apiKey, ...parts]
+    .reduce((left, part) => (part === '' ? left : left.replaceAll(part, '[key]')), text)
     .replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]')
     .slice(0, 1000)
 }

@@ -116,8 +116,11 @@ export function guardFetch(
     get sawEnd() {
       return sawEnd
     },
-    /** Call this when the answer has ended. */
-    close: () => clearTimeout(silence),
+    /** Call this when the answer has ended, or is given up: what the client has not read, and may go on to read, ends. */
+    close: () => {
+      clearTimeout(silence)
+      stop.abort()
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ServedModel, readServedModels } from '../../domain/served-models.ts'
 import type { ModelServers, ServerAccount } from '../../services/models/model-servers.ts'
 import { guardFetch } from './guarded-fetch.ts'
-import { addressOf, hasUsualEmbeddings, keyHeaders, modelListUrl } from './provider-requests.ts'
+import { addressOf, hasUsualEmbeddings, isSigned, keyHeaders, modelListUrl } from './provider-requests.ts'
 
 interface Asked extends ServerAccount {
   fetch: typeof fetch
@@ -42,6 +42,7 @@ export async function listServedModels(
 }
 
 async function modelsAt(asked: Omit<Asked, 'url' | 'body'>): Promise<ServedModel[]> {
+  if (isSigned(asked)) throw failed('lists its models only for an API key, not for an access key: name them')
   const models = readServedModels(await askServer({ ...asked, url: modelListUrl(asked) }))
   if (models === undefined) throw failed('answered something else than a list of models')
   return models

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ProviderKind } from '../../domain/provider-kinds.ts'
-import { keyHeaders, modelListUrl } from './provider-requests.ts'
+import { isSigned, keyHeaders, modelListUrl } from './provider-requests.ts'
 
 export interface ProbedModel {
   kind?: ProviderKind | undefined
@@ -22,11 +22,14 @@ export function createModelProbe(probed: () => ProbedModel) {
     const { kind, apiKey = '', model } = context
     const response = await fetch(modelListUrl(context), {
       headers: keyHeaders({ kind, apiKey }),
+      // On the way to another server only `Authorization` would be left out.
+      redirect: 'manual',
       signal: AbortSignal.timeout(1800),
     })
     await response.body?.cancel()
     // A server without this endpoint is available all the same.
     if (response.ok || response.status === 404 || response.status === 405) return model
+    if (response.status === 403 && isSigned({ kind, apiKey })) return model
     throw new Error(`the model's server answered ${response.status}`)
   }
 

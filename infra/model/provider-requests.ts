@@ -1,4 +1,5 @@
 import { type ProviderKind, usualBaseUrls, usualKind } from '../../domain/provider-kinds.ts'
+import { isAccessKey } from './native/aws-credentials.ts'
 import { defaultBaseUrl } from './open-client.ts'
 
 interface Account {
@@ -12,6 +13,11 @@ export function addressOf({ kind = usualKind, baseUrl }: Pick<Account, 'kind' | 
   return (baseUrl ?? usualBaseUrls[kind] ?? defaultBaseUrl).replace(/\/+$/, '')
 }
 
+/** Whether an account is asked only with signed requests, as those of its provider package are. */
+export function isSigned({ kind, apiKey }: Pick<Account, 'kind' | 'apiKey'>): boolean {
+  return kind === 'bedrock' && isAccessKey(apiKey)
+}
+
 /** The headers in which a provider wants its key. */
 export function keyHeaders({ kind = usualKind, apiKey }: Pick<Account, 'kind' | 'apiKey'>): Record<string, string> {
   switch (kind) {
@@ -22,7 +28,7 @@ export function keyHeaders({ kind = usualKind, apiKey }: Pick<Account, 'kind' | 
     case 'azure':
       return { 'api-key': apiKey }
     default:
-      return { authorization: `Bearer ${apiKey}` }
+      return isSigned({ kind, apiKey }) ? {} : { authorization: `Bearer ${apiKey}` }
   }
 }
 

@@ -12,21 +12,31 @@ export async function* scanFrames(
   chunks: AsyncIterable<Uint8Array>,
   limits: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
-  let waiting = Buffer.alloc(0)
+  // It grows by doubling: a server may send a frame byte by byte.
+  let held = Buffer.alloc(64 * 1024)
+  let used = 0
   for await (const chunk of chunks) {
-    waiting = waiting.length === 0 ? Buffer.from(chunk) : Buffer.concat([waiting, chunk])
+    if (used + chunk.byteLength > held.length) {
+      const larger = Buffer.alloc(2 * (used + chunk.byteLength))
+      held.copy(larger, 0, 0, used)
+      held = larger
+    }
+    held.set(chunk, used)
+    used += chunk.byteLength
     let begin = 0
-    while (waiting.length - begin >= preludeBytes) {
-      const length = waiting.readUInt32BE(begin)
-      const headers = waiting.readUInt32BE(begin + 4)
+    while (used - begin >= preludeBytes) {
+      const length = held.readUInt32BE(begin)
+      const headers = held.readUInt32BE(begin + 4)
       if (length > limits.bytes) throw new JsonLimitError('bytes', limits.bytes)
       if (length < preludeBytes + headers + checksumBytes) throw new SyntaxError('This is not a stream of frames.')
-      if (waiting.length - begin < length) break
-      const payload = waiting.subarray(begin + preludeBytes + headers, begin + length - checksumBytes)
+      if (used - begin < length) break
+      const payload = held.subarray(begin + preludeBytes + headers, begin + length - checksumBytes)
       checkForeignJson(payload.toString('utf8'), limits)
       begin += length
     }
-    if (begin > 0) yield Uint8Array.from(waiting.subarray(0, begin))
-    waiting = waiting.subarray(begin)
+    if (begin === 0) continue
+    yield Uint8Array.from(held.subarray(0, begin))
+    held.copyWithin(0, begin, used)
+    used -= begin
   }
 }

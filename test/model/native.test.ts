@@ -1,7 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type NativeKind, providerKinds } from '../../domain/provider-kinds.ts'
+import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import { reasonOf } from '../../domain/reason-of.ts'
 import { createModelByKind } from '../../infra/model/model-by-kind.ts'
+import { nativeFailure } from '../../infra/model/native/native-failures.ts'
+import { createModelProbe } from '../../infra/model/probe.ts'
+import { keyHeaders } from '../../infra/model/provider-requests.ts'
+import { scanFrames } from '../../infra/model/scan-frames.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
 import type { ChatRequest, ModelDelta, PromptMessage } from '../../services/runs/chat-model.ts'
 import { answers, exactArgs, frame, said, thought, usage } from './native-wire.ts'
@@ -45,7 +51,7 @@ const question: PromptMessage[] = [
 type Answered = string | Uint8Array | { status: number; body: unknown; headers?: Record<string, string> }
 
 /** A model before a provider that gives these answers, and what the provider was sent. */
-function providerOf(kind: NativeKind, given: Answered[] = [answers[kind]()]) {
+function providerOf(kind: NativeKind, given: Answered[] = [answers[kind]()], otherFetch?: typeof globalThis.fetch) {
   const sent: { url: string; headers: Record<string, string>; body: any; text: string }[] = []
   const left = [...given]
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -68,7 +74,7 @@ function providerOf(kind: NativeKind, given: Answered[] = [answers[kind]()]) {
   const refused: typeof globalThis.fetch = () => Promise.reject(new TypeError('fetch failed'))
   const ask = async (request: Partial<ChatRequest> = {}, { guarded = false } = {}) => {
     const model = createModelByKind({
-      ownFetch: guarded ? refused : fetch,
+      ownFetch: guarded ? refused : (otherFetch ?? fetch),
       guardedFetch: guarded ? fetch : refused,
       silenceMs: 10_000,
     })
@@ -238,10 +244,81 @@ test('a frame that is too large, or no frame, ends the answer', async () => {
   await expect(providerOf('bedrock', [deep]).ask()).rejects.toMatchObject({ type: 'model_answer_too_long' })
 })
 
+test('a frame that comes byte by byte is put together in time', async () => {
+  const sent = frame('contentBlockDelta', { text: 'x'.repeat(512 * 1024) })
+  async function* bytes() {
+    for (let at = 0; at < sent.length; at++) yield sent.subarray(at, at + 1)
+  }
+  const passed = await Array.fromAsync(scanFrames(bytes(), { bytes: 1024 * 1024 }))
+  expect(Buffer.concat(passed).equals(sent)).toBe(true)
+})
+
+test('numbers beside the arguments of a call stay numbers', async () => {
+  const rated = answers
+    .google()
+    .toString()
+    .replaceAll('"index":0', '"index":0,"safetyRatings":[{"probabilityScore":1.0}]')
+  const { message } = await providerOf('google', [rated]).ask()
+  expect(message.tool_calls).toHaveLength(1)
+})
+
+test('a part of an access key that AWS quotes is not passed on, and the key is not sent', async () => {
+  const [id, secret, token] = ['AKIAABCDEFGHIJKLMNOP', 'the/secret+access/key', 'the-token-of-a-session=']
+  const body = { message: `The string should have been x-amz-security-token:${token} and ${id}` }
+  const provider = providerOf('bedrock', [{ status: 403, body }])
+  const account = { kind: 'bedrock' as const, apiKey: [id, secret, token].join(':'), setByUser: false }
+  const failure = await provider.ask({ account: { ...account, baseUrl: baseUrls.bedrock } }).catch((error) => error)
+  expect(failure).toMatchObject({ type: 'model_credentials_refused', details: expect.stringContaining('[key]') })
+  expect(failure.details).not.toContain(token)
+  expect(failure.details).not.toContain(id)
+  expect(JSON.stringify(provider.sent)).not.toContain(secret)
+  expect(keyHeaders(account)).toEqual({})
+
+  const asked = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(null, { status: 403 }))
+  onTestFinished(() => asked.mockRestore())
+  const check = (kind: NativeKind, apiKey: string) =>
+    createModelProbe(() => ({ kind, apiKey, baseUrl: baseUrls.bedrock, model: 'm' }))()
+  await expect(check('bedrock', account.apiKey)).resolves.toBe('m')
+  await expect(check('anthropic', 'k')).rejects.toThrow('403')
+  // Another server would get the key.
+  expect(asked.mock.calls.map(([, init]) => init?.redirect)).toEqual(['manual', 'manual'])
+})
+
+test('what a package cannot read is not quoted, and an address that may not be reached is not tried again', async () => {
+  const events = answers.anthropic().toString().split('\n\n')
+  const odd =
+    'data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":["said by the model"]}}'
+  const failure = await providerOf('anthropic', [[...events.slice(0, 8), odd, ...events.slice(8)].join('\n\n')])
+    .ask()
+    .catch((error: unknown) => error)
+  expect(failure).toMatchObject({ type: 'model_connection_error', retryable: true })
+  expect(reasonOf(failure)).not.toContain('said by the model')
+  expect(nativeFailure(new AddressRefusedError(), '')).toMatchObject({
+    type: 'model_connection_error',
+    retryable: false,
+  })
+})
+
 test('errors within an answer are told apart', async () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   await expect(providerOf('anthropic', [overloaded]).ask()).rejects.toMatchObject({ statusCode: 529, retryable: true })
+})
+
+test.each([
+  ['anthropic', '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'],
+  ['openai-responses', '{"type":"error","sequence_number":0,"code":"server_error","message":"Overloaded"}'],
+] as const)('the connection of %s ends with an error, though the server keeps it open', async (kind, data) => {
+  let signal: AbortSignal | null | undefined
+  const fetch: typeof globalThis.fetch = async (_url, init) => {
+    signal = init?.signal
+    const open = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(`event: error\ndata: ${data}\n\n`)),
+    })
+    return new Response(open, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  await expect(providerOf(kind, [], fetch).ask()).rejects.toThrow('The model failed.')
+  expect(signal?.aborted).toBe(true)
 })
 
 test('a signature that the provider refuses is left out, and an effort that it refuses, too', async () => {

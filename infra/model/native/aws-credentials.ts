@@ -3,11 +3,18 @@
  * temporary one. Requests are then signed for the region of the address.
  */
 export function awsCredentials(key: string, baseUrl: string) {
-  const [, accessKeyId, secretAccessKey, sessionToken] = /^(A[A-Z0-9]{15,127}):([^:]+)(?::(.+))?$/.exec(key) ?? []
+  const [, accessKeyId, secretAccessKey, sessionToken] = accessKeyPattern.exec(key) ?? []
   if (accessKeyId === undefined || secretAccessKey === undefined) return { apiKey: key }
   // Blank: a key of the environment must not be used in its place.
   return { apiKey: ' ', accessKeyId, secretAccessKey, sessionToken, region: regionOf(baseUrl) }
 }
+
+/** Whether a key only signs requests, and is itself never sent. */
+export function isAccessKey(key: string): boolean {
+  return accessKeyPattern.test(key)
+}
+
+const accessKeyPattern = /^(A[A-Z0-9]{15,127}):([^:]+)(?::(.+))?$/
 
 /** `bedrock-runtime.eu-central-1.amazonaws.com`; other addresses are those of gateways. */
 export function regionOf(baseUrl: string): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NativeKind } from '../../../domain/provider-kinds.ts'
-import { rewrittenNumbers, withArgumentTexts } from '../argument-texts.ts'
+import { member, objectsIn, rewrittenNumbers, withArgumentTexts } from '../argument-texts.ts'
 
 /**
  * Google sends arguments as objects, and its package reads their numbers as doubles. Numbers that a double does not hold
@@ -12,7 +12,16 @@ export function exactArguments(kind: NativeKind) {
   const marked = new RegExp(`"${mark}(-?[0-9.eE+-]+)"`, 'g')
   return {
     rewrite: (data: string): string =>
-      data.includes('"functionCall"') ? rewrittenNumbers(data, (source) => `${mark}${source}`) : data,
+      data.includes('"functionCall"')
+        ? rewrittenNumbers(data, { within: argumentsIn, textOf: (source) => `${mark}${source}` })
+        : data,
     restore: (text: string): string => text.replaceAll(marked, '$1'),
   }
+}
+
+/** The arguments of the calls in an event. */
+function argumentsIn(event: unknown): unknown[] {
+  return objectsIn(member(event, 'candidates'))
+    .flatMap((candidate) => objectsIn(member(candidate['content'], 'parts')))
+    .map((part) => member(part['functionCall'], 'args'))
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../../../domain/errors.ts'
 import { isJsonObject } from '../../../domain/is-json-object.ts'
 import { parseForeignJson } from '../../../domain/foreign-json.ts'
 import { ModelFailure } from '../../../domain/model-failure.ts'
@@ -16,15 +17,27 @@ export function nativeFailure(error: unknown, apiKey: string): unknown {
     const { statusCode, responseHeaders, cause } = error
     if (statusCode === undefined) return connectionFailure(error)
     // The answer had begun well.
-    if (statusCode < 400) return cause instanceof ModelFailure ? cause : interrupted(error)
+    if (statusCode < 400) return cause instanceof ModelFailure ? cause : interrupted(unquoted(error))
     return failureOfAnswer(
       { status: statusCode, ...saidIn(error), headers: new Headers(responseHeaders), cause: error },
       apiKey,
     )
   }
   if (error instanceof Error && error.name === 'AI_UnsupportedFunctionalityError') return notTakenInput(error)
-  if (error instanceof Error) return interrupted(error)
+  // Of the guarded `fetch`: the address may not be reached, or leads elsewhere.
+  if (error instanceof AppError) return connectionFailure(error)
+  if (error instanceof Error) return interrupted(unquoted(error))
   return failedInStream(error, apiKey)
+}
+
+/** Errors of the packages whose messages have the whole event that they could not read. */
+const quoting = new Set(['AI_TypeValidationError', 'AI_JSONParseError', 'AI_InvalidResponseDataError'])
+
+/** Causes are logged, and answers and keys must not be. */
+function unquoted(error: Error): Error {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (quoting.has(at.name)) return new Error('an event had another form than this interface has')
+  return error
 }
 
 /** The words of a refusal. */
@@ -81,7 +94,7 @@ function failedInStream(error: unknown, apiKey: string): ModelFailure {
   return failureOfAnswer(
     {
       status: status ?? (numeric >= 400 && numeric < 600 ? numeric : 502),
-      message: (typeof error === 'string' ? error : (JSON.stringify(error) ?? '')).slice(0, 1000),
+      message: (typeof error === 'string' ? error : (JSON.stringify(error) ?? '')).slice(0, 10_000),
       ...(code === undefined ? {} : { code }),
       cause: error,
     },
