@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 
 /**
  * Lets routes take WebSockets (`wsHandler`): a connection passes the hooks of its route like any other request. Whoever
- * serves one closes it when the service shuts down.
+ * serves one answers its pings, and closes it when the service shuts down.
  */
 export async function installWebSockets(app: FastifyInstance, { maxFrameBytes }: { maxFrameBytes: number }) {
   await app.register(websocket, {
-    options: { maxPayload: maxFrameBytes },
+    options: { maxPayload: maxFrameBytes, autoPong: false },
     preClose: (done) => done(),
     errorHandler: (error, socket, request) => {
       request.log.debug({ err: error }, 'a WebSocket ended with an error')

@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { createConnection } from '../../api/routes/v1/responses/connection.ts'
+import { serveSocket } from '../../api/routes/v1/responses/serve-socket.ts'
 import { openEventStream } from '../../api/sse/event-stream.ts'
 import { allEvents } from '../support/sse.ts'
 
@@ -47,4 +51,30 @@ it.each([
     client.destroy()
     await app.close()
   }
+})
+
+it('a WebSocket ends whose client reads nothing, though it is busy', async () => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const address = server.address()
+  const client = new WebSocket(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
+  const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')])
+  client.pause()
+  const event = `data: ${JSON.stringify({ text: 'x'.repeat(1024 * 1024) })}\n\n`
+  const { finished } = serveSocket(socket, {
+    connection: createConnection(async () => undefined),
+    answer: async () => ({
+      statusCode: 200,
+      stream: () => Readable.from(Array.from({ length: 64 }, () => event)),
+      raw: { res: { destroy: () => undefined } },
+    }),
+    closing: new AbortController().signal,
+    onError: (error) => expect(error).toBeUndefined(),
+    times: { lifeMs: 3_600_000, idleMs: 3_600_000, pingMs: 3_600_000, unreadMs: 100 },
+  })
+  client.send('{"type":"response.create"}')
+  await finished
+  expect(socket.readyState).toBe(WebSocket.CLOSED)
+  client.terminate()
+  server.close()
 })

@@ -314,7 +314,13 @@ describe('Open Responses', () => {
     socket.send('no JSON')
     socket.send(JSON.stringify({ type: 'response.steer' }))
     socket.send(JSON.stringify({ type: 'response.create', model: 'scripted', input: 'x', color: 'red' }))
-    await eventually('three refusals', () => events.filter(({ type }) => type === 'error').length === 3)
+    // It would be in every event.
+    const stream_id = 'x'.repeat(201)
+    socket.send(JSON.stringify({ type: 'response.create', model: 'scripted', input: 'x', stream_id }))
+    const pong = new Promise((resolve) => socket.once('pong', resolve))
+    socket.ping()
+    await pong
+    await eventually('four refusals', () => events.filter(({ type }) => type === 'error').length === 4)
     const ends = events.filter(({ type }) => type === 'response.completed' || type === 'error')
     expect(ends).toMatchObject([
       { stream_id: 'a' },
@@ -322,6 +328,7 @@ describe('Open Responses', () => {
       { status: 400, error: { type: 'invalid_request_error' } },
       { status: 400, error: { param: 'type', code: 'unsupported_parameter' } },
       { status: 400, error: { param: 'color', code: 'unknown_parameter' } },
+      { status: 400, error: { param: 'stream_id' } },
     ])
     // No event of the second comes before the end of the first.
     const streams = events.map(({ stream_id: stream }) => stream)

@@ -17,6 +17,7 @@ export interface Connection {
 
 export function createConnection(forget: (run: RunRecord) => Promise<void>): Connection {
   let kept: RunRecord | undefined
+  let isClosed = false
   const held = new Set<string>()
   const drop = () => {
     const before = kept
@@ -30,11 +31,16 @@ export function createConnection(forget: (run: RunRecord) => Promise<void>): Con
       drop()
       kept = run
       held.add(responseId(run._id))
+      // The client has left while the run was being started.
+      if (isClosed) drop()
     },
     drop(id) {
       if (held.has(id)) drop()
     },
-    close: drop,
+    close() {
+      isClosed = true
+      drop()
+    },
   }
 }
 

@@ -25,16 +25,19 @@ interface SocketOptions {
   /** Aborted when the service shuts down: what is under way is finished. */
   closing: AbortSignal
   onError(error: unknown): void
-  times?: { lifeMs: number; idleMs: number; pingMs: number }
+  times?: { lifeMs: number; idleMs: number; pingMs: number; unreadMs: number }
 }
 
-const defaultTimes = { lifeMs: 60 * 60_000, idleMs: 10 * 60_000, pingMs: 30_000 }
+/** `unreadMs`: how long a client may take nothing of what waits for it, as with other answers. */
+const defaultTimes = { lifeMs: 60 * 60_000, idleMs: 10 * 60_000, pingMs: 30_000, unreadMs: 2 * 60_000 }
 /** Requests that wait for the one under way; then nothing more is read from the client. */
-const maxWaiting = 4
+const maxWaiting = { requests: 4, characters: 1024 * 1024 }
 /** A client that does not read its events is told nothing more. */
 const maxUnreadBytes = 8 * 1024 * 1024
 /** Below it, events are sent without waiting for the client. */
 const smoothBytes = 64 * 1024
+/** It is repeated in every event. */
+const maxStreamIdLength = 200
 
 const closeCodes = { normal: 1000, leaving: 1001, notText: 1003 } as const
 
@@ -73,11 +76,13 @@ export function serveSocket(
     clearTimeout(idle)
     for (let next = waiting.shift(); next !== undefined && isOpen() && ending === undefined; next = waiting.shift()) {
       await turn(next)
-      if (waiting.length < maxWaiting) socket.resume()
+      // Refusals, too, are told only to a client that reads them.
+      if (socket.bufferedAmount > smoothBytes) await written()
+      if (!isFull()) socket.resume()
     }
     isBusy = false
     if (ending !== undefined) socket.close(ending.code, ending.reason)
-    else waitForMore()
+    else if (isOpen()) waitForMore()
   }
 
   async function turn(frame: string): Promise<void> {
@@ -85,6 +90,8 @@ export function serveSocket(
     let previous: unknown
     try {
       const { stream_id: id, ...body } = readFrame(frame)
+      if (typeof id === 'string' && id.length > maxStreamIdLength)
+        throw invalidInput(['body', 'stream_id'], `has ${maxStreamIdLength} characters at most`)
       stream = typeof id === 'string' ? id : undefined
       previous = body['previous_response_id']
       const hasFailed = await currentConnection.run(connection, () => answerTurn(body, stream))
@@ -92,7 +99,8 @@ export function serveSocket(
     } catch (error) {
       if (typeof previous === 'string') connection.drop(previous)
       const refusal = error instanceof AppError ? error : internal(error)
-      if (refusal.status >= 500) onError(error)
+      // The answer of a client that has left ends in the middle.
+      if (refusal.status >= 500 && isOpen()) onError(error)
       sendError(
         v1Errors.statusOf?.(refusal) ?? refusal.status,
         errorOf(v1Errors.bodyOf({ detail: '' }, refusal)),
@@ -129,7 +137,7 @@ export function serveSocket(
     })
     for await (const chunk of events) {
       parser.feed(String(chunk))
-      if (socket.bufferedAmount + events.readableLength > maxUnreadBytes) socket.terminate()
+      if (unreadBytes() > maxUnreadBytes) socket.terminate()
       if (!isOpen()) break
       if (socket.bufferedAmount > smoothBytes) await written()
     }
@@ -137,8 +145,15 @@ export function serveSocket(
   }
 
   /** Resolves when the client has taken what was sent, or has left. */
-  function written(): Promise<unknown> {
-    return new Promise((resolve) => socket.ping(undefined, undefined, resolve))
+  async function written(): Promise<void> {
+    const late = setTimeout(() => socket.terminate(), times.unreadMs)
+    await new Promise((resolve) => socket.ping(undefined, undefined, resolve))
+    clearTimeout(late)
+  }
+
+  function isFull(): boolean {
+    if (waiting.length >= maxWaiting.requests) return true
+    return waiting.reduce((sum, { length }) => sum + length, 0) > maxWaiting.characters
   }
 
   /** As the stream says it, in the shape of a WebSocket. */
@@ -155,11 +170,17 @@ export function serveSocket(
   function take(data: RawData, isBinary: boolean): void {
     if (isBinary || !Buffer.isBuffer(data)) return socket.close(closeCodes.notText, 'only texts are read')
     waiting.push(data.toString('utf8'))
-    if (waiting.length >= maxWaiting) socket.pause()
+    if (isFull()) socket.pause()
     if (!isBusy) void work().catch(onError)
   }
 
+  function unreadBytes(): number {
+    return socket.bufferedAmount + (current?.stream().readableLength ?? 0)
+  }
+
   function beat(): void {
+    // An answer goes on while its client is waited for.
+    if (unreadBytes() > maxUnreadBytes) return socket.terminate()
     if (socket.isPaused) return
     if (!hasAnswered) return socket.terminate()
     hasAnswered = false
@@ -174,6 +195,10 @@ export function serveSocket(
   const leave = () => end(closeCodes.leaving, 'the service is shutting down')
   closing.addEventListener('abort', leave)
   socket.on('message', take)
+  // A client that does not read them is sent no more.
+  socket.on('ping', (data: Buffer) => {
+    if (socket.bufferedAmount < smoothBytes) socket.pong(data)
+  })
   socket.on('pong', () => {
     hasAnswered = true
   })
