@@ -46,6 +46,9 @@ export function createEraseUnstored({
     if (ended.some(isOpenRun) || (await threads.exists({ asked_from: threadId })) !== null) return false
     // Its workflow may not have counted the cost yet.
     for (const run of ended) await budgetCounting.settleStored(run)
+    // First, because nobody would find them without the runs. Fences stay for as long as streams do, so that no attempt
+    // that was taken over writes there again.
+    await stream.erase(ended.map(({ _id }) => _id))
     const isErased = await transaction(async (session) => {
       const unstored = { _id: threadId, expires_at: { $exists: true }, deleting: { $ne: true } }
       const { deletedCount } = await threads.deleteOne(unstored, { session })
@@ -58,8 +61,6 @@ export function createEraseUnstored({
       return true
     })
     if (!isErased) return false
-    // Fences stay for as long as streams do, so that no attempt that was taken over writes there again.
-    await stream.erase(ended.map(({ _id }) => _id))
     await stream.forgetThreads([threadId])
     return true
   }
