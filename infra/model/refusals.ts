@@ -90,7 +90,8 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
     if (calls) yield 'past_calls_as_text'
     if (has('system')) yield 'system_in_first_message'
   }
-  if (showsFiles(messages) && /image|picture|vision|multimodal|modalit|file/i.test(text)) yield 'no_pictures_of_tools'
+  if (showsFiles(messages) && /image|picture|vision|audio|sound|multimodal|modalit|file/i.test(text))
+    yield 'no_pictures_of_tools'
   if (/content/i.test(text) && /string|null|none|sequence|valid|required/i.test(text)) yield 'text_content'
   if (tools.length > 0) {
     if (/function.{0,10}name|tool.{0,10}name/i.test(text) && /letter|start|begin|invalid/i.test(text))

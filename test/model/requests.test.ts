@@ -386,6 +386,11 @@ describe('messages before a strict template', () => {
     // It is remembered: the second question is asked once.
     expect(blind.sent).toHaveLength(3)
     expect(blind.sent[2].messages[2].content).toBe('Found.\n[The result has 1 picture or file that you cannot see.]')
+    const deaf = modelBefore(
+      strict((body) => !JSON.stringify(body).includes('image_url'), refused('unknown variant `input_audio`')),
+    )
+    await deaf.ask({ messages: messages as PromptMessage[] })
+    expect(deaf.sent).toHaveLength(2)
     // A picture of the person is not left out without a word.
     const own = [{ role: 'user' as const, content: [picture] }]
     await expect(blind.ask({ messages: own })).rejects.toThrow()
