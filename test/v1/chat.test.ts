@@ -573,6 +573,13 @@ describe('chat completions on /v1', () => {
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 5 } })
 
+    // Nobody would answer a function of the assistant.
+    const config = { 'type==agent/tools': [{ type: 'client', config: { name: 'get_weather' } }] }
+    const { assistant_id: id } = await owner.post('/assistants/', { name: 'Caller', config })
+    service.model.reply({ text: 'Let me see.', toolCalls: [{ name: 'get_weather', arguments: {} }] })
+    const calling = await client.completions.create({ model: String(id), prompt: 'The weather?' })
+    expect(calling.choices).toMatchObject([{ text: 'Let me see.', finish_reason: 'stop' }])
+
     const refused = async (body: object) => {
       const { status, param, code } = await refusalOf(client.completions.create({ model, prompt: 'Say', ...body }))
       return [status, param, code]

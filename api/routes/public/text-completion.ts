@@ -102,11 +102,15 @@ export function askedOf(body: TextCompletionMembers): Pick<
     choices,
     messages: messagesOf(0),
     messagesOf,
-    overrides: overridesOf({
-      ...body,
-      logprobs: withLogprobs,
-      top_logprobs: withLogprobs && body.logprobs ? body.logprobs : undefined,
-    }),
+    overrides: {
+      ...overridesOf({
+        ...body,
+        logprobs: withLogprobs,
+        top_logprobs: withLogprobs && body.logprobs ? body.logprobs : undefined,
+      }),
+      // Of an assistant's functions no caller is told here: an answer that calls one is over.
+      client_calls: 'return',
+    },
     echoes: Array.from({ length: choices }, (_, choice) => (body.echo ? promptOf(choice) : '')),
   }
 }
