@@ -4,7 +4,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Conversations } from '../threads/conversations.ts'
 
 /** Bytes of a thread, from its end, in which calls are looked for. */
-const searchedBytes = 2 * 1024 * 1024
+export const searchedBytes = 2 * 1024 * 1024
 
 /**
  * The input of a run without results that were said before: some clients send all of them again with each turn. The other

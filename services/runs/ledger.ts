@@ -37,7 +37,7 @@ export function ledgerEntries(
   const now = new Date()
   const clientTools = new Set(tools.filter((tool) => tool.isClient).map(({ name }) => name))
   const isLeftOpen = run.overrides.client_calls === 'return'
-  const asking = new Set(isLeftOpen ? tools.filter((tool) => tool.asksClient).map(({ name }) => name) : [])
+  const asking = new Set(tools.filter((tool) => tool.asksClient).map(({ name }) => name))
   const approved = new Set(
     step === 0 ? readApprovedCalls(run.overrides.approved_calls_json).map(({ call }) => call.id) : [],
   )
@@ -45,7 +45,8 @@ export function ledgerEntries(
   return (message.data.tool_calls ?? []).flatMap((call, index) => {
     const isClient = clientTools.has(call.name)
     const isUnreadable = unreadable.has(index)
-    const isApproved = approved.has(call.id)
+    // Another tool of that name is the assistant's, whose owner is asked.
+    const isApproved = approved.has(call.id) && asking.has(call.name)
     if (isLeftOpen && !isUnreadable && (isClient || (asking.has(call.name) && !isApproved))) return []
     if (!isClient) ownCalls += 1
     const refused = isUnreadable ? unreadableArguments : isClient ? undefined : refusalOf(ownCalls)

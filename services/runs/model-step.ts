@@ -1,5 +1,6 @@
 import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
+import { resultsOfCalls } from '../../domain/call-results.ts'
 import { readApprovedCalls } from '../../domain/approved-calls.ts'
 import {
   type AIMessage,
@@ -7,6 +8,7 @@ import {
   type StoredMessage,
   type ToolCall,
   asksForTools,
+  foldMessages,
   storedMessagesFromJson,
   withoutMetadata,
 } from '../../domain/messages.ts'
@@ -22,6 +24,7 @@ import { inputEntryOf, resultsEntryOf } from '../threads/pending-input.ts'
 import type { Appended } from '../threads/log.ts'
 import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
+import { searchedBytes } from './check-results.ts'
 import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import { storedAnswer, storedCalls } from './earlier-attempt.ts'
@@ -89,7 +92,7 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   // first steps begin under that of the stored run, and a process goes on under the fence of its last step.
   if (known === undefined && stored === undefined)
     run.spent = (await storeLostAttempt(deps, run, { step, view: await shownSoFar(deps, runId) })).spent
-  const approved = step === 0 ? approvedCalls(run, added) : []
+  const approved = step === 0 && stored === undefined ? await approvedCalls(deps, run, added) : []
   const message =
     stored ??
     (await (approved.length > 0 ? callsAgain(answer.id, approved) : ask())
@@ -143,12 +146,21 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
 }
 
-/** The calls that the run begins with, because a person has allowed them since. */
-function approvedCalls({ overrides }: RunRecord, added: Message[]): ToolCall[] {
-  const said = new Set(added.map(({ data }) => data.id))
-  return readApprovedCalls(overrides.approved_calls_json).flatMap(({ call, decision }) =>
-    said.has(decision) ? [call] : [],
-  )
+/**
+ * The calls that the run begins with, because a person has allowed them since. Of runs that waited for each other with the
+ * same decision, the first makes the call.
+ */
+async function approvedCalls(
+  { conversations }: Pick<StepDeps, 'conversations'>,
+  run: RunRecord,
+  added: Message[],
+): Promise<ToolCall[]> {
+  const approved = readApprovedCalls(run.overrides.approved_calls_json)
+  if (approved.length === 0) return []
+  const { messages } = await conversations.read(run.thread_id, searchedBytes)
+  const results = [...resultsOfCalls(foldMessages(messages, added)).values()].flat()
+  const decisions = new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
+  return approved.flatMap(({ call, decision }) => (decisions.has(decision) ? [call] : []))
 }
 
 /** In place of an answer of the model, which has asked for these calls before. */

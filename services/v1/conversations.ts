@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { Message } from '../../domain/messages.ts'
@@ -66,6 +66,9 @@ export function createConversations(deps: ConversationsDeps) {
   /** Adds messages under an id that is new. Returns their items. */
   async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], { loc, entryId = newId() }: Place) {
     const found = await findItems(caller, entries, [])
+    // Otherwise the decision would count as told, and the call would never be made.
+    if (found.allowed.length > 0)
+      throw invalidInput(loc, 'an mcp_approval_response is input of the response that makes the call', 'unsupported')
     const messages = found.input.map((message, index) => withId(message, entryId, { index, loc }))
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)

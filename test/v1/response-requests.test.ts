@@ -6,6 +6,8 @@ import { foundTextOf, foundTools } from '../../api/routes/v1/responses/found-too
 import { readTools } from '../../api/routes/v1/responses/read-tools.ts'
 import type { RequestTool } from '../../api/routes/v1/responses/tool-schemas.ts'
 import { AppError } from '../../domain/errors.ts'
+import { inputAfterSummary, saidIn, splitForSummary } from '../../services/v1/responses/compaction.ts'
+import { summaryMessage } from '../../services/v1/responses/find-items.ts'
 
 const loc = ['body', 'input']
 const listed = { name: 'add', description: 'Adds', input_schema: { type: 'object' }, annotations: null }
@@ -20,6 +22,30 @@ function refusalFrom(work: () => unknown) {
   }
   throw new Error('nothing was refused')
 }
+
+describe('a summary', () => {
+  const call = (id: string) => ({ id, name: 'draw', args: {}, type: 'tool_call' as const })
+  const result = (id: string) => ({
+    type: 'ToolMessage' as const,
+    data: { id: `r-${id}`, content: '', tool_call_id: id },
+  })
+  const answer = { type: 'AIMessage' as const, data: { id: 'a', content: '', tool_calls: [call('c1'), call('c2')] } }
+
+  it('leaves calls beside the results that the next request brings', () => {
+    const input = [{ message: result('c2') }]
+    expect(inputAfterSummary([answer, result('c1')], input)).toEqual([
+      { message: { type: 'AIMessage', data: { id: '', content: '', tool_calls: [call('c2')] } } },
+      ...input,
+    ])
+    const question = [{ message: { type: 'HumanMessage' as const, data: { id: '', content: 'And?' } } }]
+    expect(inputAfterSummary([answer, result('c1')], question)).toEqual(question)
+  })
+
+  it('stands for the summaries before it', () => {
+    const said = { type: 'HumanMessage' as const, data: { id: 'm', content: 'I am Ann.' } }
+    expect(saidIn([said, summaryMessage('Ann was here.'), answer, said])).toEqual([said])
+  })
+})
 
 describe('the input of a response', () => {
   it('takes back what a response has listed of MCP servers, and no such list as tools', () => {
@@ -73,6 +99,14 @@ describe('the input of a response', () => {
     ]
     const entries = readInput([{ type: 'function_call_output', call_id: 'c1', output }], loc)
     expect(entries).toMatchObject([{ callId: 'c1', parts: [{ type: 'text' }, { type: 'image_url' }] }])
+    // It goes with its call, and does not stay like what people say.
+    const call = { type: 'function_call', call_id: 'c1', name: 'draw', arguments: '{}' }
+    const result = { type: 'function_call_output', call_id: 'c1', output }
+    const asked = { role: 'user' as const, content: 'Draw' }
+    const summary = { type: 'compaction', encrypted_content: 'sealed' }
+    expect(readInput([call, result, summary, asked], loc)).toMatchObject([{ summary: 'sealed' }, { message: {} }])
+    const { before, rest } = splitForSummary(readInput([asked, call, result], loc))
+    expect([before.length, rest.length]).toEqual([1, 2])
     const said = { type: 'message', role: 'assistant' as const, content: output }
     expect(refusalFrom(() => readInput([said], loc))).toMatchObject({ type: 'unsupported' })
   })

@@ -315,20 +315,32 @@ describe('tools of responses that the service executes', () => {
       const repeated = await client.responses.create({ ...again, store, previous_response_id: second.id })
       expect(repeated.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'message'])
     }
+    // Models number the calls of each answer anew: a new one with the id of one that was allowed is asked about.
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'sums_add', arguments: { a: 9, b: 9 } }] })
+    const asking = await client.responses.create({ ...again, store: false, previous_response_id: second.id })
+    expect(asking.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_approval_request'])
 
     // A client that keeps the conversation itself sends all of it.
     const other = await ask({ a: 2, b: 2 })
     service.model.reply({ text: 'Four' })
-    const own = await client.responses.create({
-      ...create,
-      store: false,
-      input: [{ role: 'user', content: 'Add' }, ...(other.output as []), decision(true, other.request.id)],
-    })
+    const input = [{ role: 'user' as const, content: 'Add' }, ...(other.output as []), decision(true, other.request.id)]
+    const own = await client.responses.create({ ...create, store: false, input })
+    // Every call of a conversation has an id of its own: some providers refuse others.
+    const ids = service.model.requests
+      .at(-1)
+      ?.body.messages.flatMap(({ tool_calls: made = [] }) => made.map(({ id }) => id))
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(2)
     expect(own.output).toMatchObject([
       { type: 'mcp_list_tools' },
       { type: 'mcp_call', output: '4' },
       { type: 'message' },
     ])
+    // With its next turn, it sends the decision again; the call is not made again.
+    service.model.reply({ text: 'Still four' })
+    const turn = [...input, ...(own.output as []), { role: 'user' as const, content: 'And?' }]
+    const next = await client.responses.create({ ...create, store: false, input: turn })
+    expect(next.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'message'])
 
     const third = await ask({ a: 5, b: 5 })
     service.model.reply({ text: 'As you wish' })
@@ -338,6 +350,22 @@ describe('tools of responses that the service executes', () => {
       'message',
     ])
     expect(toolMessages()).toEqual(['A person did not allow this call: too big'])
+
+    // A person who decides twice at the same time has allowed one call.
+    const { id: conversation } = await client.conversations.create({})
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'sums_add', arguments: { a: 3, b: 3 } }] })
+    const inConversation = await client.responses.create({ ...create, conversation, input: 'Add' })
+    const twice = decision(true, inConversation.output.at(-1)?.id ?? '')
+    const aside = client.conversations.items.create(conversation, { items: [twice] })
+    expect(await refusalOf(aside)).toMatchObject({ status: 400, param: 'items' })
+    for (const text of ['Six', 'Six again']) service.model.reply({ text })
+    const answers = await Promise.all(
+      [1, 2].map(async () =>
+        client.responses.create({ ...create, conversation, input: [twice, { role: 'user', content: 'Go on' }] }),
+      ),
+    )
+    const made = answers.flatMap(({ output }) => output.filter(({ type }) => type === 'mcp_call'))
+    expect(made).toHaveLength(1)
 
     const wrong = async (body: object) => {
       const { status, param } = await refusalOf(client.responses.create({ ...create, ...body }))

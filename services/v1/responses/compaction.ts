@@ -1,5 +1,6 @@
+import { resultsOfCalls } from '../../../domain/call-results.ts'
 import type { Message } from '../../../domain/messages.ts'
-import type { InputEntry } from './find-items.ts'
+import { type InputEntry, isSummary } from './find-items.ts'
 import type { NewResponse, RequestedTools } from './new-response.ts'
 
 const prompt = [
@@ -50,9 +51,30 @@ export function summaryRequest(
   }
 }
 
-/** Without the message that asks for the summary. */
-export function summarisedOf(input: Message[]): Message[] {
-  return input.slice(0, -1)
+/** What people have said, of the input of a run that summarises: the new summary stands for earlier ones. */
+export function saidIn(input: Message[]): Message[] {
+  return input.slice(0, -1).filter((message) => message.type === 'HumanMessage' && !isSummary(message))
+}
+
+/** The input that is answered with the summary of a response before it: a result stays beside its call. */
+export function inputAfterSummary(earlier: Message[], input: InputEntry[]): InputEntry[] {
+  const open = input.some(isOfCall) ? openCalls(earlier) : undefined
+  return open === undefined ? input : [{ message: open }, ...input]
+}
+
+/** The newest answer, with those of its calls that have no result. */
+function openCalls(messages: Message[]): Message | undefined {
+  const answer = messages.findLast((message) => message.type === 'AIMessage')
+  const results = answer && resultsOfCalls(messages).get(answer.data.id)
+  const open = answer?.data.tool_calls?.filter((_call, index) => results?.[index] === undefined) ?? []
+  return answer === undefined || open.length === 0
+    ? undefined
+    : { type: 'AIMessage', data: { ...answer.data, id: '', tool_calls: open } }
+}
+
+function isOfCall(entry: InputEntry): boolean {
+  if ('decides' in entry) return true
+  return 'parts' in entry ? entry.callId !== undefined : 'message' in entry && entry.message.type === 'ToolMessage'
 }
 
 /**
@@ -66,7 +88,9 @@ export function splitForSummary(entries: InputEntry[]): { before: InputEntry[]; 
 }
 
 function isQuestion(entry: InputEntry): boolean {
-  return 'parts' in entry || ('message' in entry && entry.message.type === 'HumanMessage')
+  return (
+    ('parts' in entry && entry.callId === undefined) || ('message' in entry && entry.message.type === 'HumanMessage')
+  )
 }
 
 function isCall(entry: InputEntry): boolean {

@@ -75,7 +75,7 @@ export function createFindItems(deps: FindItemsDeps) {
           addAll(all.attachments, more.attachments)
         }
       }
-      return all
+      return { ...all, allowed: notMadeYet(all) }
     })
   }
 
@@ -157,11 +157,34 @@ export function createFindItems(deps: FindItemsDeps) {
 
 /** What was said before a summary took its place is said by nobody: it is told as something that the person brings. */
 export function summaryMessage(summary: string): Message {
-  return { type: 'HumanMessage', data: { id: '', content: `[Summary of the conversation so far]\n${summary}` } }
+  return { type: 'HumanMessage', data: { id: '', content: `${summaryHead}${summary}` } }
+}
+
+const summaryHead = '[Summary of the conversation so far]\n'
+
+export function isSummary({ data: { content } }: Message): boolean {
+  return content.startsWith(summaryHead)
 }
 
 function callsOf(message: Message): ToolCall[] {
   return message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []
+}
+
+/**
+ * Clients that keep the conversation send every decision again with each turn: a call was made before if the input has an
+ * answer after the decision, beside requests that it decides about, too.
+ */
+function notMadeYet({ input, allowed }: FoundItems): AllowedCall[] {
+  const refused = input.flatMap((message) =>
+    message.type === 'ToolMessage' && message.data.rejected === true ? [message.data.tool_call_id] : [],
+  )
+  const decided = new Set([...allowed.map(({ call }) => call.id), ...refused])
+  const lastAnswer = input.findLastIndex(
+    (message) =>
+      message.type === 'AIMessage' &&
+      (message.data.content !== '' || callsOf(message).some(({ id }) => !decided.has(id))),
+  )
+  return allowed.filter(({ index }) => index > lastAnswer)
 }
 
 function refusalOf(reason: string): string {

@@ -30,7 +30,7 @@ import { type Containers, containerLimits } from '../containers.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type PartSourcesDeps } from '../part-sources.ts'
-import { splitForSummary, summaryRequest } from './compaction.ts'
+import { inputAfterSummary, splitForSummary, summaryRequest } from './compaction.ts'
 import { createReadContext } from './context.ts'
 import { settingsOfServer } from './approvals.ts'
 import { createContinuedThread } from './continued-thread.ts'
@@ -174,7 +174,12 @@ export function createResponses(deps: ResponsesDeps) {
       ...(approvals.length === 0 ? {} : { approvals }),
       ...(found.allowed.length === 0
         ? {}
-        : { approved: found.allowed.map(({ call, requestId }): [string, string] => [call.id, requestId]) }),
+        : {
+            approved: found.allowed.map(({ requestId }, place): [string, string] => [
+              approvedCallId(runId, place),
+              requestId,
+            ]),
+          }),
       ...(asked.summary === undefined ? {} : { compaction: sealed.sealSummary(caller.projectId, asked.summary) }),
       ...(asked.tools.foundText === undefined ? {} : { found_json: asked.tools.foundText }),
       shown: { ...usedOf(settings), ...asked.shown },
@@ -195,7 +200,7 @@ export function createResponses(deps: ResponsesDeps) {
           listed.flatMap(({ settings }) => settings),
           runId,
         ),
-        ...allowedCalls(found.allowed, given),
+        ...allowedCalls(found.allowed, given, runId),
         ...codeOverride(asked.tools, container),
       },
       strategy: 'enqueue' as const,
@@ -336,10 +341,12 @@ export function createResponses(deps: ResponsesDeps) {
     ): Promise<{ request: NewResponse; rest: InputEntry[] } | undefined> {
       const limit = threshold ?? (await defaultThreshold(caller, asked.model))
       if ((await tokensOf(caller, asked, signal)) <= limit) return undefined
-      const { before, rest } =
-        asked.previousId === undefined ? splitForSummary(asked.input) : { before: [], rest: asked.input }
-      if (asked.previousId === undefined && before.length === 0) return undefined
-      return { request: summaryRequest(asked, { entries: before }), rest }
+      if (asked.previousId !== undefined) {
+        const rest = inputAfterSummary(await earlierOf(caller, asked), asked.input)
+        return { request: summaryRequest(asked, { entries: [] }), rest }
+      }
+      const { before, rest } = splitForSummary(asked.input)
+      return before.length === 0 ? undefined : { request: summaryRequest(asked, { entries: before }), rest }
     },
 
     /** The tools that the requests up to a response have found, as JSON text. */
@@ -410,9 +417,24 @@ function requireServer({ name }: ToolCall, servers: AskedServer[]): void {
   throw invalidInput(['body', 'tools'], `the MCP server of the call ${name}, which was allowed, must be among them`)
 }
 
-function allowedCalls(allowed: AllowedCall[], given: Message[]): Pick<RunOverrides, 'approved_calls_json'> {
-  const calls = allowed.map(({ call, index }): ApprovedCall => ({ call, decision: given[index]?.data.id ?? '' }))
+function allowedCalls(
+  allowed: AllowedCall[],
+  given: Message[],
+  runId: string,
+): Pick<RunOverrides, 'approved_calls_json'> {
+  const calls = allowed.map(({ call, index }, place): ApprovedCall => ({
+    call: { ...call, id: approvedCallId(runId, place) },
+    decision: given[index]?.data.id ?? '',
+  }))
   return calls.length === 0 ? {} : { approved_calls_json: JSON.stringify(calls) }
+}
+
+/**
+ * A call that was allowed has an id that no model has given: models number the calls of each answer anew, so that another
+ * call can have the id of the request.
+ */
+function approvedCallId(runId: string, place: number): string {
+  return `call_${runId}_${place}`
 }
 
 function ownSummary(text: string): Message {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { messagesFromJson } from '../../../../domain/messages.ts'
 import { Compaction, InputMessage } from '../../../../domain/responses/items.ts'
 import { compactionId, messageItemId, responseId } from '../../../../domain/responses/ids.ts'
-import { summarisedOf, summaryRequest } from '../../../../services/v1/responses/compaction.ts'
+import { saidIn, summaryRequest } from '../../../../services/v1/responses/compaction.ts'
 import { callerOf } from '../../../plugins/authentication.ts'
 import { logRun } from '../../../plugins/logging.ts'
 import { secondsOf } from '../../public/thread-shapes.ts'
@@ -59,7 +59,7 @@ export const v1CompactRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app,
       const asked = summaryRequest(whole, { entries: whole.input, instructions: instructions ?? undefined })
       const { summary, run } = await summarise({ responses, openStreams, request, reply }, caller, asked)
       logRun(reply, run)
-      const said = summarisedOf(messagesFromJson(run.input_json)).filter(({ type }) => type === 'HumanMessage')
+      const said = saidIn(messagesFromJson(run.input_json))
       return {
         id: responseId(run._id),
         object: 'response.compaction' as const,

@@ -39,7 +39,7 @@ function sinceSummary(entries: InputEntry[]): InputEntry[] {
 }
 
 function isSaid(entry: InputEntry): boolean {
-  if ('parts' in entry) return true
+  if ('parts' in entry) return entry.callId === undefined
   return 'message' in entry && (entry.message.type === 'HumanMessage' || entry.message.type === 'SystemMessage')
 }
 
