@@ -1,8 +1,18 @@
+import { attachmentLimits } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
 import { containerId } from '../../domain/container-ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+
+export const containerLimits = {
+  /** Of one user, at once. */
+  containers: 50,
+  files: 100,
+  fileBytes: attachmentLimits.user.bytes,
+  allBytes: 64 * 1024 * 1024,
+  minutes: 20,
+} as const
 
 /** A container whose session an execution continues. */
 export interface ContainerUse {

@@ -3,18 +3,23 @@ import { Readable } from 'node:stream'
 import type { AttachedPart } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { writtenTypeOf } from '../attachments/content-type.ts'
-import { storeAttachments } from '../attachments/store-attachments.ts'
+import type { NewAttachment } from '../attachments/receive-content.ts'
+import { storeAttachments, withAttachments } from '../attachments/store-attachments.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import { containerFileId } from '../../domain/container-ids.ts'
+import { containerLimits, useContainer } from './container-use.ts'
 import type { SessionFile } from './interpreter.ts'
 
 export interface KeepWrittenDeps {
-  collections: Pick<Collections, 'attachments'>
+  collections: Pick<Collections, 'attachments' | 'threads'>
   projectFiles: Pick<ProjectFiles, 'receive'>
 }
+
+type Written = NewAttachment & { is_written: true }
 
 interface Place {
   threadId: string
@@ -24,7 +29,10 @@ interface Place {
   keepsFiles: boolean
 }
 
-/** Stores what code has written with the thread, and wherever else its run wants it. */
+/**
+ * Stores what code has written with the thread, and wherever else its run wants it. Throws `not_found` if its container
+ * was deleted meanwhile.
+ */
 export async function keepWritten(
   deps: KeepWrittenDeps,
   caller: Caller,
@@ -32,7 +40,7 @@ export async function keepWritten(
   { threadId, container, keepsFiles }: Place,
 ): Promise<{ parts: AttachedPart[]; refused: string[] }> {
   const created_at = new Date()
-  const records = files.map(({ path, bytes }) => ({
+  const written = files.map(({ path, bytes }): Written => ({
     _id: newId(),
     name: path,
     content_type: writtenTypeOf(bytes),
@@ -41,13 +49,19 @@ export async function keepWritten(
     bytes,
     is_written: true,
   }))
-  await storeAttachments(deps.collections, { thread_id: threadId, user_id: caller.userId, created_at }, records)
+  const records = container === undefined ? written : await withRoom(deps.collections, container, written)
   if (container !== undefined) {
     const copies = records.map((record) => ({ ...record, _id: containerFileId(record._id) }))
-    await storeAttachments(deps.collections, { thread_id: container, user_id: caller.userId, created_at }, copies)
+    const place = { thread_id: container, user_id: caller.userId, created_at }
+    // Either the deletion of the container sees the copies, or they see it.
+    const work = () => useContainer(deps.collections, caller, container)
+    await withAttachments(deps.collections, place, { given: copies, work })
   }
+  await storeAttachments(deps.collections, { thread_id: threadId, user_id: caller.userId, created_at }, records)
   const parts: AttachedPart[] = []
-  const refused: string[] = []
+  const refused = written
+    .filter((record) => !records.includes(record))
+    .map(({ name }) => `${name}: the container has no room for it`)
   for (const { _id, name, content_type: contentType, size, bytes } of records) {
     const fileId = keepsFiles ? await fileOf(deps, caller, { path: name, bytes }) : undefined
     if (fileId instanceof AppError) refused.push(`${name}: ${fileId.message}`)
@@ -61,6 +75,33 @@ export async function keepWritten(
     parts.push(contentType.startsWith('image/') ? { type: 'image', ...part } : { type: 'file', ...part })
   }
   return { parts, refused }
+}
+
+/** The files for which a container has room. If it is full, what code has written to the same paths before goes first. */
+async function withRoom(
+  { attachments }: Pick<Collections, 'attachments'>,
+  container: string,
+  written: Written[],
+): Promise<Written[]> {
+  let there = await attachments
+    .find({ thread_id: container }, { name: 1, size: 1, is_written: 1 })
+    .lean<Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'is_written'>[]>()
+  const fitting = () => {
+    let files = containerLimits.files - there.length
+    let bytes = containerLimits.allBytes - there.reduce((sum, { size }) => sum + size, 0)
+    return written.filter(({ size }) => {
+      if (files < 1 || size > bytes) return false
+      files -= 1
+      bytes -= size
+      return true
+    })
+  }
+  if (fitting().length === written.length) return written
+  const paths = new Set(written.map(({ name }) => name))
+  const older = there.filter(({ name, is_written }) => is_written === true && paths.has(name))
+  await attachments.deleteMany({ thread_id: container, _id: { $in: older.map(({ _id }) => _id) } })
+  there = there.filter((one) => !older.includes(one))
+  return fitting()
 }
 
 /** The id of a file of the project with these bytes, or why there is none. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { bytesWithin } from '../../domain/bytes-within.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { containerFileId, containerId, storedFileIds, threadOfContainer } from '../../domain/container-ids.ts'
-import { attachmentLimits } from '../../domain/content-parts.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -11,7 +10,8 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import { writtenTypeOf } from '../attachments/content-type.ts'
 import { openAttachment } from '../attachments/open-attachment.ts'
 import { withAttachments } from '../attachments/store-attachments.ts'
-import { useContainer } from '../code/container-use.ts'
+import { containerLimits, useContainer } from '../code/container-use.ts'
+import { newSessionFiles } from '../code/session-files.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
@@ -26,7 +26,7 @@ import type { RunInTransaction } from '../transactions.ts'
 interface ContainersDeps {
   collections: Pick<Collections, 'threads' | 'attachments' | 'users' | 'projects'>
   transaction: RunInTransaction
-  files: Pick<ProjectFiles, 'content'>
+  files: Pick<ProjectFiles, 'find' | 'content'>
   storageQuota: Pick<StorageQuota, 'requireRoom'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
 }
@@ -38,14 +38,7 @@ export interface NewContainer {
   fileIds: string[]
 }
 
-export const containerLimits = {
-  /** Of one user, at once. */
-  containers: 50,
-  files: 100,
-  fileBytes: attachmentLimits.user.bytes,
-  allBytes: 64 * 1024 * 1024,
-  minutes: 20,
-} as const
+export { containerLimits }
 
 /** A container of a caller: one that was made by itself, or the session of a thread. */
 export interface Container {
@@ -123,6 +116,10 @@ export function createContainers(deps: ContainersDeps) {
             `the files of a container have at most ${containerLimits.allBytes} bytes`,
             'too_large',
           )
+        // Either the deletion of the thread sees the files, or they see it.
+        const owner = { userId: thread.user_id, projectId: thread.project_id }
+        if ((await threads.exists(ownOf(owner, thread._id))) === null)
+          throw new AppError('not_found', 'The container was deleted.')
       },
     })
   }
@@ -141,6 +138,13 @@ export function createContainers(deps: ContainersDeps) {
     use,
     ofThread: (caller: Caller, threadId: string) => find(caller, containerId(threadId)),
     copiesOf,
+
+    /** Copies of the files of a thread's session, for that of another thread. */
+    async copiesOfSession(caller: Caller, threadId: string): Promise<AttachmentOfFile[]> {
+      const sources = { threads: [threadId], projectFiles: [] }
+      const files = await newSessionFiles({ collections, projectFiles: deps.files }, caller, sources, () => false)
+      return files.map(({ path, bytes }) => fileRecord(path, bytes))
+    },
 
     async create(
       caller: Caller,

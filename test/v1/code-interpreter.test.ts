@@ -207,6 +207,17 @@ describe('code_interpreter of the responses interface', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b))
     expect(order[0]).toBeGreaterThan(0)
     expect(await client.containers.files.list(container)).toMatchObject({ data: { length: 3 } })
+    // Another response that names its session has its files.
+    script('print(open("table.txt").read())', 'Read.')
+    const elsewhere = await client.responses.create({
+      model,
+      input: 'Read it',
+      tools: [{ type: 'code_interpreter', container }],
+      include: ['code_interpreter_call.outputs'],
+    })
+    expect(elsewhere.output[0]).toMatchObject({
+      outputs: [{ type: 'logs', logs: expect.stringContaining('a,b\n1,2') }],
+    })
     const items = await client.responses.inputItems.list(first.id)
     expect(items.data).toMatchObject([{ type: 'message' }])
     // Items that were answered can be sent again.
@@ -277,6 +288,18 @@ describe('containers', () => {
     expect(written).toMatchObject({ source: 'assistant', bytes: 1 })
     expect((await client.containers.list({ name: 'Box' })).data).toMatchObject([{ id: made.id }])
     expect((await client.containers.list({ name: 'Other' })).data).toEqual([])
+    // What code writes has no more room than what is uploaded; a new version takes the place of the one before.
+    const { attachments } = service.collections
+    const ofContainer = { thread_id: made.id.slice('cntr_'.length) }
+    const [stored] = await attachments.find({ ...ofContainer, name: 'a.txt' }).lean()
+    await attachments.insertMany(
+      Array.from({ length: 97 }, (_, place) => ({ ...stored, _id: `cfile_${made.id}-${place}`, name: `${place}` })),
+    )
+    script('for name in "cd": open(f"{name}.txt", "w").write("new")', 'Written.')
+    const full = await client.responses.create({ model, input: 'Write', tools, include })
+    expect(JSON.stringify(full.output[0])).toContain('[Not kept: d.txt: the container has no room for it]')
+    expect(await attachments.countDocuments(ofContainer)).toBe(100)
+    expect(await attachments.countDocuments({ ...ofContainer, name: 'c.txt', size: 3 })).toBe(1)
     // It is in no list of threads.
     await client.containers.delete(made.id)
     expect(await refusalOf(client.containers.retrieve(made.id))).toMatchObject({ status: 404 })

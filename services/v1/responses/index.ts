@@ -58,7 +58,7 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   vectorStores: Pick<VectorStores, 'find'>
   /** What an MCP server offers. */
   offeredBy: Tools['offeredBy']
-  containers: Pick<Containers, 'use' | 'copiesOf'>
+  containers: Pick<Containers, 'use' | 'copiesOf' | 'copiesOfSession'>
   /** Whether code is executed here. */
   canExecute: boolean
   /** Whether a search service is configured. */
@@ -144,8 +144,10 @@ export function createResponses(deps: ResponsesDeps) {
     if (leftOut !== undefined) refuseDemanded(asked)
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const listed = await listServers(asked.tools.servers)
-    const { container, files } = await sessionOf(caller, asked.tools)
+    const { container, session, files: named } = await sessionOf(caller, asked.tools)
     const { thread, earlier } = await placeOf(caller, asked, runId)
+    const isElsewhere = session !== undefined && session !== thread?._id
+    const files = isElsewhere ? [...named, ...(await deps.containers.copiesOfSession(caller, session))] : named
     const context = earlier.input
     const found = await findItems(caller, asked.input, context)
     const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
@@ -209,19 +211,25 @@ export function createResponses(deps: ResponsesDeps) {
     }
   }
 
-  /** Where the request wants code to be executed, with its files. */
-  async function sessionOf(caller: Caller, { code }: RequestedTools) {
-    if (code === undefined) return { container: undefined, files: [] }
+  /**
+   * Where the request wants code to be executed, with its files. `session`: it names that of another response, which
+   * goes on only in the thread of that one; another thread has copies of the files.
+   */
+  async function sessionOf(
+    caller: Caller,
+    { code }: RequestedTools,
+  ): Promise<{ container?: string; session?: string; files: NewAttachment[] }> {
+    if (code === undefined) return { files: [] }
     const { container: id, fileIds, loc } = code
     if (!deps.canExecute)
       throw invalidInput([...loc, 'type'], 'code_interpreter is not available here: no code is executed', 'unsupported')
     const files = await deps.containers.copiesOf(caller, fileIds, [...loc, 'container', 'file_ids'])
-    if (id === undefined) return { container: undefined, files }
+    if (id === undefined) return { files }
     const { thread } = await deps.containers.use(caller, id).catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'not_found')) throw error
       throw invalidInput([...loc, 'container'], error.message, 'not_found')
     })
-    return { container: thread._id, files }
+    return { ...(thread.container === undefined ? { session: thread._id } : { container: thread._id }), files }
   }
 
   /** Those of the files that the thread does not have: clients name them with each request. */
