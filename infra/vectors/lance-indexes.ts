@@ -8,8 +8,8 @@ import { createTextIndex, dimensionsOf, textIndexName, unavailable, vectorIndexN
 /** Below this number of rows, an exact search is fast enough, and an index would only lose precision. */
 const vectorIndexRows = 20_000
 /**
- * Rows outside the text index are searched one by one: this many double the time of a search. A tenth of the rows is
- * merged in any case: the frequencies of words, by which chunks are compared, are those of the rows inside.
+ * Rows outside the text index are searched one by one: this many double the time of a search. Of a small table,
+ * a tenth of the rows is merged too: the frequencies of words, by which chunks are compared, are those of the rows inside.
  */
 const unindexedRows = 4000
 const manyFragments = 50
@@ -112,7 +112,10 @@ async function dueWork(table: Table) {
     unindexed,
     dimensions,
     textIndex: !names.includes(textIndexName),
-    merging: unindexed >= unindexedRows || unindexed * 10 > rows || numFragments >= manyFragments,
+    merging:
+      unindexed >= unindexedRows ||
+      (rows < 2 * unindexedRows && unindexed * 10 > rows) ||
+      numFragments >= manyFragments,
     // Without a model all vectors are alike.
     vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows && dimensions > 1,
   }

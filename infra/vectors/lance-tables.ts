@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { type Connection, Index, Session, type Table, connect as connectLance } from '@lancedb/lancedb'
 import { addAll } from '../../domain/add-all.ts'
@@ -6,6 +7,9 @@ import { spaceOwner, vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type LanceBucket, requireConditionalWrites } from './lance-bucket.ts'
 import { createTableMaker } from './lance-creation.ts'
 import type { LanceRow } from './lance-rows.ts'
+
+/** A merge of a table takes a second. */
+const dropAttempts = 8
 
 /** By default the caches may use seven gigabytes, and a large upload was seen to fill them. */
 const indexCacheBytes = 64n * 1024n * 1024n
@@ -62,10 +66,15 @@ export function createLanceTables(uri: string, options: LanceOptions = {}) {
     },
 
     async drop(space: string): Promise<void> {
-      try {
-        await database.using((db) => db.dropTable(tableName(space)))
-      } catch (error) {
-        if (!isMissing(error)) throw unavailable(error)
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await database.using((db) => db.dropTable(tableName(space)))
+          break
+        } catch (error) {
+          if (isMissing(error)) break
+          if (!isBeingWritten(error) || attempt === dropAttempts) throw unavailable(error)
+          await sleep(attempt * 50)
+        }
       }
       await removeUnfinished(tableName(space))
     },
@@ -242,6 +251,11 @@ export async function answered<T>(reading: Promise<T>): Promise<T> {
   } catch (error) {
     throw unavailable(error)
   }
+}
+
+/** Another process that builds an index of the table has written a file while its folder was removed. */
+function isBeingWritten(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Directory not empty')
 }
 
 function isMissing(error: unknown): boolean {
