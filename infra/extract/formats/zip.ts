@@ -12,14 +12,14 @@ export async function* readZip(content: Content, inner: InnerFiles): AsyncGenera
   if (!inner.canGoDeeper) throw new UnreadableFile('unsupported', 'This archive is packed too deeply in others.')
   const archive = await openArchive(content)
   let found = false
-  let failed: unknown
+  let failed: Error | undefined
   const unpack = async (name: string): Promise<Buffer> => {
     try {
       const bytes = await bytesOf(archive, name)
       found = true
       return bytes
     } catch (error) {
-      failed ??= error
+      failed ??= error instanceof Error ? error : new Error(String(error))
       throw error
     }
   }
