@@ -8,8 +8,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  chmodSync,
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -61,7 +62,25 @@ function neededBy(script) {
 
 /** The Node that called us when it is new enough, else one of our own. */
 function nodeToRun() {
-  return isNewEnough(process.versions.node) ? process.execPath : cachedNode()
+  return isNewEnough(process.versions.node) ? process.execPath : besidePackages(cachedNode())
+}
+
+/**
+ * The same Node in node_modules: readers of files run under user ids of their own, which can start what lies in the
+ * checkout, but may not pass through the home of the user who has the cache.
+ */
+function besidePackages(node) {
+  const own = path.join(modules, `.node-${nodeVersion}`, 'bin', 'node')
+  if (works(own)) return own
+  mkdirSync(path.dirname(own), { recursive: true })
+  rmSync(own, { force: true })
+  try {
+    linkSync(node, own)
+  } catch {
+    // Another file system.
+    copyFileSync(node, own)
+  }
+  return own
 }
 
 function isNewEnough(version) {
@@ -92,8 +111,6 @@ function cachedNode() {
   say(`fetching Node ${nodeVersion} (this one is ${process.versions.node})`)
   mkdirSync(cacheDir(), { recursive: true })
   const fresh = mkdtempSync(`${folder}-`)
-  // Readers of files run under user ids of their own, which start this program too.
-  chmodSync(fresh, 0o755)
   fetchNode(fresh)
   if (!works(node)) rmSync(folder, { recursive: true, force: true })
   // Another process may have been faster; then its copy stays.
@@ -233,7 +250,7 @@ function linkNode(node) {
   if (isNewEnough(process.versions.node)) return
   mkdirSync(path.dirname(link), { recursive: true })
   rmSync(link, { force: true })
-  symlinkSync(node, link)
+  symlinkSync(besidePackages(node), link)
 }
 
 /** Halves what is installed. A failure costs space only. */
