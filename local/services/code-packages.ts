@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { cp, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { waysByCache } from './cache.ts'
 import { unpackWheels } from './python-wheels.ts'
 import { type Log, firstThatWorks } from './ways.ts'
 
-const requirements = path.join(import.meta.dirname, '../../infra/python/requirements.txt')
+const root = path.join(import.meta.dirname, '../..')
+const requirements = path.join(root, 'infra/python/requirements.txt')
 
-/** The folder of packages for the code of models, from the cache or from the registry of Python packages. */
-export function prepareCodePackages(log: Log) {
+/**
+ * The folder of packages for the code of models, from the cache or from the registry of Python packages. It lies in the
+ * checkout: code runs under a user id of its own, which may not pass through the home of the user who has the cache.
+ */
+export async function prepareCodePackages(log: Log) {
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12)
   const packages = (folder: string) => path.join(folder, 'packages')
   const install = (folder: string) => {
@@ -16,5 +21,20 @@ export function prepareCodePackages(log: Log) {
     return unpackWheels(requirements, packages(folder), [])
   }
   const ways = waysByCache(`code-packages-${digest}`, log, packages, [{ name: 'PyPI', install }])
-  return firstThatWorks('Python packages for code', 'CODE_PACKAGES', ways)
+  const { value, source } = await firstThatWorks('Python packages for code', 'CODE_PACKAGES', ways)
+  const own = path.join(root, '.cache', `code-packages-${digest}`)
+  if (!existsSync(own)) await copyTo(value, own)
+  return { value: own, source }
+}
+
+async function copyTo(from: string, to: string): Promise<void> {
+  const fresh = `${to}.${process.pid}`
+  await cp(from, fresh, { recursive: true })
+  try {
+    await rename(fresh, to)
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    // Another process was faster.
+    if (!existsSync(to)) throw error
+  }
 }
