@@ -162,7 +162,7 @@ it('the packages that npm start brings work', async () => {
   expect(describePython(packages)).toContain('openpyxl')
   const start = () => startPythonProcess({ ...limits, cpuSeconds: 60 }, packages)
   const equipped = createCodeSessions({ processes: 1, description: '', start })
-  const { output, files } = await session(equipped).run(
+  const { output, files, error } = await session(equipped).run(
     [
       'import dateutil.parser, networkx, openpyxl, pygal, pypdf, sympy, tabulate, xlsxwriter',
       'book = openpyxl.Workbook()',
@@ -171,11 +171,12 @@ it('the packages that npm start brings work', async () => {
       'bars = pygal.Bar()',
       'bars.add("Fees", [48, 50])',
       'bars.render_to_file("fees.svg")',
-      'print(sympy.integrate("2*x", "x"), dateutil.parser.parse("28 Nov 2026").date())',
+      'print(sympy.integrate(2 * sympy.Symbol("x"), sympy.Symbol("x")), dateutil.parser.parse("28 Nov 2026").date())',
       'print(openpyxl.load_workbook("fees.xlsx").active["B1"].value, networkx.path_graph(3).number_of_edges())',
     ].join('\n'),
   )
   await equipped.close()
+  expect(error).toBeUndefined()
   expect(output).toBe('x**2 2026-11-28\n48 2\n')
   expect(files.map(({ path }) => path)).toEqual(['fees.svg', 'fees.xlsx'])
 })
