@@ -43,7 +43,7 @@ describe('control of runs', () => {
         talk.client.fetch('POST', '/runs/', talk.payload('me', { multitask_strategy: 'reject' })),
       ),
     )
-    expect(answers.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(7)
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array(7).fill(409)])
     gate.resolve()
     const accepted: any = await answers.find(({ status }) => status === 200)?.json()
     expect((await talk.join(accepted.run_id)).end).toBe('end')
