@@ -25,6 +25,17 @@ export function readUsage(value: unknown): Usage | undefined {
     tokensAt(objectAt(usage['completion_tokens_details'], 'usage.completion_tokens_details'), 'reasoning_tokens'),
     tokensAt(usage, 'reasoning_tokens'),
   )
+  return usageOf({ prompt, completion, cached, reasoning })
+}
+
+/** The tokens of an answer. `cached` are among those of the prompt, `reasoning` among those of the completion. */
+export function usageOf(counts: {
+  prompt: number
+  completion: number
+  cached: number | undefined
+  reasoning: number | undefined
+}): Usage {
+  const { prompt, completion, cached, reasoning } = counts
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -35,11 +46,15 @@ export function readUsage(value: unknown): Usage | undefined {
 }
 
 /** Some servers send fractions, and some a negative number for "unknown". */
+export function countOf(value: number): number | undefined {
+  return value >= 0 && value <= maxTokens ? Math.round(value) : undefined
+}
+
 function tokensAt(from: JsonObject | undefined, name: string): number | undefined {
   const value = from?.[name]
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number') throw invalid(`usage.${name} must be an integer from 0 to ${maxTokens}`)
-  return value >= 0 && value <= maxTokens ? Math.round(value) : undefined
+  return countOf(value)
 }
 
 function firstOf(...counts: (number | undefined)[]): number | undefined {

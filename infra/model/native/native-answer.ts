@@ -6,6 +6,7 @@ import { createByteCount, maxArgumentsBytes, maxIdLength, maxNameLength } from '
 import { invalid, stringAt, tooLong } from '../foreign-values.ts'
 import { createSources } from '../sources.ts'
 import { createAnswerPieces } from './answer-pieces.ts'
+import { countOf, usageOf } from '../answer-usage.ts'
 
 interface Call {
   index: number
@@ -83,7 +84,7 @@ export function createNativeAnswer({ names, addSources, argumentsText }: NativeA
     const { unified, raw } = finishReason
     // The packages end each stream with this part; without a reason the provider did not end it.
     finished = unified !== 'interrupted' && unified !== 'error' && (unified !== 'other' || raw !== undefined)
-    const counted = usageOf(usage)
+    const counted = readUsage(usage)
     const cut = unified === 'length' || unified === 'content-filter' ? unified : undefined
     return [
       ...(cut === undefined
@@ -123,23 +124,12 @@ function idOf(part: LanguageModelV4StreamPart): string | undefined {
   return 'id' in part && typeof part.id === 'string' ? part.id : undefined
 }
 
-const maxTokens = 1_000_000_000
-
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+function readUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   const prompt = tokensOf(inputTokens.total)
   const completion = tokensOf(outputTokens.total)
   if (prompt === undefined || completion === undefined) return undefined
-  const cached = tokensOf(inputTokens.cacheRead)
-  const reasoning = tokensOf(outputTokens.reasoning)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    ...(cached ? { cached_tokens: Math.min(cached, prompt) } : {}),
-    ...(reasoning ? { reasoning_tokens: Math.min(reasoning, completion) } : {}),
-  }
+  const [cached, reasoning] = [tokensOf(inputTokens.cacheRead), tokensOf(outputTokens.reasoning)]
+  return usageOf({ prompt, completion, cached, reasoning })
 }
 
-function tokensOf(value: number | undefined): number | undefined {
-  return value !== undefined && value >= 0 && value <= maxTokens ? Math.round(value) : undefined
-}
+const tokensOf = (value: number | undefined) => (value === undefined ? undefined : countOf(value))
