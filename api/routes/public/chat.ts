@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { type ChatHost, answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
@@ -7,6 +6,7 @@ import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
 import { functionsOf, toolOverridesOf, usesOldNames } from './client-tools.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
+import { completionOrChunks } from './completion-response.ts'
 import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
@@ -21,13 +21,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         headers: TokenHeader,
         body: ChatCompletionRequest,
         response: {
-          200: {
-            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
-            content: {
-              'application/json': { schema: ChatCompletion },
-              'text/event-stream': { schema: Type.String() },
-            },
-          },
+          200: completionOrChunks(ChatCompletion),
           ...compatRefusals,
         },
       },

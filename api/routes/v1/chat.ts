@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { tagsOf } from '../../../services/v1/stored-completions.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
-import { type AskedChat, type ChatHost, answerChat } from '../public/answer-chat.ts'
+import { type AskedChat, answerChat } from '../public/answer-chat.ts'
 import { ChatCompletion } from '../public/chat-schemas.ts'
 import { messagesOfChat } from '../public/client-messages.ts'
+import { completionOrChunks } from '../public/completion-response.ts'
 import { functionsOf, toolOverridesOf, usesOldNames } from '../public/client-tools.ts'
 import { accountCallerOf, overridesOf } from '../public/model-parameters.ts'
 import { refuseUnmetChat } from '../public/unmet-demands.ts'
+import { chatHostOf } from './chat-host.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
 
@@ -29,13 +30,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         ),
         body: V1ChatRequest,
         response: {
-          200: {
-            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
-            content: {
-              'application/json': { schema: ChatCompletion },
-              'text/event-stream': { schema: Type.String() },
-            },
-          },
+          200: completionOrChunks(ChatCompletion),
           ...v1Refusals(402, 404, 409, 413, 429, 499, 500, 502, 503, 504),
         },
       },
@@ -50,16 +45,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
       const isStored = body.store ?? false
       const ownTools = chat.clientToolsOf(answering.assistant)
       const metadata = body.metadata ?? undefined
-      const host: ChatHost = {
-        assistant: answering.assistant,
-        draft: () => chat.draft(caller, answering, { isStored }),
-        input: (given, loc) => chat.input(caller, given, loc),
-        start: chat.start,
-        reserve: chat.reserve,
-        find: (id) => chat.find(caller, id),
-        follow: chat.follow,
-        forget: chat.forget,
-      }
+      const host = chatHostOf(chat, caller, answering, { isStored })
       const asked: AskedChat = {
         model: body.model,
         messages,

@@ -4,6 +4,7 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { nullable } from '../schemas.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerChat } from '../public/answer-chat.ts'
+import { completionOrChunks } from '../public/completion-response.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
 import {
   TextCompletion,
@@ -12,6 +13,7 @@ import {
   textCompletionMembers,
   textCompletionOf,
 } from '../public/text-completion.ts'
+import { chatHostOf } from './chat-host.ts'
 import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
 
 const V1CompletionRequest = strict(
@@ -41,13 +43,7 @@ export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (a
         ),
         body: V1CompletionRequest,
         response: {
-          200: {
-            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
-            content: {
-              'application/json': { schema: TextCompletion },
-              'text/event-stream': { schema: Type.String() },
-            },
-          },
+          200: completionOrChunks(TextCompletion),
           ...v1Refusals(402, 404, 409, 413, 429, 499, 500, 502, 503, 504),
         },
       },
@@ -59,16 +55,7 @@ export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (a
       const answering = await chat.answering(caller, body.model)
       const answer = await answerChat(
         { request, reply, openStreams },
-        {
-          assistant: answering.assistant,
-          draft: () => chat.draft(caller, answering, { isStored: false }),
-          input: (given, loc) => chat.input(caller, given, loc),
-          start: chat.start,
-          reserve: chat.reserve,
-          find: (id) => chat.find(caller, id),
-          follow: chat.follow,
-          forget: chat.forget,
-        },
+        chatHostOf(chat, caller, answering, { isStored: false }),
         {
           ...asked,
           model: body.model,
