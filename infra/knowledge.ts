@@ -27,10 +27,7 @@ export function createKnowledge(
   return {
     /** Undefined if none is configured. */
     objects,
-    blobs: createBlobStore(connection, {
-      objects: objects && createObjectPlace(objects),
-      writeTo: settings.blobsWriteTo,
-    }),
+    blobs: createBlobStore(connection, objects && createObjectPlace(objects)),
     vectors,
     /** Undefined if files cannot be searched, because no model is configured. */
     embedder,

@@ -23,13 +23,9 @@ export interface BlobDocument {
   parts?: ObjectId[]
   /** The name of the place with the bytes; missing: the database. */
   store?: string
-  /** A move is under way or was interrupted: there may be bytes here, too. */
-  also_in?: string
 }
 
 const blobsAtOnce = 200
-/** More than a move changes the document of one blob. */
-const removalRounds = 5
 
 export function collectionsOf(connection: mongoose.Connection) {
   const { db } = connection
@@ -45,27 +41,19 @@ export async function makeBlobIndexes(connection: mongoose.Connection): Promise<
   await pieces.createIndex({ files_id: 1, n: 1 }, { unique: true })
 }
 
-interface BlobStoreOptions {
-  /** Where bytes may be besides the database. */
-  objects?: BlobPlace | undefined
-  /** Where new bytes go. */
-  writeTo?: 'database' | 'objects'
-}
-
 /**
- * Uploaded bytes: a document for each blob, as GridFS has it, and the bytes in GridFS's pieces or in an object store.
+ * Uploaded bytes: a document for each blob, as GridFS has it, and the bytes in an object store if there is one, else in
+ * GridFS's pieces. What was stored before the settings named an object store stays where it is.
+ *
  * Not with the driver's own writer: that writes the document last, so that an interrupted write leaves pieces without
  * an owner.
  */
-export function createBlobStore(
-  connection: mongoose.Connection,
-  { objects, writeTo = 'objects' }: BlobStoreOptions = {},
-): BlobStore {
+export function createBlobStore(connection: mongoose.Connection, objects?: BlobPlace): BlobStore {
   const collections = collectionsOf(connection)
   const { blobs, pieces } = collections
   const database = createPiecePlace(pieces)
   const places = { database, objects }
-  const target = writeTo === 'objects' && objects !== undefined ? objects : database
+  const target = objects ?? database
   const buffers = createPieceBuffers(target.pieceBytes)
   const all = { ...collections, places }
 
@@ -159,8 +147,7 @@ async function* withoutDocument<B extends { id: string }>(
 }
 
 /**
- * Bytes that no document names: of earlier versions, or of an upload that ended after the deletion of its file. An
- * object gets a document, so that it is deleted as every other blob is, by its owner or its id.
+ * Bytes that no document names: of an upload that ended after the deletion of its file. An object gets a document, so that it is deleted as every other blob is, by its owner or its id.
  */
 async function* remains(all: Places, time: Date): AsyncGenerator<string> {
   for (const place of [all.places.database, all.places.objects]) {
@@ -190,56 +177,41 @@ function newDocument({ id, owner }: PlacedBlob, place: BlobPlace | undefined): O
 }
 
 /** The place that a document names; throws `unavailable` for one that the settings do not name. */
-export function placeOf({ database, objects }: Places['places'], store = databaseName): BlobPlace {
+function placeOf({ database, objects }: Places['places'], store = databaseName): BlobPlace {
   if (store === database.name) return database
   if (store === objects?.name) return objects
   throw new AppError('unavailable', 'This file is in an object store that BLOBS_URL does not name.')
 }
 
-type FoundBlob = Pick<BlobDocument, '_id' | 'length' | 'metadata' | 'store' | 'also_in'>
+type FoundBlob = Pick<BlobDocument, '_id' | 'length' | 'metadata' | 'store'>
 
 /**
- * Bytes are deleted first, so that the document names the owner as long as there are any. A blob that a move changed
- * meanwhile is removed once more, from where it is now. `cleared`: an owner whose objects are gone already.
+ * Bytes are deleted first, so that the document names the owner as long as there are any. `cleared`: an owner whose
+ * objects are gone already.
  */
 async function remove(all: Places, ids: ObjectId[], cleared?: string): Promise<void> {
   const { blobs, pieces, places } = all
-  const members = { parts: 1, length: 1, store: 1, also_in: 1, metadata: 1 } as const
-  for (let round = 0; round < removalRounds; round++) {
-    const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
-    for (const { _id, parts } of found) {
-      if (parts === undefined) continue
-      const own = await blobs
-        .find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } })
-        .toArray()
-      await remove(
-        all,
-        own.map((part) => part._id),
-        cleared,
-      )
-    }
-    await removeObjects(places, found, cleared)
-    await pieces.deleteMany({ files_id: { $in: ids } })
-    if (found.length === 0) return
-    const { deletedCount } = await blobs.bulkWrite(found.map((blob) => ({ deleteOne: { filter: asSeen(blob) } })))
-    if (deletedCount === found.length) return
+  const members = { parts: 1, length: 1, store: 1, metadata: 1 } as const
+  const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
+  for (const { _id, parts } of found) {
+    if (parts === undefined) continue
+    const own = await blobs.find({ _id: { $in: parts }, 'metadata.part_of': _id }, { projection: { _id: 1 } }).toArray()
+    await remove(
+      all,
+      own.map((part) => part._id),
+      cleared,
+    )
   }
-  throw new AppError('unavailable', 'The file is being moved. Try again.')
+  await removeObjects(places, found, cleared)
+  await pieces.deleteMany({ files_id: { $in: ids } })
+  await blobs.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } })
 }
-
-const asSeen = ({ _id, store, also_in }: FoundBlob) => ({
-  _id,
-  store: store ?? { $exists: false },
-  also_in: also_in ?? { $exists: false },
-})
 
 async function removeObjects(places: Places['places'], found: FoundBlob[], cleared?: string): Promise<void> {
   const left = found.filter((blob) => {
-    const named = [placeOf(places, blob.store), placeOf(places, blob.also_in)]
-    const isInObjects = named.some((place) => place === places.objects)
-    // Some stores list unfinished uploads only for a whole key: those of uploads and of moves.
-    const isWhole = blob.length !== undefined && blob.also_in === undefined
-    return isInObjects && !(isWhole && placed(blob).owner === cleared)
+    // Some stores list unfinished uploads only for a whole key.
+    const isWhole = blob.length !== undefined
+    return placeOf(places, blob.store) === places.objects && !(isWhole && placed(blob).owner === cleared)
   })
   await places.objects?.remove(left.map(placed))
 }
@@ -313,27 +285,11 @@ async function unjoin({ blobs }: Blobs, id: ObjectId): Promise<void> {
   await blobs.deleteOne({ _id: id })
 }
 
-/** When bytes are missing, they may have been moved meanwhile: then the rest is read from where they are now. */
 async function* bytesOf(all: Places, blobId: string): AsyncGenerator<Uint8Array> {
   const members = { length: 1, chunkSize: 1, parts: 1, store: 1, metadata: 1 } as const
-  const find = () => all.blobs.findOne({ _id: new ObjectId(blobId) }, { projection: members })
-  let at = 0
-  for (let blob = await find(); ;) {
-    if (blob?.length === undefined) throw missingBytes(blobId)
-    const { length, chunkSize, store, parts } = blob
-    if (parts !== undefined) {
-      for (const part of parts) yield* bytesOf(all, part.toHexString())
-      return
-    }
-    try {
-      for await (const bytes of placeOf(all.places, store).read(placed(blob), { length, from: at, chunkSize })) {
-        at += bytes.length
-        yield bytes
-      }
-      return
-    } catch (error) {
-      blob = await find()
-      if (blob === null || blob.store === store) throw error
-    }
-  }
+  const blob = await all.blobs.findOne({ _id: new ObjectId(blobId) }, { projection: members })
+  if (blob?.length === undefined) throw missingBytes(blobId)
+  const { length, chunkSize, store, parts } = blob
+  if (parts === undefined) yield* placeOf(all.places, store).read(placed(blob), { length, from: 0, chunkSize })
+  else for (const part of parts) yield* bytesOf(all, part.toHexString())
 }

@@ -42,9 +42,6 @@ export const storeSettings = {
   }),
   s3AccessKeyId: credential('S3_ACCESS_KEY_ID', 'Name of the key of the buckets of BLOBS_URL and LANCEDB_URI.'),
   s3SecretAccessKey: credential('S3_SECRET_ACCESS_KEY', 'That key.'),
-  blobsWriteTo: oneOf('BLOBS_WRITE_TO', ['objects', 'database'], 'Where new files go if BLOBS_URL is set.', {
-    default: 'objects',
-  }),
 }
 
 export const temporalSettings = {

@@ -3,9 +3,10 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BlobPlace, PlacedBlob } from '../../infra/mongo/blob-bytes.ts'
+import { countIncompleteBlobs } from '../../infra/backup/incomplete-blobs.ts'
+import type { BlobPlace } from '../../infra/mongo/blob-bytes.ts'
 import { createBlobStore } from '../../infra/mongo/blob-store.ts'
-import { moveBlobs } from '../../infra/mongo/move-blobs.ts'
+import { missingBytes } from '../../infra/mongo/piece-place.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -98,52 +99,35 @@ describe('the bytes of uploaded files', () => {
     expect(await Array.fromAsync(blobs().listBefore(new Date(Date.now() - 3_600_000)))).toEqual([])
   })
 
-  it.each(['files', 'parts of one file'])(
-    'leave nothing when they are deleted as %s while some of them move',
-    async (kind) => {
-      const { connection } = service.api.infra.database
-      await Promise.all([documents().deleteMany({}), pieces().deleteMany({})])
-      const { kept, place } = placeInMemory()
-      const inMemory = createBlobStore(connection, { objects: place })
-      const write = (store: typeof inMemory, text: string) =>
-        store.write(store.newBlobId(), 'moved', Readable.from([Buffer.from(text)]))
-      const written = [await write(inMemory, 'in the place'), await write(blobs(), 'in the database')]
-      let deleted = written.map(({ blobId }) => blobId)
-      if (kind !== 'files') {
-        deleted = [blobs().newBlobId()]
-        await blobs().join(String(deleted[0]), 'moved', written)
-      }
-      let moved = 0
-      const moving = {
-        ...place,
-        async remove(removed: PlacedBlob[]) {
-          await place.remove(removed)
-          const done = await moveBlobs(connection, { objects: place, to: 's3', log: () => undefined })
-          moved += done.moved
-        },
-      }
-      await createBlobStore(connection, { objects: moving }).delete(deleted)
-      expect(moved).toBe(1)
-      expect([...kept.keys()]).toEqual([])
-      expect([await documents().countDocuments(), await pieces().countDocuments()]).toEqual([0, 0])
-    },
-  )
-
-  it('are removed one by one when an owner is deleted whose uploads or moves may be unfinished', async () => {
+  it('are removed one by one when an owner is deleted whose uploads may be unfinished', async () => {
     const { connection } = service.api.infra.database
     const { removed, place } = placeInMemory()
-    const inMemory = createBlobStore(connection, { objects: place })
-    const [whole, moving, unfinished] = await Promise.all(
-      [inMemory, blobs(), inMemory].map(async (store) => {
-        const { blobId } = await store.write(store.newBlobId(), 'unfinished', Readable.from([Buffer.from('bytes')]))
+    const inMemory = createBlobStore(connection, place)
+    const [whole, unfinished] = await Promise.all(
+      ['whole', 'broken off'].map(async (bytes) => {
+        const { blobId } = await inMemory.write(blobs().newBlobId(), 'unfinished', Readable.from([Buffer.from(bytes)]))
         return new mongoose.Types.ObjectId(blobId)
       }),
     )
-    await documents().updateOne({ _id: moving }, { $set: { also_in: place.name } })
     await documents().updateOne({ _id: unfinished }, { $unset: { length: 1 } })
     await inMemory.deleteOf('unfinished')
-    expect(removed).toEqual(expect.arrayContaining([String(moving), String(unfinished)]))
+    expect(removed).toContain(String(unfinished))
     expect(removed).not.toContain(String(whole))
+  })
+
+  it('are counted as incomplete when an object is gone, or is in a bucket that the settings do not name', async () => {
+    const { connection } = service.api.infra.database
+    const { kept, place } = placeInMemory()
+    const other = { ...place, name: 's3://other/' }
+    const inMemory = createBlobStore(connection, place)
+    const { blobId } = await inMemory.write(inMemory.newBlobId(), 'counted', Readable.from([Buffer.from('bytes')]))
+    const before = await countIncompleteBlobs(connection, place)
+    expect(await countIncompleteBlobs(connection, other)).toBe(before + 1)
+    await expect(createBlobStore(connection, other).delete([blobId])).rejects.toMatchObject({ code: 'unavailable' })
+    kept.clear()
+    expect(await countIncompleteBlobs(connection, place)).toBe(before + 1)
+    await inMemory.deleteOf('counted')
+    expect(await countIncompleteBlobs(connection, place)).toBe(before)
   })
 })
 
@@ -163,7 +147,9 @@ function placeInMemory() {
       }
     },
     async *read({ id }, { from }) {
-      yield kept.get(id)?.subarray(from) ?? Buffer.alloc(0)
+      const bytes = kept.get(id)
+      if (bytes === undefined) throw missingBytes(id)
+      yield bytes.subarray(from)
     },
     async remove(blobs) {
       for (const { id } of blobs) {
