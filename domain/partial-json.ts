@@ -1,4 +1,4 @@
-import { checkForeignJson, foreignJsonDepth } from './foreign-json.ts'
+import { checkForeignJson, foreignJsonDepth, parseForeignJson } from './foreign-json.ts'
 import { isJsonObject } from './is-json-object.ts'
 import { parseExactJson } from './json-text.ts'
 
@@ -14,6 +14,16 @@ export function readJsonObject(text: string): Record<string, unknown> | undefine
     checkForeignJson(text, { bytes: maxBytes })
     const value = parseExactJson(text)
     return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The text that a JSON text is. */
+export function readJsonString(text: string): string | undefined {
+  try {
+    const value = parseForeignJson(text, { bytes: maxBytes })
+    return typeof value === 'string' ? value : undefined
   } catch {
     return undefined
   }

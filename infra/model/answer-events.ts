@@ -1,10 +1,11 @@
 import { JsonLimitError } from '../../domain/foreign-json.ts'
+import { invalid } from './foreign-values.ts'
 
 const encoder = new TextEncoder()
 
 /**
  * The bytes of an answer as a stream of events that ends with a whole event. A server that does not stream answers
- * with one JSON text, which becomes an event, whatever the content type says.
+ * with one JSON text, or with one a line, which become events, whatever the content type says.
  */
 export async function* asEvents(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let beginning: string | undefined = ''
@@ -14,7 +15,8 @@ export async function* asEvents(chunks: AsyncIterable<Uint8Array>, maxBytes: num
     if (beginning !== undefined) {
       beginning += new TextDecoder().decode(chunk.subarray(0, 64))
       const [first] = beginning.trim()
-      if (first === '{') whole = []
+      if (first === '<') throw invalid('it is a page')
+      if (first === '{' || first === '[') whole = []
       if (first !== undefined) beginning = undefined
     }
     if (whole === undefined) {
@@ -30,7 +32,35 @@ export async function* asEvents(chunks: AsyncIterable<Uint8Array>, maxBytes: num
     yield encoder.encode('\n\n')
     return
   }
+  const lines = new TextDecoder()
+    .decode(Buffer.concat(whole))
+    .split(/[\r\n]+/)
+    .filter((line) => line.trim() !== '')
   // Line ends in JSON are only between its values.
-  const text = new TextDecoder().decode(Buffer.concat(whole)).replaceAll(/[\r\n]+/g, ' ')
-  yield encoder.encode(`data: ${text}\n\ndata: [DONE]\n\n`)
+  const texts = lines.every(isObject) ? lines : [lines.join(' ')]
+  yield encoder.encode(`${texts.map((text) => `data: ${text}\n\n`).join('')}data: [DONE]\n\n`)
+}
+
+const isObject = (line: string) => /^\s*\{.*\}\s*$/.test(line)
+
+/**
+ * The data of one event as that of the events that were meant. Nothing of an empty one; several where a server ends them
+ * with one line end; `null` for the numbers that JSON has not.
+ */
+export function eventsIn(data: string): string[] {
+  const lines = data.includes('\n') ? data.split('\n').filter((line) => line.trim() !== '') : [data]
+  const texts = lines.length > 1 && lines.every((line) => isObject(line) || isEnd(line)) ? lines : [data]
+  return texts.flatMap((text) => {
+    if (isEnd(text)) return ['[DONE]']
+    if (text.trim() === '') return []
+    return /\b(?:NaN|Infinity)\b/.test(text) ? [withoutOddNumbers(text)] : [text]
+  })
+}
+
+export const isEnd = (data: string): boolean => data.length < 50 && data.trim() === '[DONE]'
+
+function withoutOddNumbers(text: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/gs, (found) =>
+    found.startsWith('"') ? found : 'null',
+  )
 }

@@ -1,13 +1,15 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
-import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
 import { createByteCount, maxIdLength, maxNameLength } from './answer-limits.ts'
 import { readUsage } from './answer-usage.ts'
 import { createCallReader } from './call-reader.ts'
 import { createCollectedMembers } from './collected-members.ts'
-import { type JsonObject, arrayAt, integerAt, invalid, objectAt, stringAt } from './foreign-values.ts'
+import { failureInAnswer, saidFailure } from './failures.ts'
+import { type JsonObject, arrayAt, invalid, isArray, objectAt, stringAt } from './foreign-values.ts'
 import { createSources } from './sources.ts'
+import { thoughtOf } from './thought-of.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import { createTextReader } from './text-reader.ts'
 
 /** The server's own number of a call in the old form, which has one call an answer. */
@@ -18,54 +20,110 @@ export interface AnswerReaderOptions {
   thinkingIsOpen?: boolean
   /** Sources that the server names beside the text are added to it. */
   addSources?: boolean
+  /** The names under which tools were offered. */
+  toolNames?: ReadonlySet<string>
+  /** Is removed from what the server says of a failure. */
+  apiKey?: string
 }
 
 /**
  * Reads the chunks of a streamed answer, in all the forms that servers give them. The server is not trusted: each
  * chunk is checked before it is used, and the size of the answer is limited. Throws `ModelFailure`, which names the member.
  */
-export function createAnswerReader({ thinkingIsOpen = false, addSources = false }: AnswerReaderOptions = {}) {
+export function createAnswerReader({
+  thinkingIsOpen = false,
+  addSources = false,
+  toolNames = new Set(),
+  apiKey = '',
+}: AnswerReaderOptions = {}) {
   const collected = createCollectedMembers()
   const count = createByteCount()
   const sources = createSources()
-  const calling = createCallReader({ count, collected })
+  const calling = createCallReader({ count, collected, toolNames })
   const texts = createTextReader({ thinkingIsOpen, count })
   let finished = false
-  let hasBegun = false
   let isCut = false
-  let hasCalls = false
+  let hasChoice = false
+  let isCounted = false
+  /** The server's number of the answer that is read. */
+  let mine: unknown
+  const came = new Set<AnswerDelta['type']>()
 
   function choiceDeltas(choice: JsonObject): AnswerDelta[] {
-    // A whole answer, and the last chunk of some servers, have `message` in place of `delta`.
-    const given = objectAt(choice['delta'], 'choices[0].delta')
-    const isWhole = given === undefined && !hasBegun
-    const delta = given ?? (isWhole ? objectAt(choice['message'], 'choices[0].message') : undefined)
-    if (delta === undefined) return []
-    const at = `choices[0].${given === undefined ? 'message' : 'delta'}`
+    const delta = objectAt(choice['delta'], 'choices[0].delta')
+    const deltas = delta === undefined ? [] : messageDeltas(delta, 'choices[0].delta')
+    // A whole answer, and the last chunk of some servers, have `message`.
+    const message = objectAt(choice['message'], 'choices[0].message')
+    if (message !== undefined) addAll(deltas, messageDeltas(notYetIn(message), 'choices[0].message'))
+    if (typeof choice['text'] === 'string' && delta === undefined && message === undefined)
+      addAll(deltas, messageDeltas({ content: choice['text'] }, 'choices[0]'))
+    sources.addFrom(choice)
+    return deltas
+  }
+
+  /** Of a message that repeats the answer, what did not come before. */
+  function notYetIn(message: JsonObject): JsonObject {
+    const {
+      tool_calls: calls,
+      function_call: call,
+      content,
+      refusal,
+      annotations,
+      context,
+      citations,
+      ...others
+    } = message
+    const shown = { annotations, context, citations }
+    if (came.size === 0) return { ...others, ...shown, content, refusal, tool_calls: calls, function_call: call }
+    return {
+      ...shown,
+      ...(came.has('text') ? {} : { content }),
+      ...(came.has('refusal') ? {} : { refusal }),
+      ...(came.has('call') ? {} : { tool_calls: calls, function_call: call }),
+    }
+  }
+
+  function messageDeltas(delta: JsonObject, at: string): AnswerDelta[] {
     const deltas: AnswerDelta[] = []
-    const thought = thoughtOf(delta, at)
+    const thought = thoughtOf(delta)
     if (thought !== '') addAll(deltas, texts.reasoning(thought))
     addAll(deltas, texts.content(delta['content'], `${at}.content`))
-    const refused = stringAt(delta['refusal'], `${at}.refusal`)
+    const refused = delta['refusal'] === false ? undefined : stringAt(delta['refusal'], `${at}.refusal`)
     if (refused) {
       count(refused)
       deltas.push({ type: 'refusal', text: refused })
     }
-    const calls = arrayAt(delta['tool_calls'], `${at}.tool_calls`) ?? []
+    const called = delta['tool_calls']
+    const calls = isJsonObject(called) ? [called] : (arrayAt(called, `${at}.tool_calls`) ?? [])
     for (const [place, call] of calls.entries())
       addAll(deltas, calling.read(call, `${at}.tool_calls[${place}]`, place === 0))
     const old = objectAt(delta['function_call'], `${at}.function_call`)
     if (old !== undefined && calls.length === 0)
       addAll(deltas, calling.read({ index: oldCallIndex, function: old }, `${at}.function_call`, true))
-    if (delta['annotations']) sources.addAnnotations(arrayAt(delta['annotations'], `${at}.annotations`) ?? [])
+    if (isArray(delta['annotations'])) sources.addAnnotations(delta['annotations'])
+    sources.addFrom(delta)
     collected.addMessage(delta)
-    hasBegun ||= deltas.length > 0
-    hasCalls ||= deltas.some(({ type }) => type === 'call')
+    for (const { type } of deltas) came.add(type === 'restart' ? 'text' : type)
     return deltas
   }
 
+  /** The choice that is read: servers that were asked for one answer may send several. */
+  function choiceIn(choices: unknown[]): JsonObject | undefined {
+    for (const one of choices) {
+      const choice = objectAt(one, 'choices[0]')
+      if (choice === undefined) continue
+      const index = choice['index'] ?? undefined
+      if (index !== undefined && mine !== undefined && index !== mine) continue
+      mine ??= index
+      hasChoice = true
+      return choice
+    }
+    return undefined
+  }
+
   function logprobsOf(choice: JsonObject): AnswerDelta[] {
-    const logprobs = objectAt(choice['logprobs'], 'choices[0].logprobs')
+    const given = choice['logprobs']
+    const logprobs = isArray(given) ? undefined : objectAt(given, 'choices[0].logprobs')
     const tokens = (arrayAt(logprobs?.['content'], 'choices[0].logprobs.content') ?? []).map((token) => {
       count(JSON.stringify(token) ?? '')
       return tokenAt(token, 'choices[0].logprobs.content')
@@ -73,30 +131,42 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
     return tokens.length > 0 ? [{ type: 'logprobs', tokens }] : []
   }
 
+  function read(value: unknown): AnswerDelta[] {
+    if (isArray(value)) return value.flatMap((one) => read(one))
+    const chunk = objectAt(value, 'a chunk')
+    if (chunk === undefined) throw invalid('a chunk must be an object')
+    const deltas: AnswerDelta[] = []
+    const choices = arrayAt(chunk['choices'], 'choices')
+    const failed = choices === undefined ? saidFailure(chunk) : undefined
+    if (failed !== undefined) throw failureInAnswer(failed, apiKey)
+    const choice = choiceIn(choices ?? [])
+    if (choice !== undefined) {
+      if (choice['error']) throw failureInAnswer(choice['error'], apiKey)
+      addAll(deltas, [...choiceDeltas(choice), ...logprobsOf(choice)])
+      const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
+      if (reason === 'error') throw failureInAnswer('The answer ended with an error.', apiKey)
+      finished ||= reason !== undefined && reason !== ''
+      const cut = cutOf(reason)
+      isCut ||= cut !== undefined
+      if (cut !== undefined) deltas.push({ type: 'cut', reason: cut })
+    }
+    sources.addFrom(chunk)
+    const usage = readUsage(chunk['usage'] ?? choice?.['usage'] ?? usageOfGroq(chunk))
+    // The last of all chunks may have none.
+    if (usage !== undefined && (usage.total_tokens > 0 || !isCounted)) {
+      isCounted = true
+      deltas.push({ type: 'usage', usage })
+    }
+    return deltas
+  }
+
   return {
-    read(value: unknown): AnswerDelta[] {
-      const chunk = objectAt(value, 'a chunk')
-      if (chunk === undefined) throw invalid('a chunk must be an object')
-      const deltas: AnswerDelta[] = []
-      const choice = objectAt(arrayAt(chunk['choices'], 'choices')?.[0], 'choices[0]')
-      if (choice !== undefined) {
-        if (choice['error']) throw failedMidway(choice['error'])
-        addAll(deltas, [...choiceDeltas(choice), ...logprobsOf(choice)])
-        const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
-        finished ||= reason !== undefined && reason !== ''
-        const cut = cutOf(reason)
-        isCut ||= cut !== undefined
-        if (cut !== undefined) deltas.push({ type: 'cut', reason: cut })
-      }
-      if (chunk['citations']) sources.addUrls(chunk['citations'])
-      if (chunk['search_results']) sources.addUrls(chunk['search_results'])
-      const usage = readUsage(chunk['usage'])
-      if (usage !== undefined) deltas.push({ type: 'usage', usage })
-      return deltas
-    },
-    /** What is left when the stream has ended. */
-    end(): AnswerDelta[] {
-      const deltas = texts.end({ isCut, hasCalls })
+    read,
+    /** What is left when the stream has ended. `sawEnd`: with the event that ends it. */
+    end({ sawEnd = false } = {}): AnswerDelta[] {
+      if (!hasChoice && sawEnd) throw invalid('choices is missing')
+      const deltas = calling.end()
+      addAll(deltas, texts.end({ isCut, hasCalls: came.has('call') || deltas.length > 0 }))
       const list = addSources ? sources.list() : ''
       if (list !== '') deltas.push({ type: 'text', text: list })
       return deltas
@@ -110,23 +180,6 @@ export function createAnswerReader({ thinkingIsOpen = false, addSources = false 
       return collected.members()
     },
   }
-}
-
-/** The text of a model's thinking. Servers that send several of these members send the same in each. */
-function thoughtOf(delta: JsonObject, at: string): string {
-  for (const name of ['reasoning_content', 'reasoning', 'thinking']) {
-    const value = delta[name]
-    if (typeof value === 'string' && value !== '') return value
-  }
-  const details = delta['reasoning_details'] ?? delta['thinking_blocks']
-  if (details === undefined || details === null) return ''
-  return (arrayAt(details, `${at}.reasoning_details`) ?? [])
-    .map((value) => {
-      const detail = objectAt(value, `${at}.reasoning_details`) ?? {}
-      const text = detail['text'] ?? detail['summary'] ?? detail['thinking']
-      return typeof text === 'string' ? text : ''
-    })
-    .join('')
 }
 
 function cutOf(reason: string | undefined): CutReason | undefined {
@@ -145,13 +198,9 @@ function cutOf(reason: string | undefined): CutReason | undefined {
   }
 }
 
-function failedMidway(error: unknown): ModelFailure {
-  return new ModelFailure('The model failed.', {
-    statusCode: 502,
-    type: 'model_error',
-    details: (JSON.stringify(error) ?? '').slice(0, 1000),
-    retryable: true,
-  })
+function usageOfGroq(chunk: JsonObject): unknown {
+  const more = chunk['x_groq']
+  return isJsonObject(more) ? more['usage'] : undefined
 }
 
 const maxAlternatives = 20
@@ -166,8 +215,17 @@ function tokenAt(value: unknown, at: string): TokenLogprob {
 
 function logprobAt(value: unknown, at: string): Omit<TokenLogprob, 'top_logprobs'> {
   const token = objectAt(value, at) ?? {}
-  const logprob = token['logprob']
+  // JSON has no number for what cannot be.
+  const logprob = token['logprob'] ?? leastLogprob
   if (typeof logprob !== 'number') throw invalid(`${at}.logprob must be a number`)
-  const bytes = arrayAt(token['bytes'], `${at}.bytes`)?.map((byte) => integerAt(byte, `${at}.bytes`, 255) ?? 0) ?? null
+  const given = token['bytes']
+  const bytes = isArray(given) && given.length <= maxIdLength && given.every(isByte) ? given : null
   return { token: stringAt(token['token'], `${at}.token`, maxIdLength) ?? '', logprob, bytes }
+}
+
+/** What the interface's own servers write for it. */
+const leastLogprob = -9999
+
+function isByte(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { type JsonObject, invalid, objectAt } from './foreign-values.ts'
 
@@ -10,19 +11,19 @@ const maxTokens = 1_000_000_000
 export function readUsage(value: unknown): Usage | undefined {
   const usage = objectAt(value, 'usage')
   if (usage === undefined) return undefined
-  const prompt = tokensAt(usage, 'prompt_tokens')
-  const said = tokensAt(usage, 'completion_tokens')
+  const prompt = firstOf(tokensAt(usage, 'prompt_tokens'), tokensAt(usage, 'input_tokens'))
+  const said = firstOf(tokensAt(usage, 'completion_tokens'), tokensAt(usage, 'output_tokens'))
   const sum = tokensAt(usage, 'total_tokens')
   if (prompt === undefined || said === undefined) return undefined
   const completion = Math.max(said, (sum ?? 0) - prompt)
   const cached = firstOf(
-    tokensAt(objectAt(usage['prompt_tokens_details'], 'usage.prompt_tokens_details'), 'cached_tokens'),
+    tokensAt(detailsIn(usage, 'prompt_tokens_details', 'input_tokens_details'), 'cached_tokens'),
     tokensAt(usage, 'prompt_cache_hit_tokens'),
     tokensAt(usage, 'cache_read_input_tokens'),
     tokensAt(usage, 'cached_tokens'),
   )
   const reasoning = firstOf(
-    tokensAt(objectAt(usage['completion_tokens_details'], 'usage.completion_tokens_details'), 'reasoning_tokens'),
+    tokensAt(detailsIn(usage, 'completion_tokens_details', 'output_tokens_details'), 'reasoning_tokens'),
     tokensAt(usage, 'reasoning_tokens'),
   )
   return usageOf({ prompt, completion, cached, reasoning })
@@ -55,6 +56,10 @@ function tokensAt(from: JsonObject | undefined, name: string): number | undefine
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number') throw invalid(`usage.${name} must be an integer from 0 to ${maxTokens}`)
   return countOf(value)
+}
+
+function detailsIn(usage: JsonObject, ...names: string[]): JsonObject | undefined {
+  return names.map((name) => usage[name]).find((value) => isJsonObject(value))
 }
 
 function firstOf(...counts: (number | undefined)[]): number | undefined {

@@ -68,9 +68,11 @@ export function exactValue(text: string): unknown {
 
 /** The functions that the choices of an event call. Members of this name elsewhere, in arguments, too, are data. */
 function functionsOf(event: unknown): JsonObject[] {
-  const messages = objectsIn(member(event, 'choices')).flatMap(({ delta, message }) => objectsIn([delta, message]))
+  const chunks = isArray(event) ? event : [event]
+  const choices = chunks.flatMap((one) => objectsIn(member(one, 'choices')))
+  const messages = choices.flatMap(({ delta, message }) => objectsIn([delta, message]))
   return messages.flatMap(({ tool_calls: calls, function_call: old }) =>
-    objectsIn([...objectsIn(calls).map((call) => call['function']), old]),
+    objectsIn([...objectsIn(isArray(calls) ? calls : [calls]).map((call) => call['function'] ?? call), old]),
   )
 }
 

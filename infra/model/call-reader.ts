@@ -11,23 +11,26 @@ const maxCallNumber = 127
 export function createCallReader({
   count,
   collected,
+  toolNames,
 }: {
+  toolNames: ReadonlySet<string>
   count(text: string): number
   collected: Pick<ReturnType<typeof createCollectedMembers>, 'addCall'>
 }) {
-  const slots = createCallSlots()
+  const slots = createCallSlots(toolNames)
   const argumentsBytes = new Map<number, number>()
   return {
     /** `isFirst`: the first call of its chunk. */
     read(value: unknown, at: string, isFirst: boolean): AnswerDelta[] {
       const piece = objectAt(value, at) ?? {}
-      const called = objectAt(piece['function'], `${at}.function`) ?? {}
+      // Some servers leave the level out.
+      const called = objectAt(piece['function'], `${at}.function`) ?? (typeof piece['name'] === 'string' ? piece : {})
       const id = idAt(piece['id'], `${at}.id`)
       const name = stringAt(called['name'], `${at}.function.name`, maxNameLength)
       const args = argumentsAt(called['arguments'], `${at}.function.arguments`)
       count(`${id ?? ''}${name ?? ''}`)
       const bytes = count(args)
-      const index = integerAt(piece['index'], `${at}.index`, maxCallNumber)
+      const index = integerAt(numberIn(piece['index']), `${at}.index`, maxCallNumber)
       if (index === undefined && id === undefined && name === undefined && args === '') return []
       return slots.add({ index, id, name, args }, isFirst).map((placed) => {
         const sum = (argumentsBytes.get(placed.index) ?? 0) + bytes
@@ -37,7 +40,14 @@ export function createCallReader({
         return { type: 'call', ...placed }
       })
     },
+    /** What is left when the answer has ended. */
+    end: (): AnswerDelta[] => slots.end().map((placed) => ({ type: 'call', ...placed })),
   }
+}
+
+/** Some servers write numbers as texts. */
+function numberIn(value: unknown): unknown {
+  return typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value
 }
 
 /** Some servers count the calls of all answers, and their ids are numbers. */

@@ -23,15 +23,19 @@ interface Call {
   id: string | undefined
   name: string
   hasArgs: boolean
+  /** What came of the arguments. */
+  text: string
+  /** An empty object that came first: some servers send the arguments after it. */
+  held: string
   end: ReturnType<typeof createObjectEnd>
 }
 
 /**
  * Gives the calls of one answer numbers in the order in which they begin, whatever the server calls them. A piece
  * begins another call when it cannot continue the last one of its number: it has another id and a name, or the arguments
- * are complete.
+ * are complete. `toolNames`: those that were offered.
  */
-export function createCallSlots() {
+export function createCallSlots(toolNames: ReadonlySet<string> = new Set()) {
   const calls: Call[] = []
   const ids = new Set<string>()
   /** By the server's number. */
@@ -39,7 +43,7 @@ export function createCallSlots() {
 
   function begin(name: string): Call {
     if (calls.length > maxCallIndex) throw invalid(`tool_calls must not be more than ${maxCallIndex + 1} calls`)
-    const call = { slot: calls.length, id: undefined, name, hasArgs: false, end: createObjectEnd() }
+    const call = { slot: calls.length, id: undefined, name, hasArgs: false, text: '', held: '', end: createObjectEnd() }
     calls.push(call)
     return call
   }
@@ -52,6 +56,7 @@ export function createCallSlots() {
     if (index === undefined && !isFirstOfChunk && withId === undefined) return undefined
     const isOther = id !== undefined && last.id !== undefined && id !== last.id
     const isNamed = name !== undefined && name !== ''
+    if (last.held !== '') return isOther || isNamed ? undefined : last
     if (isOther && isNamed && (last.end.isComplete || !last.hasArgs) && !(last.name === name && !last.hasArgs && args))
       return undefined
     if (index !== undefined) return last
@@ -66,23 +71,49 @@ export function createCallSlots() {
     if (id !== undefined && call.id === undefined) call.id = id
     if (isNewId) ids.add(id)
     const isNewName = name !== undefined && name !== '' && (name !== call.name || !call.hasArgs)
-    if (isNewName) call.name = name
+    // A name in pieces.
+    if (isNewName) call.name = !toolNames.has(name) && toolNames.has(call.name + name) ? call.name + name : name
     call.hasArgs ||= args !== ''
+    call.text += args
     return {
       index: call.slot,
       ...(isNewId ? { id } : {}),
-      ...(isNewName ? { name } : {}),
+      ...(isNewName ? { name: call.name } : {}),
       ...(args === '' ? {} : { args }),
     }
+  }
+
+  /** Some servers send a whole call once more. */
+  function isRepeated({ index, id, name, args }: CallPiece): boolean {
+    if (id === undefined || args === '') return false
+    const last = index === undefined ? calls.findLast((call) => call.id === id) : newest.get(index)
+    const isSame = last?.id === id && (name === undefined || name === '' || name === last.name)
+    return isSame && (last.end.isComplete || last.held !== '') && args.trim() === (last.held || last.text).trim()
+  }
+
+  function endHeld(except?: Call): PlacedPiece[] {
+    return calls.flatMap((call) => {
+      if (call === except || call.held === '') return []
+      const args = call.held
+      call.held = ''
+      call.end.feed(args)
+      return [place(call, { id: undefined, name: undefined, args })]
+    })
   }
 
   return {
     /** `isFirstOfChunk`: without numbers, each further piece of one chunk is a call of its own. */
     add(piece: CallPiece, isFirstOfChunk: boolean): PlacedPiece[] {
+      if (isRepeated(piece)) return []
       let call = continued(piece, isFirstOfChunk) ?? begin(piece.name ?? '')
       if (piece.index !== undefined) newest.set(piece.index, call)
-      const placed: PlacedPiece[] = []
+      const placed = endHeld(call)
       let { id, args } = piece
+      if (call.text === '' && /^\s*\{\s*\}\s*$/.test(args)) {
+        call.held = args
+        return [...placed, place(call, { id, name: piece.name, args: '' })]
+      }
+      if (args.trim() !== '') call.held = ''
       // Some servers join the arguments of all calls: `{"a": 1}{"a": 2}`.
       for (;;) {
         const cut = call.end.feed(args)
@@ -94,6 +125,8 @@ export function createCallSlots() {
         args = args.slice(cut)
       }
     },
+    /** What was held back when the answer ends. */
+    end: (): PlacedPiece[] => endHeld(),
   }
 }
 

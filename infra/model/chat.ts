@@ -47,7 +47,7 @@ export function createChatModel({
         try {
           const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
           const chunks = await client.chat.completions.create(body, { signal })
-          for await (const delta of read(chunks, { request, traits, origin, guard })) {
+          for await (const delta of read(chunks, { request, traits, origin, guard, apiKey })) {
             if (!isAnswering && lasting.size > 0) dialects.remember(served, lasting)
             isAnswering = true
             if (delta.type === 'restart' && delta.reasoning !== '') dialects.remember(served, ['open_thinking'])
@@ -79,24 +79,28 @@ export function createChatModel({
       traits,
       origin,
       guard,
+      apiKey,
     }: {
       request: Omit<ChatRequest, 'account' | 'signal'>
       traits: ReadonlySet<Trait>
       origin: string
       guard: ReturnType<typeof guardFetch>
+      apiKey: string
     },
   ): AsyncGenerator<AnswerDelta> {
+    const names = ownNames(request, traits)
     const answer = createAnswerReader({
+      apiKey,
+      toolNames: new Set(names.keys()),
       thinkingIsOpen: traits.has('open_thinking'),
       addSources: request.responseFormat === undefined,
     })
-    const names = ownNames(request, traits)
     for await (const chunk of chunks)
       for (const delta of answer.read(chunk))
         yield delta.type === 'call' && delta.name !== undefined
           ? { ...delta, name: names.get(delta.name) ?? delta.name }
           : delta
-    yield* answer.end()
+    yield* answer.end({ sawEnd: guard.sawEnd })
     if (!answer.finished && !guard.sawEnd) throw brokenOff()
     const metadata = metadataOf(origin, answer.members)
     if (metadata !== undefined) yield { type: 'provider', metadata }

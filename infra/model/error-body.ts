@@ -28,7 +28,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function errorIn(value: unknown, depth = 0): ServerError | undefined {
+/** The error in a value that is one of these forms. */
+export function errorIn(value: unknown, depth = 0): ServerError | undefined {
   if (depth > 4) return undefined
   if (typeof value === 'string') return value.trim() === '' ? undefined : { message: value.slice(0, maxMessageLength) }
   if (isArray(value)) return errorIn(value[0], depth + 1)

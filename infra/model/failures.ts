@@ -1,5 +1,8 @@
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import { errorIn } from './error-body.ts'
+import type { JsonObject } from './foreign-values.ts'
 
 /**
  * The only place that decides whether a model's error is retried: 408, 409, 429, 5xx and broken connections are.
@@ -10,7 +13,7 @@ export function failureOf(error: unknown, apiKey: string): unknown {
   if (error instanceof APIConnectionError) return connectionFailure(error)
   if (error instanceof APIError) {
     const facts: { status?: number; headers?: Headers } = error
-    const { status = statusIn(error.code), headers } = facts
+    const { status = statusIn(error.code, error.type), headers } = facts
     const { message, code } = error
     return failureOfAnswer({ status, message, code, headers, cause: error }, apiKey)
   }
@@ -59,10 +62,53 @@ export function interrupted(error: unknown): ModelFailure {
   })
 }
 
-/** An error in the middle of a stream has its status, if any, as its code. */
-function statusIn(code: unknown): number {
-  const status = Number(code)
-  return status >= 400 && status < 600 ? status : 502
+/** An error in the middle of a stream has its status, or its name, as its code. */
+function statusIn(...codes: unknown[]): number {
+  for (const code of codes) {
+    const status = Number(code)
+    if (status >= 400 && status < 600) return status
+    const named = typeof code === 'string' && Object.hasOwn(statusByName, code) ? statusByName[code] : undefined
+    if (named !== undefined) return named
+  }
+  return 502
+}
+
+/** The statuses of errors that come within an answer, by their names at the providers. */
+export const statusByName: Record<string, number> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  throttlingException: 429,
+  RESOURCE_EXHAUSTED: 429,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  permission_error: 403,
+  invalid_request_error: 400,
+  BadRequestError: 400,
+  validationException: 400,
+  serviceUnavailableException: 503,
+  server_overloaded: 503,
+  context_length_exceeded: 400,
+  insufficient_quota: 402,
+  model_not_found: 404,
+}
+
+/** What a server says of its failure in place of a part of an answer; undefined if the chunk says of none. */
+export function saidFailure(chunk: JsonObject): unknown {
+  const { object, type, success, base_resp: response, error, message, detail, errors, msg } = chunk
+  if (isJsonObject(response) && response['status_code'])
+    return { message: response['status_msg'], code: response['status_code'] }
+  const isSaid = object === 'error' || type === 'error' || success === false || !!error
+  const isAlone = 'id' in chunk || 'usage' in chunk || 'choices' in chunk
+  if (!isSaid && (isAlone || (message ?? detail ?? errors ?? msg ?? undefined) === undefined)) return undefined
+  return msg === undefined ? chunk : { ...chunk, message: msg }
+}
+
+/** A server's words about its failure, in any of the forms of errors, as a failure of an answer that had begun well. */
+export function failureInAnswer(error: unknown, apiKey: string): ModelFailure {
+  const { message = '', code, type } = errorIn(error) ?? {}
+  const status = statusIn(code, type)
+  return failureOfAnswer({ status, message: message || 'no words', code, cause: undefined }, apiKey)
 }
 
 function typeOf(status: number, error: { code?: string | null | undefined; message: string }) {

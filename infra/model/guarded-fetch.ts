@@ -2,7 +2,7 @@ import { JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
 import type { JsonLimits } from '../../domain/json-scan.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
-import { asEvents } from './answer-events.ts'
+import { asEvents, eventsIn, isEnd } from './answer-events.ts'
 import { withArgumentTexts } from './argument-texts.ts'
 import { readErrorBody } from './error-body.ts'
 import { scanFrames } from './scan-frames.ts'
@@ -80,8 +80,9 @@ export function guardFetch(
       if (form === 'frames') yield* scanFrames(chunks, { bytes: maxEventBytes })
       else
         yield* scanEvents(asEvents(chunks, maxEventBytes), { bytes: maxEventBytes }, (data) => {
-          sawEnd ||= data.trim() === '[DONE]'
-          return rewrite(data)
+          const events = eventsIn(data)
+          sawEnd ||= events.some(isEnd)
+          return events.map(rewrite)
         })
     } catch (error) {
       refuse(error, 'an event that')
@@ -90,6 +91,7 @@ export function guardFetch(
 
   function refuse(error: unknown, what: string): never {
     if (error instanceof JsonLimitError) fail(tooLong(`sent ${what} ${error.message}`))
+    if (error instanceof ModelFailure) fail(error)
     throw error
   }
 

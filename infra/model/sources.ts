@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../domain/is-json-object.ts'
-import { isArray } from './foreign-values.ts'
+import { type JsonObject, isArray } from './foreign-values.ts'
 
+const listNames = ['citations', 'search_results', 'web_search', 'references']
 const maxSources = 50
 const maxUrlLength = 2000
 const maxTitleLength = 200
@@ -33,8 +34,16 @@ export function createSources() {
     addUrls(entries: unknown): void {
       if (!isArray(entries)) return
       for (const entry of entries.slice(0, maxSources)) {
-        if (isJsonObject(entry)) add(entry['url'], entry['title'])
+        if (isJsonObject(entry)) add(entry['url'] ?? entry['link'] ?? entry['uri'], entry['title'] ?? entry['name'])
         else add(entry, undefined)
+      }
+    },
+    /** What stands in a chunk, a choice or a message beside the text, under the names that servers have for it. */
+    addFrom(one: JsonObject): void {
+      for (const name of listNames) if (one[name]) this.addUrls(one[name])
+      for (const name of ['context', 'search_info']) {
+        const inner = one[name]
+        if (isJsonObject(inner)) for (const list of listNames) this.addUrls(inner[list])
       }
     },
     /** As Markdown that follows the answer; texts refer to the pages by their number. Empty without pages. */

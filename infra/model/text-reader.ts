@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
 import { arrayAt, isArray, objectAt, stringAt } from './foreign-values.ts'
 import { createThinkingTags } from './thinking-tags.ts'
@@ -40,12 +41,14 @@ export function createTextReader({
       })
     const refusal = stringAt(part['refusal'], `${at}.refusal`)
     if (refusal) return [{ type: 'refusal', text: counted(refusal) }]
-    const text = stringAt(part['text'], `${at}.text`)
+    const said = part['text']
+    const text = stringAt(isJsonObject(said) ? said['value'] : said, `${at}.text`)
     return text ? textDeltas(counted(text)) : []
   }
 
   function contentDeltas(value: unknown, at: string): AnswerDelta[] {
     if (isArray(value)) return (arrayAt(value, at) ?? []).flatMap((part, place) => partDeltas(part, `${at}[${place}]`))
+    if (isJsonObject(value)) return partDeltas(value, at)
     const text = stringAt(value, at)
     return text ? textDeltas(counted(text)) : []
   }

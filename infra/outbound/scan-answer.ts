@@ -34,12 +34,12 @@ export async function scanAnswer(response: Response, limits: Limits): Promise<Re
 /**
  * Passes server-sent events on when they are complete and their data was scanned; nothing else of the stream. Each is
  * written anew, because a line that this parser skips could be read by another. What arrives between the ends of two
- * events is bounded by `limits.bytes`, too. `rewrite` may pass other data on.
+ * events is bounded by `limits.bytes`, too. `rewrite` may pass other data on, as any number of events.
  */
 export async function* scanEvents(
   chunks: AsyncIterable<Uint8Array>,
   limits: Limits,
-  rewrite = (data: string): string => data,
+  rewrite = (data: string): string[] => [data],
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
@@ -48,10 +48,11 @@ export async function* scanEvents(
   const parser = createParser({
     onEvent({ id, event, data: sent }) {
       checkForeignJson(sent, limits)
-      const data = rewrite(sent)
-      if (event !== undefined) complete += `event: ${event}\n`
-      if (id !== undefined) complete += `id: ${id}\n`
-      complete += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+      for (const data of rewrite(sent)) {
+        if (event !== undefined) complete += `event: ${event}\n`
+        if (id !== undefined) complete += `id: ${id}\n`
+        complete += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+      }
       unfinished = 0
     },
   })

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../domain/messages.ts'
-import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
+import { readJsonObject, readJsonString, readPartialObject } from '../../domain/partial-json.ts'
 import { inOrder } from '../../domain/run-events.ts'
 import type { AnswerDelta } from './chat-model.ts'
 
@@ -63,8 +63,9 @@ export function toolCallOf(call: CallSoFar): ToolCall {
   return { id, name, args, type: 'tool_call', ...(modelId === undefined ? {} : { model_id: modelId }) }
 }
 
-/** Servers write nothing or `null` for a call without arguments. */
+/** Servers write nothing or `null` for a call without arguments, and some the text of the object as a JSON text. */
 function argumentsText({ args }: CallSoFar): string {
   const text = args.trim()
-  return text === '' || text === 'null' ? '{}' : args
+  if (text === '' || text === 'null') return '{}'
+  return text.startsWith('"') ? (readJsonString(text) ?? args) : args
 }

@@ -72,6 +72,46 @@ describe('calls of a model', () => {
       ],
       [{ query: 'first thing' }],
     ],
+    [
+      'with another empty object before its arguments',
+      [called('find', '{}', { index: 0, id: 'a' }), calls({ index: 0, function: { arguments: one } })],
+      [{ query: 'first thing' }],
+    ],
+    [
+      'with empty objects alone',
+      [called('list', '{}', { index: 0, id: 'a' }), called('list', '{}', { index: 1, id: 'b' })],
+      [{}, {}],
+    ],
+    [
+      'once more as a whole',
+      [called('find', one, { index: 0, id: 'a' }), called('find', one, { index: 0, id: 'a' })],
+      [{ query: 'first thing' }],
+    ],
+    ['with a number as a text', [called('find', one, { index: '0' })], [{ query: 'first thing' }]],
+    [
+      'without a list',
+      [chunk({ tool_calls: { function: { name: 'find', arguments: one } } })],
+      [{ query: 'first thing' }],
+    ],
+    ['on one level', [calls({ id: 'a', name: 'find', arguments: one })], [{ query: 'first thing' }]],
+    ['as the text of a text', [called('find', JSON.stringify(one), { index: 0 })], [{ query: 'first thing' }]],
+    [
+      'in a message at the end, after the text',
+      [
+        chunk({ content: 'I look.' }),
+        {
+          choices: [
+            { message: { content: 'I look.', tool_calls: [{ id: 'a', function: { name: 'find', arguments: one } }] } },
+          ],
+        },
+      ],
+      [{ query: 'first thing' }],
+    ],
+    [
+      'in a message beside an empty piece',
+      [{ choices: [{ delta: {}, message: { tool_calls: [{ function: { name: 'find', arguments: one } }] } }] }],
+      [{ query: 'first thing' }],
+    ],
   ])('are read: %s', async (_name, chunks, expected) => {
     const answer = await readAnswer([...chunks, stop])
     expect(argsOf(answer)).toEqual(expected)
@@ -106,6 +146,17 @@ describe('calls of a model', () => {
       }),
     ])
       expect(argsOf(await readAnswer(answer))).toEqual([args])
+  })
+
+  it('have the name that was offered where it comes in pieces', async () => {
+    const named = modelBefore(() => [
+      called('fi', '', { index: 0 }),
+      called('nd', '', { index: 0 }),
+      called('', one, { index: 0 }),
+      stop,
+    ])
+    const { tool_calls: [call] = [] } = await named.ask({ tools: [{ name: 'find', description: '', parameters: {} }] })
+    expect(call).toMatchObject({ name: 'find', args: { query: 'first thing' } })
   })
 
   it('are at most 128 in one answer', async () => {
@@ -159,6 +210,56 @@ describe('text of a model', () => {
       [chunk({ content: 'Whole.' }), { choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] }],
       'Whole.',
     ],
+    [
+      'with one line end between events',
+      eventsOf([chunk({ content: 'Whole.' }), stop]).replaceAll('\n\n', '\n'),
+      'Whole.',
+    ],
+    [
+      'with an empty event and spaces about the end',
+      `data:\n\n${eventsOf([chunk({ content: 'Whole.' })]).replace('[DONE]', ' [DONE] ')}`,
+      'Whole.',
+    ],
+    [
+      'as one JSON text a line',
+      [chunk({ content: 'Who' }), chunk({ content: 'le.' }, 'stop')].map((one) => JSON.stringify(one)).join('\n'),
+      'Whole.',
+    ],
+    ['as a list of chunks', JSON.stringify([chunk({ content: 'Who' }), chunk({ content: 'le.' }, 'stop')]), 'Whole.'],
+    [
+      'of the older interface',
+      [{ choices: [{ text: 'Whole.' }] }, { choices: [{ text: '', finish_reason: 'stop' }] }],
+      'Whole.',
+    ],
+    [
+      'in an object',
+      [chunk({ content: { type: 'text', text: { value: 'Whole.', annotations: [] } } }), stop],
+      'Whole.',
+    ],
+    [
+      'beside other answers',
+      [
+        {
+          choices: [
+            { index: 0, delta: { content: 'Whole.' } },
+            { index: 1, delta: { content: 'No' } },
+          ],
+        },
+        { choices: [{ index: 1, delta: { content: 'No' } }] },
+        stop,
+      ],
+      'Whole.',
+    ],
+    [
+      'with NaN among its numbers',
+      `data: {"choices": [{"delta": {"content": "Whole."}, "score": NaN, "finish_reason": "stop"}], "usage": {"prompt_tokens": -Infinity}}`,
+      'Whole.',
+    ],
+    [
+      'that names NaN',
+      `data: {"x": NaN, "choices": [{"delta": {"content": "NaN or \\"NaN\\"."}, "finish_reason": "stop"}]}`,
+      'NaN or "NaN".',
+    ],
   ])('is read: %s', async (_name, answer, expected) => {
     expect((await readAnswer(answer)).content).toBe(expected)
   })
@@ -193,6 +294,38 @@ describe('text of a model', () => {
     expect((await readAnswer([chunk({ content: 'C says so.', annotations }), stop])).content).toMatch(/1\. \[C\]/)
   })
 
+  it.each<[string, object]>([
+    [
+      'of a message at the end',
+      {
+        choices: [
+          {
+            message: { content: 'Sunny.', annotations: [{ url_citation: { url: 'https://c.example/', title: 'C' } }] },
+            finish_reason: 'stop',
+          },
+        ],
+      },
+    ],
+    ['of a piece', chunk({ citations: [{ url: 'https://c.example/', title: 'C' }] }, 'stop')],
+    [
+      'of a choice',
+      { choices: [{ delta: {}, finish_reason: 'stop', citations: [{ uri: 'https://c.example/', title: 'C' }] }] },
+    ],
+    [
+      'of its context',
+      chunk({ context: { citations: [{ url: 'https://c.example/', title: 'C', content: 'x' }] } }, 'stop'),
+    ],
+    ['under other names', chunk({}, 'stop', { web_search: [{ link: 'https://c.example/', title: 'C' }] })],
+    [
+      'within them',
+      chunk({}, 'stop', { search_info: { search_results: [{ url: 'https://c.example/', title: 'C' }] } }),
+    ],
+  ])('is followed by pages: %s', async (_name, last) => {
+    expect((await readAnswer([chunk({ content: 'Sunny.' }), last])).content).toBe(
+      'Sunny.\n\n1. [C](<https://c.example/>)',
+    )
+  })
+
   it.each<[string, unknown, { status: number; type: string }]>([
     [
       'with the status as its code',
@@ -206,8 +339,78 @@ describe('text of a model', () => {
     ],
     ['as a text', { error: 'it broke' }, { status: 502, type: 'model_error' }],
     ['in a choice', { choices: [{ error: { code: 502, message: 'it broke' } }] }, { status: 502, type: 'model_error' }],
+    [
+      'with a name',
+      { error: { message: 'Slow down', code: 'rate_limit_exceeded' } },
+      { status: 429, type: 'model_busy' },
+    ],
+    ['in a list', [{ error: { message: 'Slow down', code: 429 } }], { status: 429, type: 'model_busy' }],
+    ['as the reason of its end', chunk({}, 'error'), { status: 502, type: 'model_error' }],
+    [
+      'as an object of its own',
+      {
+        object: 'error',
+        message: "This model's maximum context length is 8 tokens.",
+        type: 'BadRequestError',
+        code: 400,
+      },
+      { status: 400, type: 'context_length_exceeded' },
+    ],
   ])('ends with an error in the stream: %s', async (_name, error, { status, type }) => {
     await expect(readAnswer([chunk({ content: 'Half' }), error])).rejects.toMatchObject({ statusCode: status, type })
+  })
+
+  it.each<[string, unknown, { status: number; type: string }, RegExp]>([
+    [
+      'as the interface has it',
+      { error: { message: 'Slow down', code: 429 } },
+      { status: 429, type: 'model_busy' },
+      /Slow/,
+    ],
+    ['as a text', { error: 'it broke' }, { status: 502, type: 'model_error' }, /it broke/],
+    ['as a detail', { detail: 'Not now' }, { status: 502, type: 'model_error' }, /Not now/],
+    [
+      'in a list',
+      { success: false, errors: [{ code: 7003, message: 'No route' }] },
+      { status: 502, type: 'model_error' },
+      /No route/,
+    ],
+    ['under another name', { code: 1113, msg: 'In arrears' }, { status: 502, type: 'model_error' }, /In arrears/],
+    [
+      'beside no choices',
+      { choices: null, base_resp: { status_code: 1004, status_msg: 'No login' } },
+      { status: 502, type: 'model_error' },
+      /No login/,
+    ],
+  ])('is not there where status 200 comes with an error: %s', async (_name, error, { status, type }, words) => {
+    for (const answer of [JSON.stringify(error), [error]])
+      await expect(readAnswer(answer)).rejects.toMatchObject({
+        statusCode: status,
+        type,
+        details: expect.stringMatching(words),
+      })
+  })
+
+  it('is not a page, and not something else', async () => {
+    for (const [answer, problem] of [
+      ['<!doctype html><p>Sign in', /it is a page/],
+      ['{"result": "Hi"}', /choices is missing/],
+    ] as const)
+      await expect(readAnswer(answer)).rejects.toMatchObject({
+        type: 'model_invalid_answer',
+        message: expect.stringMatching(problem),
+      })
+  })
+
+  it('has the probabilities that a server names, in its forms', async () => {
+    const withLogprobs = (logprobs: unknown) =>
+      readAnswer([{ choices: [{ delta: { content: 'Hi' }, logprobs, finish_reason: 'stop' }] }])
+    const { deltas } = await withLogprobs({ content: [{ token: 'Hi', logprob: null, bytes: 'Hi' }] })
+    expect(deltas.find(({ type }) => type === 'logprobs')).toEqual({
+      type: 'logprobs',
+      tokens: [{ token: 'Hi', logprob: -9999, bytes: null, top_logprobs: [] }],
+    })
+    expect((await withLogprobs([])).content).toBe('Hi')
   })
 })
 
@@ -223,6 +426,19 @@ describe('tokens that a server counts', () => {
     ],
     ['as a negative number', [{ prompt_tokens: -1, completion_tokens: 2 }], undefined],
     ['by half', [{ prompt_tokens: 3 }], undefined],
+    [
+      'under other names',
+      [{ input_tokens: 3, output_tokens: 2 }],
+      { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    ],
+    [
+      'and none at last',
+      [
+        { prompt_tokens: 3, completion_tokens: 2 },
+        { prompt_tokens: 0, completion_tokens: 0 },
+      ],
+      { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    ],
     [
       'in each chunk',
       [
@@ -250,6 +466,15 @@ describe('tokens that a server counts', () => {
     ],
   ])('are read: %s', async (_name, usages, expected) => {
     expect(await usageOf(...usages)).toEqual(expected)
+  })
+
+  it('are read beside a choice, and of a gateway', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2 }
+    for (const last of [
+      { choices: [{ delta: {}, finish_reason: 'stop', usage }] },
+      chunk({}, 'stop', { x_groq: { usage } }),
+    ])
+      expect((await readAnswer([chunk({ content: 'Hi' }), last])).usage?.total_tokens).toBe(5)
   })
 })
 
@@ -285,6 +510,8 @@ describe('thinking of a model', () => {
         stop,
       ],
     ],
+    ['in an object', [chunk({ reasoning: { content: 'The user greets me.' } }), chunk({ content: 'Hello.' }), stop]],
+    ['under another name', [chunk({ reasoning_text: 'The user greets me.' }), chunk({ content: 'Hello.' }), stop]],
     [
       'in parts',
       [

@@ -2,7 +2,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { isJsonObject } from '../../../domain/is-json-object.ts'
 import { parseForeignJson } from '../../../domain/foreign-json.ts'
 import { ModelFailure } from '../../../domain/model-failure.ts'
-import { connectionFailure, failureOfAnswer, interrupted } from '../failures.ts'
+import { connectionFailure, failureOfAnswer, interrupted, statusByName } from '../failures.ts'
 
 interface CallError extends Error {
   statusCode: number | undefined
@@ -67,21 +67,6 @@ function objectIn(text: string | undefined): Record<string, unknown> {
   } catch {
     return {}
   }
-}
-
-/** The statuses of errors that come within an answer, by their names at the providers. */
-const statusByName: Record<string, number> = {
-  overloaded_error: 529,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  throttlingException: 429,
-  authentication_error: 401,
-  permission_error: 403,
-  invalid_request_error: 400,
-  validationException: 400,
-  serviceUnavailableException: 503,
-  context_length_exceeded: 400,
-  insufficient_quota: 402,
 }
 
 function failedInStream(error: unknown, apiKey: string): ModelFailure {
