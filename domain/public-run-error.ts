@@ -27,7 +27,7 @@ const meanings = {
 } as const satisfies Record<Exclude<RunErrorType, ErrorCode>, ErrorCode | undefined> &
   Partial<Record<ErrorCode, undefined>>
 
-/** Earlier versions stored other types, too. */
+/** As the database returns it: any text. */
 type StoredRunError = Omit<RunError, 'type'> & { type: string }
 
 const failed = { message: 'The run failed.', type: 'internal_error', details: '' } as const

@@ -30,9 +30,7 @@ export type RunErrorType =
   | 'aborted'
   | 'internal_error'
 
-/** The type that a failure, or a run stored by an earlier version, names; `internal_error` for any other text. */
+/** The type that a failure, or a run of an archive, names; `internal_error` for any other text. */
 export function runErrorTypeOf(text: string | null | undefined): RunErrorType {
-  // Earlier versions used another name for the same failure.
-  if (text === 'timeout') return 'timed_out'
   return runErrorTypes.find((type) => type === text) ?? 'internal_error'
 }

@@ -192,7 +192,6 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       return
     case 'call':
       changePieces(view, at, entry.id, (pieces) => {
-        // A stream may still contain unchecked model output that an earlier version wrote.
         if (!Number.isInteger(entry.index) || entry.index < 0 || entry.index > maxCallIndex) return
         const call = pieces.calls.get(entry.index) ?? { call_id: '', name: '', args: '' }
         pieces.calls.set(entry.index, call)

@@ -53,10 +53,8 @@ export function createIdempotency(
   /** Throws `invalid_input` if the key was used for another request, and `conflict` while an attempt is under way. */
   async function acquire({ caller, key, request, subjects }: KeyedRequest): Promise<Acquired> {
     const id = hash([caller, key])
-    const plainHash = hash(request)
-    const [fingerprint, ...underPreviousKeys] = requestHashes(plainHash)
-    // Versions before stored the hash without a key. The last of such records is gone a day after the upgrade.
-    const known = new Set([fingerprint, ...underPreviousKeys, plainHash])
+    const [fingerprint, ...underPreviousKeys] = requestHashes(hash(request))
+    const known = new Set([fingerprint, ...underPreviousKeys])
     const takenAt = clocks()
     const reserved = newId()
     const first = { ids: [reserved], lease: newId(), leased_until: leaseEnd() }

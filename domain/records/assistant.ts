@@ -41,11 +41,8 @@ export interface AssistantRecord {
   updated_at: Date
   /** The assistant's own model account, with its key encrypted. */
   compat_account?: CompatAccountRecord
-  /**
-   * False if the assistant has never had a file, so that a run need not search; absent in records of earlier
-   * versions.
-   */
-  has_files?: boolean
+  /** False if the assistant has never had a file, so that a run need not search. */
+  has_files: boolean
   /** The model of its vectors (`services/knowledge/embedding-model.ts`); absent before the first. */
   embedding_model?: string
   /** The generation of the space that is searched (`domain/knowledge/vector-space.ts`); absent: 0. */

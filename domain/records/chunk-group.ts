@@ -9,7 +9,7 @@ export interface FileChunk {
   position: number
   text: string
   tokens: number
-  /** The first page of the text; without `last_page`, of an earlier version: the page that most of it is from. */
+  /** The first page of the text. */
   page?: number
   last_page?: number
   pages?: PassagePage[]
@@ -19,18 +19,18 @@ export interface FileChunk {
 
 /**
  * Up to `chunksInGroup` consecutive chunks of a file in one record, because each record costs the database as much
- * as its text. Records of earlier versions have no `chunks_json`: each holds one chunk.
+ * as its text.
  */
-export interface ChunkGroupRecord extends Partial<Pick<FileChunk, 'text' | 'tokens' | 'page' | 'heading'>> {
+export interface ChunkGroupRecord {
   _id: string
   file_id: string
   assistant_id: string
   /** Position of the first chunk. */
   position: number
-  /** Number of chunks; absent in records of earlier versions. */
-  count?: number
+  /** Number of chunks. */
+  count: number
   /** The chunks without their positions, as JSON: a fifth of the cost of the same as nested records. */
-  chunks_json?: string
+  chunks_json: string
 }
 
 /**
@@ -49,7 +49,7 @@ export function groupStart(position: number): number {
   return position - (position % chunksInGroup)
 }
 
-/** Differs from the ids of chunks, which are the ids of records of earlier versions. */
+/** The id of the record that holds the chunk at this position. */
 export function groupId(fileId: string, position: number): string {
   return `${fileId}:group:${groupStart(position)}`
 }
@@ -78,22 +78,9 @@ export function toGroups(
 }
 
 /** The chunks of a record, in order. */
-export function chunksOf(record: ChunkGroupRecord): FileChunk[] {
-  const { position, chunks_json: json, text, tokens, page, heading } = record
-  if (json !== undefined) {
-    const members = parseOwnJson<Omit<FileChunk, 'position'>[]>(json)
-    return members.map((chunk, index) => ({ position: position + index, ...chunk }))
-  }
-  if (text === undefined || tokens === undefined) return []
-  return [
-    {
-      position,
-      text,
-      tokens,
-      ...(page === undefined ? {} : { page }),
-      ...(heading === undefined ? {} : { heading }),
-    },
-  ]
+export function chunksOf({ position, chunks_json: json }: ChunkGroupRecord): FileChunk[] {
+  const members = parseOwnJson<Omit<FileChunk, 'position'>[]>(json)
+  return members.map((chunk, index) => ({ position: position + index, ...chunk }))
 }
 
 /** What is stored of a chunk that was read. */

@@ -40,16 +40,13 @@ export interface ThreadRecord {
   last_seq?: number
   /**
    * The id of the newest entry of the log, written with `last_seq`. Unlike a number, it does not come back when a thread is
-   * deleted and imported again. Absent in records of earlier versions, and after an import.
+   * deleted and imported again. Absent after an import.
    */
   last_entry_id?: string
   /** Bytes of the log's messages, replaced ones included; absent while the log is empty. */
   log_bytes?: number
-  /**
-   * Whether the log holds system messages, which are never cut from a conversation; absent in records of earlier
-   * versions.
-   */
-  has_system?: boolean
+  /** Whether the log holds system messages, which are never cut from a conversation. */
+  has_system: boolean
   /**
    * Messages that were deleted from the log while the thread stayed, by their ids: the log takes none of them again. Read
    * only where it is asked for.

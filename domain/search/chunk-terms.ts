@@ -15,7 +15,7 @@ export function chunkTerms(text: string): string[] {
   return all
 }
 
-/** The terms of a question, each once: also as they are in chunks of the other language, and in those of earlier versions. */
+/** The terms of a question, each once: also as they are in chunks of the other language. */
 export function questionTerms(text: string): string[] {
   const terms = new Set<string>()
   for (const term of termsOf(text)) {

@@ -33,11 +33,9 @@ export async function checkFiles(
   }
 }
 
-/** The chunks of a record, which holds a group of them, or one if an earlier version stored it. */
+/** The chunks of a record, which holds a group of them. */
 export function chunksIn(group: StoredRecord): StoredRecord[] {
-  const { chunks_json: text } = group
-  if (typeof text !== 'string') return [group]
-  const members: unknown = JSON.parse(text)
+  const members: unknown = JSON.parse(String(group['chunks_json']))
   if (!Array.isArray(members)) return []
   return members.map((member: StoredRecord, index) => ({ ...member, position: Number(group['position']) + index }))
 }

@@ -21,8 +21,7 @@ const forgottenChannel = 'threads:forgotten'
  * served from the database. All keys of a run, and its channel, are in one hash slot.
  */
 function scripts({ publishInSlot }: Pick<RedisConnection, 'publishInSlot'>, keptSeconds: number) {
-  // While a slot moves, what its new server publishes is not heard at the old one: readers must notice. Processes of
-  // the version before, which know no clusters, cannot read this.
+  // While a slot moves, what its new server publishes is not heard at the old one: readers must notice.
   const head = publishInSlot === 'SPUBLISH' ? "id .. ' ' .. before" : 'id'
   /**
    * Appends to the stream and publishes, unless a newer fence is known: a worker that was considered dead cannot

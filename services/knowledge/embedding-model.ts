@@ -17,8 +17,8 @@ type Members = Pick<AssistantRecord, '_id' | keyof typeof members>
 /**
  * The generation of the space that takes an assistant's vectors of this model. Vectors of two models cannot be
  * compared, so all vectors of a space are of one model: that of the searched space is on the assistant's record.
- * Records of earlier versions name none; they take the model that is used next. An assistant without ready files and
- * vectors takes another model, and a new space for it.
+ * Before the first vector it names none. An assistant without ready files and vectors takes another model, and a new
+ * space for it.
  *
  * `reembedding`: the assistant's files are being embedded anew with this model, and new files wait until that has ended. Throws
  * `conflict` if the assistant has files of another model. Call it before the first vector of a file is stored, and

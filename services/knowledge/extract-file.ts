@@ -70,7 +70,6 @@ export async function extractFile(
   }
   const watch = watchFile(deps.collections, found)
   try {
-    if (found.status === 'processing') await removeUncounted(deps.collections, found)
     const file = await begin(deps.collections, fileId)
     return file ? await readInto(deps, file, scans, AbortSignal.any([signal, watch.signal])) : 'gone'
   } catch (error) {
@@ -121,15 +120,6 @@ function begin({ files }: Pick<KnowledgeCollections, 'files'>, fileId: string): 
       { returnDocument: 'after' },
     )
     .lean<FileRecord>()
-}
-
-/**
- * An interrupted attempt of an earlier version may have left chunks that were not counted yet, one to a record: the
- * groups of this attempt would double them. Groups have the same ids in every attempt.
- */
-async function removeUncounted({ chunks }: Pick<KnowledgeCollections, 'chunks'>, file: FileRecord): Promise<void> {
-  const uncounted = { assistant_id: file.assistant_id, file_id: file._id, position: { $gte: file.chunks } }
-  await chunks.deleteMany({ ...uncounted, chunks_json: { $exists: false } })
 }
 
 type StoredChunk = Omit<FileChunk, 'position'>

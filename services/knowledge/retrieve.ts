@@ -19,7 +19,7 @@ export interface Passage {
   /** Of a page of the web: its address and its title. */
   url?: string
   title?: string
-  /** The first page of the text; without `last_page`, of an earlier version: the page that most of it is from. */
+  /** The first page of the text. */
   page?: number
   last_page?: number
   heading?: string

@@ -192,28 +192,4 @@ describe('the page of a cited sentence', () => {
     const again = await ask(other, librarian, question('sickness'))
     expect(quotedIn(again.answer)).toContainEqual({ topic: 'sickness', page: 4 })
   })
-
-  it('is the page of most of the passage where an earlier version has stored it', async () => {
-    const user = await insertUser(service)
-    const { assistant_id: id } = await user.post('/assistants/', { name: 'Librarian' })
-    const old = await upload(user, id)
-    const { chunks } = service.collections
-    for (const { _id, chunks_json: json } of await chunks.find({ file_id: old }).lean()) {
-      const stored = JSON.parse(json ?? '[]').map(({ text, tokens }: Pages & { tokens: number }) => ({
-        text,
-        tokens,
-        page: 3,
-      }))
-      await chunks.updateOne({ _id }, { $set: { chunks_json: JSON.stringify(stored) } })
-    }
-    const { chunks: listed } = await user.get(`/assistants/${id}/files/${old}/chunks`)
-    expect(listed[0]).toEqual({ position: 0, text: expect.any(String), tokens: expect.any(Number), page: 3 })
-    const { passages, answer } = await ask(user, id, question('holidays'))
-    for (const passage of passages) {
-      expect(passage).toMatchObject({ page: 3 })
-      expect(Object.keys(passage)).not.toContain('last_page')
-      expect(Object.keys(passage)).not.toContain('pages')
-    }
-    expect(quotedIn(answer)).toContainEqual({ topic: 'holidays', page: 3 })
-  })
 })

@@ -81,44 +81,13 @@ test('pages of the pieces begin and end anywhere, within a stored group or acros
   expect(records).toBe(Math.ceil(metadata.chunks / chunksInGroup))
 })
 
-test('chunks that an earlier version has stored one to a record are shown, found and deleted', async () => {
+test('an attempt that goes on after one that was killed leaves no chunk twice', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const { body } = await client.upload([{ name: 'log.md', content: entries(40).join('\n') }])
   const [{ id }] = body.files
-  const path = `/assistants/${client.assistantId}/files`
-  const query = { query: 'Ship 17', limit: 3 }
-  const before = {
-    list: await client.get(`${path}/${id}/chunks?limit=200`),
-    found: await client.post(`${path}/search`, query),
-  }
-  const { chunks } = service.collections
-  const groups = await chunks.find({ file_id: id }).lean()
-  await chunks.deleteMany({ file_id: id })
-  const owner = { file_id: id, assistant_id: client.assistantId }
-  await chunks.create(
-    groups.flatMap(chunksOf).map((chunk) => ({ _id: chunkId(id, chunk.position), ...owner, ...chunk })),
-  )
-
-  expect(await client.get(`${path}/${id}/chunks?limit=200`)).toEqual(before.list)
-  expect(await client.post(`${path}/search`, query)).toEqual(before.found)
-  const { chunks: page } = await client.get(`${path}/${id}/chunks?limit=2&offset=7`)
-  expect(page.map(({ position }: any) => position)).toEqual([7, 8])
-  expect((await client.call('DELETE', `${path}/${id}`)).status).toBe(200)
-  expect(await chunks.countDocuments({ file_id: id })).toBe(0)
-})
-
-test('an attempt that goes on after one of an earlier version leaves no chunk twice', async () => {
-  const client = await knowledgeClient(await insertUser(service))
-  const content = entries(40).join('\n')
-  const { body } = await client.upload([{ name: 'log.md', content }])
-  const [{ id }] = body.files
-  const owner = { file_id: id, assistant_id: client.assistantId }
-  const all = (await service.collections.chunks.find({ file_id: id }).lean()).flatMap(chunksOf)
-  // What a killed worker of that version leaves: 32 chunks that are counted, and more that are not.
-  await service.collections.chunks.deleteMany({ file_id: id })
-  await service.collections.chunks.create(
-    all.slice(0, chunksInGroup + 5).map((chunk) => ({ _id: chunkId(id, chunk.position), ...owner, ...chunk })),
-  )
+  const all = (await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()).flatMap(chunksOf)
+  expect(all.length).toBeGreaterThan(chunksInGroup)
+  // What the killed worker leaves: one group of chunks that are counted, and more that are not.
   await service.collections.files.updateOne(
     { _id: id },
     { $set: { status: 'processing', extracted: false, chunks: chunksInGroup, embedded: 0 } },

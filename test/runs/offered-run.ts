@@ -28,6 +28,14 @@ export function offeredRun(id: string): { run: RunRecord; assistant: AssistantRe
       has_files: false,
       updated_at: now,
     },
-    thread: { _id: 'thread', ...common, name: 'T', metadata_json: '{}', last_outcome: 'none', updated_at: now },
+    thread: {
+      _id: 'thread',
+      ...common,
+      name: 'T',
+      metadata_json: '{}',
+      last_outcome: 'none',
+      has_system: false,
+      updated_at: now,
+    },
   }
 }

@@ -35,6 +35,7 @@ describe('the thread log', () => {
       metadata_json: '{}',
       public: false,
       last_outcome: 'none',
+      has_system: false,
       created_at: now,
       updated_at: now,
       deleting,

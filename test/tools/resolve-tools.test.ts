@@ -192,6 +192,7 @@ function assistantWith(config: object): AssistantRecord {
     public: false,
     access_mode: 'authenticated',
     allowed_origins: [],
+    has_files: false,
     created_at: now,
     updated_at: now,
   }

@@ -73,13 +73,8 @@ const chunk = new Schema<ChunkGroupRecord>(
     file_id: text,
     assistant_id: text,
     position: count,
-    count: Number,
-    chunks_json: String,
-    // Earlier versions stored one chunk.
-    text: String,
-    tokens: Number,
-    page: Number,
-    heading: String,
+    count,
+    chunks_json: text,
   },
   schemaOptions('chunks'),
 )
