@@ -44,6 +44,8 @@ const officeExtensions = new Set([
   'ppsx',
   'ott',
   'otp',
+  'odg',
+  'otg',
 ])
 /** Pictures in which words are looked for. */
 const pictureExtensions = new Set(['png', 'jpg', 'tif', 'webp', 'gif', 'bmp'])

@@ -72,8 +72,11 @@ async function readerOf(
       if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
       if (extension === 'epub') return (await import('./formats/book.ts')).readBook(content)
       if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content)
-      return (await import('./formats/office.ts')).readOffice(content, extension)
+      if (extension === 'rtf') return (await import('./formats/rtf.ts')).readRtf(content)
+      return (await import('./formats/open-document.ts')).readOpenDocument(content, extension)
     case 'spreadsheet':
+      if (extension === 'ods' || extension === 'ots')
+        return (await import('./formats/open-document.ts')).readOpenDocument(content, extension)
       return (await import('./formats/spreadsheet.ts')).readSpreadsheet(content)
     case 'html':
       return (await import('./formats/html.ts')).readHtml(content, extension)

@@ -23,6 +23,9 @@ interface Options {
   hasHeader?: boolean
 }
 
+/** Where a row says that it is hidden: behind the last column that a sheet can have. */
+export const hiddenColumn = 20_000
+
 /** A cell covers at most so many columns: each of them repeats its value. */
 const maxSpan = 100
 /** So many rows are held back until it is known which of them is the header. */

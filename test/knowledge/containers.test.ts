@@ -202,6 +202,84 @@ describe('a presentation of another program', () => {
   })
 })
 
+describe('documents in OpenDocument that odfpy made', () => {
+  const fixture = async (name: string) => read(name, await readFile(path.join(import.meta.dirname, 'fixtures', name)))
+
+  it('are texts with numbers of lists, merged cells, notes, comments, text boxes and what stands above each page', async () => {
+    expect(await fixture('rent-odfpy.odt')).toEqual([
+      'Kopfzeile AG',
+      '1 Mietvertrag',
+      'Die Miete beträgt 1.250,00 EUR.',
+      'Netto kalt, ohne Nebenkosten.',
+      '1. Erster Punkt',
+      '1.1. Unterpunkt A',
+      '2. Zweiter Punkt',
+      'Vor\tnach\nneue Zeile   EndeVerweis',
+      'Posten: Strom; 2021: 10; 2022: 20',
+      'Posten: Strom; 2021: 11; 2022: 21',
+      'Posten: Gas; 2021: 30; 2022: 30',
+      'Absatz mit Kommentar',
+      '(comment by Ina: Bitte prüfen!)',
+      'Davor',
+      'Text im Kasten',
+      'Im Abschnitt',
+    ])
+  })
+
+  it('are slides from top to bottom below their titles, with tables, descriptions, groups and notes', async () => {
+    expect(await fixture('quarters-odfpy.odp')).toEqual([
+      '1 Quartal eins',
+      'Umsatz 12,5 Mio.',
+      'Notiz zu Quartal eins',
+      '1 Quartal zwei',
+      'Umsatz 13,1 Mio.',
+      'Land: DE; Wert: 5',
+      'Land: AT; Wert: 6',
+      'Foto des Werks in Linz',
+      'Form mit Text',
+      'In Gruppe',
+      'Notiz zu Quartal zwei',
+    ])
+  })
+
+  it('are workbooks with values as they are stored, their units, and what is hidden', async () => {
+    expect(await fixture('budget-odfpy.ods')).toEqual([
+      '1 Budget',
+      'Posten: Strom; Konto: 004711; Datum: 2025-03-04; Anteil: 12.5%; Betrag: 1234.50 EUR',
+      'Posten: Gas; Konto: 4006381333931; Datum: 2025-04-03; Anteil: 20%; Betrag: 99 EUR',
+      'Posten: Versteckt; Konto: 1; Datum: 2025-04-03; Anteil: 20%; Betrag: 7 EUR; (hidden row)',
+      'Posten: Summe; Betrag: 1333.5',
+    ])
+  })
+
+  it('write formulas in their line, counts as their list goes on, and repeat a value in few rows of many', async () => {
+    const head = 'xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:style="s" xmlns:xlink="x"'
+    const open = (kind: string, mime: string, body: string, others: Record<string, string> = {}) => {
+      const content = `<office:document-content ${head}>${body}</office:document-content>`
+      const parts = { mimetype: `application/vnd.oasis.opendocument.${mime}`, 'content.xml': content, ...others }
+      return read(`a.${kind}`, zip(Object.entries(parts).map(([name, text]) => ({ name, data: Buffer.from(text) }))))
+    }
+    const style =
+      '<office:automatic-styles><text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="a" style:num-suffix=")"/></text:list-style></office:automatic-styles>'
+    const item = (text: string) => `<text:list-item><text:p>${text}</text:p></text:list-item>`
+    const list = (more: string, ...items: string[]) =>
+      `<text:list text:style-name="L"${more}>${items.join('')}</text:list>`
+    const formula = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    const math = '<math><annotation encoding="StarMath 5.0">{ E = m c^2 }</annotation></math>'
+    const body = `<office:body><office:text>${list('', item('Oil'), item('Rope'))}<text:p>Then ${formula}holds.</text:p>${list(' text:continue-numbering="true"', item('Tar'))}</office:text></office:body>`
+    expect(await open('odt', 'text', style + body, { 'Object 1/content.xml': math })).toEqual([
+      'a) Oil',
+      'b) Rope',
+      'Then  E = m c^2 holds.',
+      'c) Tar',
+    ])
+    const row =
+      '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row>'
+    const sheet = `<office:body><office:spreadsheet><table:table table:name="S">${row}</table:table></office:spreadsheet></office:body>`
+    expect(await open('ods', 'spreadsheet', sheet)).toHaveLength(100)
+  })
+})
+
 describe('a chart', () => {
   it('has its values at their own categories, also where some have none', () => {
     const points = (all: [at: number, value: string][]) =>
@@ -255,8 +333,23 @@ describe('texts of programmers', () => {
       'height = 4',
       '42',
     ])
-    expect(await read('old.ipynb', '{"worksheets": [{"cells": [{"input": "height = 4"}]}]}')).toEqual([
-      'worksheets.0.cells.0.input: height = 4',
+    expect(await read('other.ipynb', '{"sheets": [{"input": "height = 4"}]}')).toEqual(['sheets.0.input: height = 4'])
+  })
+
+  it('are notebooks of the third version, and tables and failures among results', async () => {
+    const outputs = [
+      { data: { 'text/html': '<table><tr><th>n<th>w</tr><tr><td>a<td>7</tr></table>', 'text/plain': '  n w' } },
+      { ename: 'ValueError', evalue: 'too low' },
+    ]
+    const cells = [
+      { cell_type: 'heading', level: 2, source: ['Tides'] },
+      { cell_type: 'code', input: 'height = 4', outputs },
+    ]
+    expect(await read('old.ipynb', JSON.stringify({ worksheets: [{ cells }] }))).toEqual([
+      '2 Tides',
+      'height = 4',
+      'n: a; w: 7',
+      'ValueError: too low',
     ])
   })
 

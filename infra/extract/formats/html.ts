@@ -7,7 +7,7 @@ import { type SpanningCell, type TableWriter, createTableWriter } from '../table
 import { type Content, headOf } from '../content.ts'
 
 const skipped = new Set(
-  'script style noscript template svg math iframe object canvas nav button select textarea'.split(' '),
+  'script style noscript template svg math iframe object canvas nav button select textarea rt rp'.split(' '),
 )
 const blockTags = new Set(
   (
@@ -35,7 +35,8 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
 
   function openTag(name: string, attributes: Record<string, string>): void {
     if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
-    const isSkipped = skipped.has(name) || 'hidden' in attributes || (isChapter && name === 'title')
+    const isSkipped =
+      skipped.has(name) || 'hidden' in attributes || (isChapter && (name === 'title' || isNoteMark(attributes)))
     if (skipDepth > 0 || (!xmlMode && isSkipped)) {
       skipDepth++
       return
@@ -105,6 +106,11 @@ interface OpenTable {
   row: SpanningCell[] | undefined
   /** The cell that is open. */
   spans: Omit<SpanningCell, 'text'>
+}
+
+/** The number of a note, which would hang on the word before it. */
+function isNoteMark(attributes: Record<string, string>): boolean {
+  return attributes['epub:type'] === 'noteref' || attributes['role'] === 'doc-noteref'
 }
 
 /** The blocks that the elements of a page become, and the text of the block that is open. */

@@ -14,7 +14,9 @@ export function outlookMail(bytes: Buffer): Mail {
 function createOutlookReader(bytes: Buffer) {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const Reader = readerClass()
-  return new Reader(data)
+  const reader = new Reader(data)
+  reader.parserConfig = { includeRawProps: true }
+  return reader
 }
 
 /** The class stands in the module's `default` where Node loads it, and is it where Vitest does. */
@@ -28,44 +30,107 @@ const isReader = (value: unknown): value is typeof MsgReaderModule.default => ty
 
 function partsOf(reader: ReturnType<typeof createOutlookReader>): Mail {
   const fields = reader.getFileData()
+  const read = createDecoder(fields)
   if (fields.error !== undefined && fields.dataType !== 'msg') throw new Error(fields.error)
   const sent = fields.clientSubmitTime ?? fields.messageDeliveryTime
   const html = fields.bodyHtml ?? (fields.html === undefined ? '' : new TextDecoder().decode(fields.html))
   return {
-    subject: oneLine(decoded(fields.subject)),
+    subject: oneLine(read(fields.subject)),
     facts: factsOf([
-      ['From', outlookAddress(fields.senderName, fields.senderSmtpAddress ?? fields.senderEmail)],
-      ['To', recipients(fields, 'to')],
-      ['Cc', recipients(fields, 'cc')],
+      ['From', outlookAddress(read(fields.senderName), fields.senderSmtpAddress ?? fields.senderEmail)],
+      ['To', recipients(fields, 'to', read)],
+      ['Cc', recipients(fields, 'cc', read)],
       ['Date', oneLine(sent)],
+      ...particulars(fields).map(([name, value]): [string, string] => [name, oneLine(read(value))]),
     ]),
-    text: decoded(fields.body) ?? '',
+    text: read(fields.body) ?? '',
     html,
     attachments: (fields.attachments ?? [])
       .filter(({ attachmentHidden }) => attachmentHidden !== true)
       .slice(0, maxAttachments)
       .map((attachment, index) => {
         const { fileName, content } = reader.getAttachment(attachment)
-        return { name: nameOf(decoded(fileName), index, ''), content: Buffer.from(content) }
+        return { name: nameOf(read(fileName), index, ''), content: Buffer.from(content) }
       }),
   }
 }
 
-/** Of old messages the reader gives bytes as letters: here they are, if they are UTF-8. */
-function decoded(text: string | undefined): string | undefined {
-  if (text === undefined || !/^[\0-\xff]*$/.test(text) || !/[\x80-\xff]/.test(text)) return text
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'))
-  } catch {
-    return text
+/** What appointments and persons say beside their text. */
+function particulars(fields: FieldsData): [name: string, value: string | undefined][] {
+  const isPerson = fields.messageClass?.startsWith('IPM.Contact') === true
+  const isMeeting = fields.apptStartWhole !== undefined
+  const meeting: [string, string | undefined][] = [
+    ['Start', fields.apptStartWhole],
+    ['End', fields.apptEndWhole],
+    ['Place', fields.apptLocation],
+  ]
+  const person: [string, string | undefined][] = [
+    ['Name', fields.name],
+    ['Company', fields.companyName],
+    ['Department', fields.departmentName],
+    ['Position', fields.title],
+    ['Mail', fields.email1EmailAddress],
+    ['Phone', fields.businessTelephoneNumber],
+    ['Mobile', fields.mobileTelephoneNumber],
+    ['Private phone', fields.homeTelephoneNumber],
+    ['Address', fields.postalAddress],
+  ]
+  return [...(isMeeting ? meeting : []), ...(isPerson ? person : [])]
+}
+
+/** Languages (the lower ten bits of a locale) whose Windows code page is not that of the West. */
+const codePages: [languages: number[], charset: string][] = [
+  [[0x11], 'shift_jis'],
+  [[0x12], 'euc-kr'],
+  [[0x05, 0x0e, 0x15, 0x18, 0x1a, 0x1b, 0x1c, 0x24], 'windows-1250'],
+  [[0x02, 0x19, 0x22, 0x23, 0x2f], 'windows-1251'],
+  [[0x08], 'windows-1253'],
+  [[0x1f], 'windows-1254'],
+  [[0x0d], 'windows-1255'],
+  [[0x01, 0x20, 0x29], 'windows-1256'],
+  [[0x25, 0x26, 0x27], 'windows-1257'],
+  [[0x2a], 'windows-1258'],
+  [[0x1e], 'windows-874'],
+]
+
+/** Chinese as it is written in Taiwan, Hong Kong and Macau. */
+const traditional = new Set([0x404, 0xc04, 0x1404])
+
+function charsetOf(locale: number): string {
+  const language = locale & 0x3ff
+  if (language === 0x04) return traditional.has(locale) ? 'big5' : 'gbk'
+  return codePages.find(([languages]) => languages.includes(language))?.[1] ?? 'windows-1252'
+}
+
+/** Of messages before Unicode the reader gives bytes as letters: UTF-8, or the code page of the message's language. */
+function createDecoder({ messageLocaleId: locale = 0x409, rawProps = [] }: FieldsData) {
+  const charset = charsetOf(locale)
+  const isOld = rawProps.some(({ propertyTag = '' }) => /^0(037|C1A)001E$/i.test(propertyTag))
+  return (text: string | undefined): string | undefined => {
+    const isOfBytes = text !== undefined && /^[\0-\xff]*$/.test(text) && /[\x80-\xff]/.test(text)
+    if (!isOfBytes) return text
+    const bytes = Buffer.from(text, 'latin1')
+    return decodedAs('utf-8', bytes) ?? (isOld ? decodedAs(charset, bytes) : undefined) ?? text
   }
 }
 
-function recipients({ recipients: list = [] }: FieldsData, kind: string): string {
+function decodedAs(charset: string, bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function recipients(
+  { recipients: list = [] }: FieldsData,
+  kind: string,
+  read: (text: string | undefined) => string | undefined,
+): string {
   return list
     .filter(({ recipType = 'to' }) => recipType === kind)
     .slice(0, maxAddresses)
-    .map(({ name, smtpAddress, email }) => outlookAddress(name, smtpAddress ?? email))
+    .map(({ name, smtpAddress, email }) => outlookAddress(read(name), smtpAddress ?? email))
     .join(', ')
 }
 

@@ -1,7 +1,8 @@
-import { type CellObject, type Range, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
+import { type CellObject, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { createTableWriter } from '../table-rows.ts'
+import { createMergedCells } from '../merged-cells.ts'
+import { createTableWriter, hiddenColumn } from '../table-rows.ts'
 import { textOfCell } from './cell-text.ts'
 import { type Content, bytesOf } from '../content.ts'
 
@@ -24,7 +25,9 @@ function* rowsOf(
   rows: CellObject[][],
   { name, date1904 }: { name: string; date1904: boolean },
 ): Generator<Block> {
-  const merges = createMerges(sheet['!merges'] ?? [])
+  const merges = createMergedCells()
+  for (const { s: first, e: last } of sheet['!merges'] ?? [])
+    merges.add({ firstRow: first.r, lastRow: last.r, firstColumn: first.c, lastColumn: last.c })
   const table = createTableWriter({ sheet: name })
   // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
   for (const place of Object.keys(rows)) {
@@ -45,46 +48,6 @@ function* rowsOf(
     )
   }
   yield* table.end()
-}
-
-/** Behind the last column that a sheet can have. */
-const hiddenColumn = 20_000
-/** More are read as they are: each costs a look for each row. */
-const maxMerges = 10_000
-/** A merged cell is repeated in at most so many columns. */
-const maxColumns = 100
-
-/** Merged cells: the value of the first one stands for all of them. */
-function createMerges(ranges: Range[]) {
-  const starting = new Map<number, Range[]>()
-  for (const range of ranges.slice(0, maxMerges)) {
-    const known = starting.get(range.s.r)
-    if (known === undefined) starting.set(range.s.r, [range])
-    else known.push(range)
-  }
-  let open: { range: Range; text: string }[] = []
-
-  return {
-    /** Adds what merged cells say in this row; call it for each row in order. Returns the columns that only repeat. */
-    fill(row: number, cells: Map<number, string>): Set<number> {
-      open = open.filter(({ range }) => range.e.r >= row)
-      for (const range of starting.get(row) ?? []) {
-        const text = cells.get(range.s.c)
-        if (text !== undefined) open.push({ range, text })
-      }
-      const repeated = new Set<number>()
-      // A row without values of its own stays empty.
-      if (cells.size === 0) return repeated
-      for (const { range, text } of open) {
-        const last = Math.min(range.e.c, range.s.c + maxColumns)
-        for (let column = range.s.c; column <= last; column++) {
-          cells.set(column, cells.get(column) ?? text)
-          if (column > range.s.c) repeated.add(column)
-        }
-      }
-      return repeated
-    },
-  }
 }
 
 function parse(bytes: Buffer): WorkBook {

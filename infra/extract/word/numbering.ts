@@ -94,7 +94,7 @@ export function createCounters(numbering: Numbering) {
   }
 }
 
-function formatted(count: number, format: string): string {
+export function formatted(count: number, format: string): string {
   switch (format) {
     case 'lowerLetter':
       return letters(count)

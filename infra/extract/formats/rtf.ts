@@ -4,20 +4,16 @@ import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type SpanningCell, createTableWriter } from '../table-rows.ts'
 import { type Content, bytesOf } from '../content.ts'
 
-const kinds = ['odt', 'odp', 'rtf'] as const
-type Kind = (typeof kinds)[number]
-
-/** OpenDocument text and slides, and RTF: headings, paragraphs, tables, notes. */
-export async function* readOffice(content: Content, extension: string): AsyncGenerator<Block> {
-  const fileType = kinds.find((kind) => kind === extension) ?? 'odt'
-  const document = await parse(content, fileType)
+/** RTF: headings, paragraphs, lists, tables, notes. */
+export async function* readRtf(content: Content): AsyncGenerator<Block> {
+  const document = await parse(content)
   for (const node of document.content) yield* walk(node, undefined)
 }
 
-async function parse(content: Content, fileType: Kind) {
+async function parse(content: Content) {
   try {
     return await parseOffice(await bytesOf(content), {
-      fileType,
+      fileType: 'rtf',
       ignoreSlideMasters: true,
       ignoreHeadersAndFooters: true,
       ignoreComments: true,

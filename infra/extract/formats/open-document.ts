@@ -1,0 +1,97 @@
+import type { Block } from '../../../domain/chunking/block.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Archive, openArchive } from '../archive.ts'
+import type { Content } from '../content.ts'
+import { maxPartBytes } from '../office-package.ts'
+import { type DocumentContext, createDocumentBody } from '../open-document/body.ts'
+import { createListNumbers } from '../open-document/list-numbers.ts'
+import { readObjects } from '../open-document/objects.ts'
+import { type Attributes, createXmlReader } from '../word/xml.ts'
+
+const maxEdges = 100
+
+/** OpenDocument text, slides, drawings and workbooks, in reading order. */
+export async function* readOpenDocument(content: Content, extension: string): AsyncGenerator<Block> {
+  const archive = await openArchive(content)
+  try {
+    yield* readParts(archive, extension === 'odt')
+  } finally {
+    archive.close()
+  }
+}
+
+async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<Block> {
+  if (((await archive.text('META-INF/manifest.xml', maxPartBytes)) ?? '').includes('encryption-data'))
+    throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
+  const source = await archive.stream('content.xml')
+  if (source === undefined) throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
+  const context = { numbers: createListNumbers(), hiddenStyles: new Set<string>(), objects: await readObjects(archive) }
+  const edges = readStyles((await archive.text('styles.xml', maxPartBytes)) ?? '', context)
+  // Those of workbooks are the same in all of them, and slides have none.
+  if (hasEdges) yield* edges.headers
+  const body = createDocumentBody(context)
+  const styles = stylesInto(context)
+  const reader = createXmlReader({
+    ...body,
+    open(name, attributes) {
+      styles(name, attributes)
+      body.open(name, attributes)
+    },
+  })
+  const decoder = new TextDecoder('utf-8')
+  for await (const bytes of source) {
+    reader.write(decoder.decode(bytes, { stream: true }))
+    yield* body.take()
+  }
+  reader.end()
+  yield* body.take()
+  if (hasEdges) yield* edges.footers
+}
+
+/** Learns the numbers of lists, and which sheets and slides are hidden. */
+function stylesInto(context: DocumentContext): (name: string, attributes: Attributes) => void {
+  let style = ''
+  return (name, attributes) => {
+    context.numbers.openStyle(name, attributes)
+    if (name === 'style:style') style = attributes['style:name'] ?? ''
+    const isHidden =
+      (name === 'style:table-properties' && attributes['table:display'] === 'false') ||
+      (name === 'style:drawing-page-properties' && attributes['presentation:visibility'] === 'hidden')
+    if (isHidden && context.hiddenStyles.size < maxHiddenStyles) context.hiddenStyles.add(style)
+  }
+}
+
+const maxHiddenStyles = 20_000
+
+/** What stands above and below each page: once for a document. */
+function readStyles(xml: string, context: DocumentContext): { headers: Block[]; footers: Block[] } {
+  const edges: { headers: Block[]; footers: Block[] } = { headers: [], footers: [] }
+  const styles = stylesInto(context)
+  const seen = new Set<string>()
+  let open: ReturnType<typeof createDocumentBody> | undefined
+  const reader = createXmlReader({
+    open(name, attributes) {
+      styles(name, attributes)
+      if (open === undefined && isEdge.test(name)) open = createDocumentBody(context)
+      else open?.open(name, attributes)
+    },
+    close(name) {
+      if (!isEdge.test(name)) {
+        open?.close(name)
+        return
+      }
+      for (const { text } of open?.take() ?? []) {
+        if (seen.has(text) || seen.size >= maxEdges || !/\p{L}.*\s\S/su.test(text)) continue
+        seen.add(text)
+        edges[name.includes('header') ? 'headers' : 'footers'].push({ kind: 'text', text })
+      }
+      open = undefined
+    },
+    text: (text) => open?.text(text),
+  })
+  reader.write(xml)
+  reader.end()
+  return edges
+}
+
+const isEdge = /^style:(header|footer)(-left|-first)?$/
