@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalidInput } from './errors.ts'
 import { type JsonExcess, jsonExcess, type JsonLimits } from './json-scan.ts'
 
@@ -44,6 +45,27 @@ export function parseForeignJson(
 ): unknown {
   checkForeignJson(text, limits)
   return JSON.parse(text, reviver)
+}
+
+/** Characters of a text whose reading is divided into turns. */
+const turnLength = 256 * 1024
+
+/**
+ * The same for a text of megabytes in a process that answers others: they have their turn before the check, before the
+ * parsing and after it. Throws as `parseForeignJson` does; `parse` may read the checked text in another way.
+ */
+export async function parseForeignJsonInTurns(
+  text: string,
+  limits: GivenLimits,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<unknown> {
+  const isLong = text.length > turnLength
+  if (isLong) await nextTurn()
+  checkForeignJson(text, limits)
+  if (isLong) await nextTurn()
+  const value = parse(text)
+  if (isLong) await nextTurn()
+  return value
 }
 
 /** The same check for a text that a library parses. Throws `JsonLimitError`. */

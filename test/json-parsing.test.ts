@@ -10,7 +10,7 @@ import { importsOf } from './support/imports.ts'
 const calls: Record<string, string[]> = {
   'api/openapi/reading-pages.ts': ['runs in the browser, on the description of the API'],
   'api/plugins/responses.ts': ['text that JSON.stringify has just made'],
-  'domain/foreign-json.ts': ['after the scan: the door itself'],
+  'domain/foreign-json.ts': ['after the scan: the door itself', 'the same, in turns'],
   'domain/json-text.ts': [
     'stored text, scanned when it came in',
     'the same text, with its signs of zero',

@@ -14,15 +14,90 @@ export type WithoutEffect = Record<string, Record<string, string>>
  * the schema does not know: what else is wrong with it does not matter then. Free-form objects stay as they are.
  */
 export function prepareGiven(schema: unknown, body: unknown, withoutEffect: WithoutEffect): FieldProblem | undefined {
-  return prepare([schema], body, ['body'], withoutEffect)
+  if (!isJsonObject(schema)) return undefined
+  let kept = ofSchemas.get(schema)
+  if (kept?.effects !== withoutEffect) ofSchemas.set(schema, (kept = { effects: withoutEffect, all: read([schema]) }))
+  return prepare(kept.all, body, ['body'], withoutEffect)
 }
 
-function prepare(schemas: unknown[], value: unknown, loc: Loc, effects: WithoutEffect): FieldProblem | undefined {
-  const all = schemas.flatMap(alternativesOf)
+/** What is read of the schema of a route, with its first request. */
+const ofSchemas = new WeakMap<object, { effects: WithoutEffect; all: Alternatives }>()
+
+/** What the check needs to know of the schemas that a value may have, each read once. */
+interface Alternatives {
+  /** Of the items of a list; undefined if no schema says what they are. */
+  items: () => Alternatives | undefined
+  /** The schemas of objects that a value with this `type` can mean. */
+  ofKind: (type: unknown) => ObjectSchemas
+}
+
+interface ObjectSchemas {
+  /** Whether any of the schemas is that of an object with named members. */
+  some: boolean
+  meant: Schema[]
+  isStrict: boolean
+  /** By the names that the schemas declare: what comes from a request is never kept. */
+  declared: ReadonlyMap<string, () => Declared>
+}
+
+interface Declared {
+  all: Alternatives
+  takesNull: boolean
+}
+
+function read(given: unknown[]): Alternatives {
+  const schemas = given.flatMap(alternativesOf)
+  const objects = schemas.filter(({ properties }) => isJsonObject(properties))
+  const kinds = new Set(objects.flatMap((schema) => kindsOf(schema) ?? []))
+  const isOfKind = (schema: Schema, type: unknown) => kindsOf(schema)?.includes(type) ?? true
+  const byKind = new Map<unknown, ObjectSchemas>()
+  return {
+    items: once(() => {
+      const items = schemas.flatMap((schema) => (isJsonObject(schema['items']) ? [schema['items']] : []))
+      return items.length === 0 ? undefined : read(items)
+    }),
+    ofKind(type) {
+      const isText = typeof type === 'string'
+      // All that is not known is kept as one.
+      const key = isText && !kinds.has(type) ? unknownKind : isText ? type : undefined
+      let known = byKind.get(key)
+      if (known === undefined) {
+        const meant = isText ? objects.filter((schema) => isOfKind(schema, type)) : objects
+        byKind.set(key, (known = { ...objectSchemas(meant), some: objects.length > 0 }))
+      }
+      return known
+    },
+  }
+}
+
+const unknownKind = Symbol('unknown kind')
+
+function objectSchemas(meant: Schema[]): Omit<ObjectSchemas, 'some'> {
+  const names = new Set(meant.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : [])))
+  const declared = new Map(
+    [...names].map((name) => [
+      name,
+      once(() => {
+        const schemas = meant.flatMap((schema) => propertyOf(schema, name))
+        return { all: read(schemas), takesNull: schemas.some(takesNull) }
+      }),
+    ]),
+  )
+  return { meant, declared, isStrict: meant.every(({ additionalProperties }) => additionalProperties === false) }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+function prepare(all: Alternatives, value: unknown, loc: Loc, effects: WithoutEffect): FieldProblem | undefined {
   if (Array.isArray(value)) {
-    const items = all.flatMap(({ items }) => (isJsonObject(items) ? [items] : []))
-    if (items.length === 0) return undefined
-    for (const [index, item] of value.entries()) {
+    const items = all.items()
+    if (items === undefined) return undefined
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index]
+      if (typeof item !== 'object') continue
       const problem = prepare(items, item, [...loc, index], effects)
       if (problem !== undefined) return problem
     }
@@ -32,32 +107,30 @@ function prepare(schemas: unknown[], value: unknown, loc: Loc, effects: WithoutE
 }
 
 function prepareObject(
-  all: Schema[],
+  all: Alternatives,
   value: Record<string, unknown>,
   loc: Loc,
   effects: WithoutEffect,
 ): FieldProblem | undefined {
-  const objects = all.filter(({ properties }) => isJsonObject(properties))
-  const { type } = value
-  const meant = typeof type === 'string' ? objects.filter((schema) => kindsOf(schema)?.includes(type) ?? true) : objects
+  const { some, meant, isStrict, declared } = all.ofKind(value['type'])
   if (meant.length === 0)
-    return objects.length === 0
-      ? undefined
-      : {
+    return some
+      ? {
           loc: [...loc, 'type'],
-          msg: `${cutText(String(type), shownLength)} is not available here`,
+          msg: `${cutText(String(value['type']), shownLength)} is not available here`,
           type: 'unsupported',
         }
+      : undefined
   for (const [name, member] of Object.entries(value)) {
-    const declared = meant.flatMap((schema) => propertyOf(schema, name))
-    const isStrict = meant.every(({ additionalProperties }) => additionalProperties === false)
-    const isAbsent = member === null && (declared.length > 0 ? !declared.some(takesNull) : isStrict)
-    const hasNoEffect = declared.length === 0 && meant.some((schema) => isListed(schema, name, effects))
+    const known = declared.get(name)?.()
+    const isAbsent = member === null && (known === undefined ? isStrict : !known.takesNull)
+    const hasNoEffect = known === undefined && meant.some((schema) => isListed(schema, name, effects))
     if (isAbsent || hasNoEffect) {
       delete value[name]
       continue
     }
-    const problem = prepare(declared, member, [...loc, name], effects)
+    if (known === undefined || typeof member !== 'object') continue
+    const problem = prepare(known.all, member, [...loc, name], effects)
     if (problem !== undefined) return problem
   }
   return undefined

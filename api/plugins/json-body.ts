@@ -1,7 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
 import { parseExactJson } from '../../domain/json-text.ts'
-import { JsonLimitError, checkForeignJson, parseForeignJson, refusalOf } from '../../domain/foreign-json.ts'
+import { JsonLimitError, parseForeignJsonInTurns, refusalOf } from '../../domain/foreign-json.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,16 +21,13 @@ export function installJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;.*)?$/i,
     { parseAs: 'string' },
-    (request, body, done) => {
-      const text = body.toString()
-      if (text.trim() === '') return done(null, undefined)
+    async (request: FastifyRequest, body: string) => {
+      if (body.trim() === '') return undefined
+      const parse = request.routeOptions.config.exactNumbers === true ? parseExactJson : undefined
       try {
-        if (request.routeOptions.config.exactNumbers !== true)
-          return done(null, parseForeignJson(text, { bytes: Infinity }))
-        checkForeignJson(text, { bytes: Infinity })
-        done(null, parseExactJson(text))
+        return await parseForeignJsonInTurns(body, { bytes: Infinity }, parse)
       } catch (cause) {
-        done(problemOf(cause))
+        throw problemOf(cause)
       }
     },
   )

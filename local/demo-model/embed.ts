@@ -1,11 +1,12 @@
 /**
  * Embeds a text without a model: feature hashing ("the hashing trick", Weinberger et al. 2009) of its
  * words and of the three-letter pieces of each word, weighted by the logarithm of their number and
- * normalised to length 1. Texts that share words lie close to each other; meaning is not understood.
+ * normalised to length 1. Texts that share words lie close to each other; meaning is not understood. Only the beginning
+ * of a long text counts, as with models of a bounded window.
  */
 export function embedByHashing(text: string, dimensions: number): number[] {
   const counts = new Map<string, number>()
-  for (const word of wordsOf(text)) {
+  for (const word of wordsOf(text.slice(0, window))) {
     add(counts, word, 1)
     // Pieces make `deploy` and `deployment` neighbours.
     const padded = `^${word}$`
@@ -22,6 +23,9 @@ export function embedByHashing(text: string, dimensions: number): number[] {
   if (length === 0) return vector.map((_, index) => (index === 0 ? 1 : 0))
   return vector.map((value) => value / length)
 }
+
+/** Characters. */
+const window = 32_768
 
 /** The words of a text, lower-case, without those that say nothing about its subject. */
 export function wordsOf(text: string): string[] {

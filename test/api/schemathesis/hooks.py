@@ -19,6 +19,41 @@ def before_load_schema(ctx, raw_schema):
             del media["schema"]
             stream = components[media.pop("x-itemSchema")["$ref"].rsplit("/", 1)[-1]]
             media["itemSchema"] = {"anyOf": [event_schema(event["properties"]) for event in stream["anyOf"]]}
+    for path, methods in raw_schema["paths"].items():
+        if not path.startswith(("/v1/", "/public/compat/v1/")):
+            continue
+        for operation in methods.values():
+            media = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if media is not None:
+                media["schema"] = with_nulls(media["schema"], components)
+
+
+def with_nulls(schema, components):
+    """The schema of what is sent to the interface of another vendor, where a member that is null counts as absent.
+    Answers keep the components as they are: those of requests are copied."""
+    if isinstance(schema, list):
+        return [with_nulls(item, components) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        copy = f"Given{name}"
+        if copy not in components:
+            components[copy] = {}
+            components[copy] = with_nulls(components[name], components)
+        return {**schema, "$ref": f"#/components/schemas/{copy}"}
+    given = {key: with_nulls(value, components) for key, value in schema.items() if key in OF_SCHEMAS}
+    if "properties" in schema:
+        required = schema.get("required", [])
+        members = {name: with_nulls(member, components) for name, member in schema["properties"].items()}
+        given["properties"] = {
+            name: member if name in required else {"anyOf": [member, {"type": "null"}]}
+            for name, member in members.items()
+        }
+    return {**schema, **given}
+
+
+OF_SCHEMAS = ("additionalProperties", "allOf", "anyOf", "items", "not", "oneOf")
 
 
 def event_schema(event):
