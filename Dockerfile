@@ -19,6 +19,9 @@ COPY infra ./infra
 COPY worker ./worker
 COPY composition ./composition
 COPY api ./api
+# Packages of Pyodide's distribution, by name, such as numpy,pandas,matplotlib; each must have the release's checksum.
+ARG CODE_PYODIDE_PACKAGES="" CODE_PYODIDE_URL=""
+RUN node scripts/fetch-pyodide-wheels.ts pyodide-wheels
 # The processes are bundled as for `npm start`, so that they start as quickly.
 RUN node scripts/build-processes.ts dist
 # Without its workspaces the service needs no packages of the console and of npm start.
@@ -36,7 +39,10 @@ RUN python3 -m pip download --no-deps --only-binary :all: --platform manylinux20
 FROM python:3.13-slim-bookworm AS code-packages
 WORKDIR /code
 COPY infra/python/requirements.txt ./
-RUN python3 -m pip download --no-deps --only-binary :all: --require-hashes --dest wheels --requirement requirements.txt && for wheel in wheels/*.whl; do python3 -m zipfile -e "$wheel" packages; done
+RUN python3 -m pip download --no-deps --only-binary :all: --require-hashes --dest wheels --requirement requirements.txt
+# Those of Pyodide take the place of others of the same name.
+COPY --from=build /app/pyodide-wheels pyodide-wheels
+RUN for wheel in $(ls pyodide-wheels); do rm -f wheels/"${wheel%%-*}"-*.whl; done; for wheel in wheels/*.whl $(find pyodide-wheels -name '*.whl'); do python3 -m zipfile -e "$wheel" packages; done
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production

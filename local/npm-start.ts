@@ -61,7 +61,7 @@ async function start(): Promise<void> {
   const consoleBuilt = buildConsole(say)
   const watch = { say, onStart: addresses.noteProcess }
   const embeddings = wantsBuiltInEmbeddings(env) ? builtInEmbeddings(say) : undefined
-  const packages = wantsCodePackages(env) ? codePackages(say) : undefined
+  const packages = wantsCodePackages(env) ? codePackages(env, say) : undefined
   const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
 

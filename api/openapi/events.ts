@@ -128,6 +128,11 @@ const chatStream = streamOf('CompatChatStreamEvent', [
   ['message', Done],
   ['message', CompatFailure],
 ])
+const textStream = streamOf('CompatTextStreamEvent', [
+  ['message', CompatTextChunk],
+  ['message', Done],
+  ['message', CompatFailure],
+])
 const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
   ['thread.created', CompatThread],
   ...namedEvents('thread.run', ['created', ...compatRunStates], CompatRun),
@@ -176,6 +181,7 @@ const streams = new Map<string, TSchema>([
   ['files.ingestionEvents', ingestionStream],
   ...(['compat', 'public'] as const).flatMap((family): [string, TSchema][] => [
     [`${family}.chat.completions.create`, chatStream],
+    [`${family}.completions.create`, textStream],
     [`${family}.threads.runs.create`, threadRunStream],
     [`${family}.threads.createAndRun`, threadRunStream],
   ]),

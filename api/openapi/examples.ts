@@ -43,6 +43,7 @@ export const componentExamples: Record<string, unknown> = {
     choices: [{ index: 0, delta: { content: 'Until three.' }, logprobs: null, finish_reason: null }],
   },
   CompatChatCompletionRequest: { model: 'any', messages: [{ role: 'user', content: question }], stream: true },
+  CompatTextCompletionRequest: { model: 'any', prompt: question, max_tokens: 50 },
   SearchFilesRequest: { query: question },
   CompatDoneEvent: '[DONE]',
   CompatErrorEvent: {

@@ -444,6 +444,9 @@ export const componentTexts: Record<string, string> = {
   ResponseCallOutput: 'What the client answered to one of its calls.',
   CompatTextCompletionChunk: 'One chunk of a streamed completion of the older interface.',
   V1TextStreamEvent: 'An event of a streamed completion of the older interface.',
+  CompatTextCompletionRequest:
+    'A request of the older interface. Members that are not listed are accepted and have no effect.',
+  CompatTextStreamEvent: 'An event of a streamed completion of the older interface.',
   CompatTextCompletion: 'Answers to prompts, in the shape of the older interface.',
   CompatTextFinishReason: 'Why an answer ended.',
   CompatTextLogprobs: 'The probabilities of tokens, in the shape of the older interface.',

@@ -2174,6 +2174,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/compat/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a text */
+        post: operations["compat.completions.create"];
+        delete?: never;
+        /** Cross-origin preflight */
+        options: operations["compat.preflight.completions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/compat/v1/assistants": {
         parameters: {
             query?: never;
@@ -2461,6 +2479,24 @@ export interface paths {
         delete?: never;
         /** Cross-origin preflight */
         options: operations["public.preflight.chat.completions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a text */
+        post: operations["public.completions.create"];
+        delete?: never;
+        /** Cross-origin preflight */
+        options: operations["public.preflight.completions"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -7250,6 +7286,73 @@ export interface components {
             error: components["schemas"]["CompatErrorObject"];
         };
         /**
+         * CompatTextCompletionRequest
+         * @description A request of the older interface. Members that are not listed are accepted and have no effect.
+         */
+        CompatTextCompletionRequest: {
+            /** @description Any text; the answer shows it. The token decides which assistant answers. */
+            model: string;
+            prompt?: (string | string[] | number[] | number[][]) | null;
+            n?: number | null;
+            best_of?: number | null;
+            echo?: boolean | null;
+            suffix?: string | null;
+            logprobs?: number | null;
+            stream?: boolean | null;
+            stream_options?: {
+                include_usage?: boolean | null;
+                include_obfuscation?: boolean | null;
+            } | null;
+            max_tokens?: number | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            stop?: (string | string[]) | null;
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            user?: string | null;
+        };
+        /**
+         * CompatTextLogprobs
+         * @description The probabilities of tokens, in the shape of the older interface.
+         */
+        CompatTextLogprobs: {
+            tokens: string[];
+            token_logprobs: number[];
+            top_logprobs: {
+                [key: string]: number;
+            }[];
+            text_offset: number[];
+        };
+        /**
+         * CompatTextFinishReason
+         * @description Why an answer ended.
+         * @enum {unknown}
+         */
+        CompatTextFinishReason: "stop" | "length" | "content_filter";
+        /**
+         * CompatTextCompletion
+         * @description Answers to prompts, in the shape of the older interface.
+         */
+        CompatTextCompletion: {
+            id: string;
+            /** @enum {string} */
+            object: "text_completion";
+            /** @description Seconds since 1970. */
+            created: number;
+            model: string;
+            choices: {
+                index: number;
+                text: string;
+                logprobs: components["schemas"]["CompatTextLogprobs"] | null;
+                finish_reason: components["schemas"]["CompatTextFinishReason"];
+            }[];
+            usage?: components["schemas"]["TokenUsage"];
+        };
+        /**
          * ListOrder
          * @description By time of creation. Default: `"desc"`.
          * @enum {unknown}
@@ -7847,43 +7950,6 @@ export interface components {
                 [key: string]: number;
             } | null;
             user?: string | null;
-        };
-        /**
-         * CompatTextLogprobs
-         * @description The probabilities of tokens, in the shape of the older interface.
-         */
-        CompatTextLogprobs: {
-            tokens: string[];
-            token_logprobs: number[];
-            top_logprobs: {
-                [key: string]: number;
-            }[];
-            text_offset: number[];
-        };
-        /**
-         * CompatTextFinishReason
-         * @description Why an answer ended.
-         * @enum {unknown}
-         */
-        CompatTextFinishReason: "stop" | "length" | "content_filter";
-        /**
-         * CompatTextCompletion
-         * @description Answers to prompts, in the shape of the older interface.
-         */
-        CompatTextCompletion: {
-            id: string;
-            /** @enum {string} */
-            object: "text_completion";
-            /** @description Seconds since 1970. */
-            created: number;
-            model: string;
-            choices: {
-                index: number;
-                text: string;
-                logprobs: components["schemas"]["CompatTextLogprobs"] | null;
-                finish_reason: components["schemas"]["CompatTextFinishReason"];
-            }[];
-            usage?: components["schemas"]["TokenUsage"];
         };
         /**
          * V1ChatCompletionUpdateRequest
@@ -10736,6 +10802,54 @@ export interface components {
             data: components["schemas"]["CompatErrorEvent"];
         };
         /**
+         * CompatTextCompletionChunk
+         * @description One chunk of a streamed completion of the older interface.
+         * @example {
+         *       "id": "cmpl-0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
+         *       "object": "text_completion",
+         *       "created": 1767225600,
+         *       "model": "support",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "text": "At nine",
+         *           "logprobs": null,
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        CompatTextCompletionChunk: {
+            id: string;
+            /** @constant */
+            object: "text_completion";
+            created: number;
+            model: string;
+            choices: {
+                index: number;
+                text: string;
+                logprobs: unknown;
+                finish_reason: string | null;
+            }[];
+        };
+        /**
+         * CompatTextStreamEvent
+         * @description An event of a streamed completion of the older interface.
+         */
+        CompatTextStreamEvent: {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatTextCompletionChunk"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatErrorEvent"];
+        };
+        /**
          * CompatMessageDelta
          * @description Text that was added to a message.
          * @example {
@@ -10871,37 +10985,6 @@ export interface components {
             /** @constant */
             event: "message";
             data: components["schemas"]["V1Error"];
-        };
-        /**
-         * CompatTextCompletionChunk
-         * @description One chunk of a streamed completion of the older interface.
-         * @example {
-         *       "id": "cmpl-0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
-         *       "object": "text_completion",
-         *       "created": 1767225600,
-         *       "model": "support",
-         *       "choices": [
-         *         {
-         *           "index": 0,
-         *           "text": "At nine",
-         *           "logprobs": null,
-         *           "finish_reason": null
-         *         }
-         *       ]
-         *     }
-         */
-        CompatTextCompletionChunk: {
-            id: string;
-            /** @constant */
-            object: "text_completion";
-            created: number;
-            model: string;
-            choices: {
-                index: number;
-                text: string;
-                logprobs: unknown;
-                finish_reason: string | null;
-            }[];
         };
         /**
          * V1TextStreamEvent
@@ -26784,6 +26867,216 @@ export interface operations {
             };
         };
     };
+    "compat.completions.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompatTextCompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatTextCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+        };
+    };
+    "compat.preflight.completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The headers that allow the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+        };
+    };
     "compat.assistants.list": {
         parameters: {
             query?: {
@@ -29541,6 +29834,216 @@ export interface operations {
         };
     };
     "public.preflight.chat.completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The headers that allow the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+        };
+    };
+    "public.completions.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompatTextCompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatTextCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatError"];
+                };
+            };
+        };
+    };
+    "public.preflight.completions": {
         parameters: {
             query?: never;
             header?: never;

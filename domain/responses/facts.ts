@@ -1,4 +1,7 @@
+import { parseOwnJson } from '../own-json.ts'
+import type { RunRecord } from '../records/run.ts'
 import type { CallShape } from './client-calls.ts'
+import type { CallContext } from './items-of.ts'
 import type { McpListTools } from './items.ts'
 
 /** Something of a request that was left out. */
@@ -46,4 +49,25 @@ export interface ResponseFacts {
   found_json?: string
   /** Members of the request that the response shows as they were sent. */
   shown: Record<string, unknown>
+}
+
+export function factsOf({ response_json: text }: Pick<RunRecord, 'response_json'>): ResponseFacts | undefined {
+  return text === undefined ? undefined : parseOwnJson<ResponseFacts>(text)
+}
+
+/** How calls of a response are shown. */
+export function callContextOf({
+  approvals = [],
+  approved = [],
+  functions,
+  serverLabels,
+  shapes = [],
+}: Pick<ResponseFacts, 'approvals' | 'approved' | 'functions' | 'serverLabels' | 'shapes'>): Required<CallContext> {
+  return {
+    approvals: new Set(approvals),
+    approved: new Map(approved),
+    functions: new Set(functions),
+    serverLabels,
+    shapes: new Map(shapes),
+  }
 }

@@ -74,8 +74,18 @@ export interface ShownContainer {
 type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'written' | 'container' | 'withLogprobs'>
 export type ServerCall = FileSearchCall | WebSearchCall | CodeInterpreterCall | McpCall
 
-/** The items of messages, in their order. Results of the service's own tools are part of their calls. */
-export function itemsOf(messages: readonly Message[], context: ItemContext): ResponseItem[] {
+/** What is known of the calls of a message by the response that it belongs to. */
+export type CallContext = Partial<Pick<ItemContext, 'approvals' | 'approved' | 'functions' | 'serverLabels' | 'shapes'>>
+
+/**
+ * The items of messages, in their order. Results of the service's own tools are part of their calls. `ofMessage`: what
+ * is known of single messages, where they belong to different responses.
+ */
+export function itemsOf(
+  messages: readonly Message[],
+  shared: ItemContext,
+  ofMessage: (message: AIMessage) => CallContext = () => ({}),
+): ResponseItem[] {
   const results = resultsOfCalls(messages)
   const calls = callsByResult(messages, results)
   const asked = requestIds(messages, results)
@@ -85,9 +95,10 @@ export function itemsOf(messages: readonly Message[], context: ItemContext): Res
       case 'SystemMessage':
         return [inputMessage(message)]
       case 'AIMessage':
-        return outputItemsOf(message, results, context)
+        return outputItemsOf(message, results, { ...shared, ...ofMessage(message) })
       case 'ToolMessage': {
-        const call = calls.get(message)
+        const { call, by } = calls.get(message) ?? {}
+        const context = by === undefined ? shared : { ...shared, ...ofMessage(by) }
         if (call !== undefined && isAskedFor(call, message, context))
           return [approvalResponse(message, asked.get(message))]
         if (call !== undefined && !isFunction(call, message, context)) return []
@@ -121,10 +132,10 @@ function outputItemsOf(message: AIMessage, results: CallResults, context: ItemCo
   ]
 }
 
-function callsByResult(messages: readonly Message[], results: CallResults): Map<ToolMessage, ToolCall> {
-  const calls = messages.flatMap((message) =>
-    message.type === 'AIMessage'
-      ? (message.data.tool_calls ?? []).map((call, index) => [results.get(message.data.id)?.[index], call] as const)
+function callsByResult(messages: readonly Message[], results: CallResults) {
+  const calls = messages.flatMap((by) =>
+    by.type === 'AIMessage'
+      ? (by.data.tool_calls ?? []).map((call, index) => [results.get(by.data.id)?.[index], { call, by }] as const)
       : [],
   )
   return new Map(calls.flatMap(([result, call]) => (result === undefined ? [] : [[result, call] as const])))

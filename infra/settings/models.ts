@@ -65,6 +65,14 @@ export const modelSettings = {
     demoModel: text('DEMO_MODEL', '`off`: no demo model; runs without a key are 503.', {
       defaultText: 'on without a model key',
     }),
+    codePyodidePackages: text(
+      'CODE_PYODIDE_PACKAGES',
+      "Packages of Pyodide's distribution for code, such as `numpy,pandas,matplotlib`; also an argument of the image's build.",
+      { defaultText: 'none' },
+    ),
+    codePyodideUrl: url('CODE_PYODIDE_URL', 'Folder of the files of that distribution.', {
+      defaultText: "Pyodide's own",
+    }),
     modelDiscovery: text('MODEL_DISCOVERY', '`off`, or the base URLs where model servers are looked for.', {
       defaultText: 'the usual ports',
     }),

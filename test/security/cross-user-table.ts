@@ -347,6 +347,7 @@ export const native: Record<string, Expectation> = {
 /** Called with the public token of the caller's own assistant. Both families of paths have these operations. */
 export const compat: Record<string, Expectation> = {
   'chat.completions.create': { takesNoIds: 'the token names the assistant' },
+  'completions.create': { takesNoIds: 'the token names the assistant' },
   'models.list': secret,
   'models.read': { foreign: 404 },
   'assistants.list': secret,

@@ -87,22 +87,34 @@ describe('tools of responses that the client executes and that are no functions'
     expect(calls?.map(({ function: { name } }) => name)).toEqual(asked)
   })
 
-  it('are found in their conversation by the ids that their response has shown', async () => {
+  it('stand in their conversation as their response has shown them', async () => {
     const { client } = await v1Client(service)
     const conversation = await client.conversations.create()
-    service.model.reply({ toolCalls: [{ id: 'c1', name: 'patch', arguments: { input: patch } }] })
-    const { output } = await client.responses.create({
-      model: 'scripted',
-      conversation: conversation.id,
-      input: 'Go',
-      tools: [{ type: 'custom', name: 'patch' }],
-    })
-    const id = output[0]?.id ?? ''
+    const at = { conversation_id: conversation.id }
+    const asked = { model: 'scripted', conversation: conversation.id }
+    const call = { name: 'patch', arguments: { input: patch } }
+    service.model.reply({ toolCalls: [{ id: 'c1', ...call }] })
+    const first = await client.responses.create({ ...asked, input: 'Go', tools: [{ type: 'custom', name: 'patch' }] })
+    const id = first.output[0]?.id ?? ''
     expect(id).toMatch(/^ctc_/)
-    const item = await client.conversations.items.retrieve(id, { conversation_id: conversation.id })
-    expect(item).toMatchObject({ call_id: 'c1', name: 'patch' })
-    const missing = client.conversations.items.retrieve(id.replace(/\d$/, '9'), { conversation_id: conversation.id })
+    expect(await client.conversations.items.retrieve(id, at)).toEqual(first.output[0])
+    const missing = client.conversations.items.retrieve(id.replace(/\d$/, '9'), at)
     await expect(missing).rejects.toMatchObject({ status: 404 })
+    // The next response has a function of the same name.
+    service.model.reply({ toolCalls: [{ id: 'c2', ...call }] })
+    const second = await client.responses.create({
+      ...asked,
+      input: [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'patched' }],
+      tools: [{ type: 'function', name: 'patch', parameters: { type: 'object' }, strict: false }],
+    })
+    const { data } = await client.conversations.items.list(conversation.id, { order: 'asc' })
+    expect(data).toMatchObject([
+      { type: 'message' },
+      first.output[0],
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'patched' },
+      second.output[0],
+    ])
+    expect(second.output).toMatchObject([{ type: 'function_call', id: expect.stringMatching(/^fc_/) }])
   })
 
   it('stream the text of a custom tool', async () => {

@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
-import { type ChatHost, answerChat } from './answer-chat.ts'
+import { answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
 import { functionsOf, toolOverridesOf, usesOldNames } from './client-tools.ts'
+import { publicChatHost } from './chat-host.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { completionOrChunks } from './completion-response.ts'
 import { overridesOf, publicCallerOf } from './model-parameters.ts'
@@ -31,14 +32,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const assistant = assistantOf(request)
       refuseUnmetChat(body)
       const isStored = body.store !== false
-      const host: ChatHost = {
-        assistant,
-        draft: () => publicFamily.threads.draft(assistant, { isStored }),
-        input: (given, loc) => publicFamily.input(assistant, given, loc),
-        ...publicFamily.runsOf(assistant),
-        start: publicFamily.start,
-        forget: publicFamily.forget,
-      }
+      const host = publicChatHost(publicFamily, assistant, { isStored })
       return answerChat({ request, reply, openStreams }, host, {
         model: body.model,
         messages: messagesOfChat(body.messages),

@@ -8,6 +8,7 @@ import { publicAssistantRoutes } from './assistants.ts'
 import { installCaller } from './caller.ts'
 import { chatRoutes } from './chat.ts'
 import { type CompatDeps, type Family, compatConfig, families, operation } from './compat-route.ts'
+import { textCompletionRoutes } from './completions.ts'
 import { publicNativeRoutes } from './native.ts'
 import { publicRunRoutes } from './runs.ts'
 import { publicThreadRoutes } from './threads.ts'
@@ -35,6 +36,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
         installValidation(compat, (schema, body) => prepareGiven(schema, body, {}))
         answerPreflights(compat, cors, family)
         await compat.register(chatRoutes, deps)
+        await compat.register(textCompletionRoutes, deps)
         await compat.register(publicAssistantRoutes, deps)
         await compat.register(publicThreadRoutes, deps)
         await compat.register(publicRunRoutes, deps)

@@ -2,12 +2,11 @@ import type { ApprovedCall } from '../../../domain/approved-calls.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, type ToolCall, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
-import { parseOwnJson } from '../../../domain/own-json.ts'
 import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { CodeOverride } from '../../../domain/code-override.ts'
 import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
-import type { ResponseFacts, ResponseWarning } from '../../../domain/responses/facts.ts'
+import { type ResponseFacts, type ResponseWarning, factsOf } from '../../../domain/responses/facts.ts'
 import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
 import { newId } from '../../../domain/ids.ts'
 import type { AssistantConfigs } from '../../assistants/configs.ts'
@@ -468,10 +467,6 @@ function refuseDemanded({ overrides, tools }: NewResponse): void {
       'web_search is not available here: no search service is configured',
       'unsupported',
     )
-}
-
-export function factsOf({ response_json: text }: Pick<RunRecord, 'response_json'>): ResponseFacts | undefined {
-  return text === undefined ? undefined : parseOwnJson<ResponseFacts>(text)
 }
 
 /** In no list of the owner's threads, and without a place of the quota. */

@@ -6,7 +6,7 @@ import type { Metadata } from '../../../../domain/metadata.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import { type RunError, type RunRecord, type Usage, isOpenRun } from '../../../../domain/records/run.ts'
 import type { Compaction, McpListTools } from '../../../../domain/responses/items.ts'
-import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
+import { type ResponseFacts, callContextOf } from '../../../../domain/responses/facts.ts'
 import { sourcesBefore } from '../../../../domain/responses/web-sources.ts'
 import { compactionId, conversationId, responseId } from '../../../../domain/responses/ids.ts'
 import { shownContainer } from '../../../../domain/responses/shown-container.ts'
@@ -68,11 +68,7 @@ export function itemContext(
     ).get(run._id) ?? []
   return {
     cited,
-    functions: new Set(facts.functions),
-    serverLabels: facts.serverLabels,
-    shapes: new Map(facts.shapes ?? []),
-    approvals: new Set(facts.approvals ?? []),
-    approved: new Map(facts.approved ?? []),
+    ...callContextOf(facts),
     reasoning: {
       isSummary: wantsSummary(facts.shown['reasoning']),
       seal: reasoning ? seal : undefined,
