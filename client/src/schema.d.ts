@@ -7288,6 +7288,11 @@ export interface components {
         /**
          * CompatTextCompletionRequest
          * @description A request of the older interface. Members that are not listed are accepted and have no effect.
+         * @example {
+         *       "model": "any",
+         *       "prompt": "When is the office open on Fridays?",
+         *       "max_tokens": 50
+         *     }
          */
         CompatTextCompletionRequest: {
             /** @description Any text; the answer shows it. The token decides which assistant answers. */

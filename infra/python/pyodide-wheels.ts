@@ -29,7 +29,7 @@ export interface Distribution {
   url?: string | undefined
 }
 
-/** pandas, which is among the largest, has 6 MB. */
+/** What a build may fetch as one file. */
 const maxWheelBytes = 64 * 1024 * 1024
 const limitMs = 5 * 60_000
 
