@@ -2,16 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
 import { versionOfImage } from './compose-file.ts'
+import { builtInEmbeddings } from '../../local/built-in-embeddings.ts'
+import { codePackages } from '../../local/code-packages.ts'
 import { buildProcesses } from '../../local/build-for-next-start.ts'
 import { startLocalServices } from '../../local/services/index.ts'
 import { run } from '../../local/services/command.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { type Supervised, supervise } from '../../local/supervise.ts'
+import type { Log } from '../../local/services/ways.ts'
 import { waitForAnswer } from '../../local/wait-for-answer.ts'
 import { currentBundle, root } from '../../scripts/process-bundle.ts'
-import { dockerfileEnv } from '../../test/support/dockerfile-env.ts'
 import { startStandIns } from '../stand-ins.ts'
 import type { Drill } from './drill.ts'
+import { filesOfImage, imageEnv } from './image-env.ts'
 
 export const apis = ['api 1', 'api 2'] as const
 export const workers = ['worker 1', 'worker 2'] as const
@@ -34,6 +37,7 @@ export async function startProcesses(
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     ...(await imageEnv()),
+    ...(await filesInPlace(drill.say)),
     ...composeEnv(drill),
     // The addresses of this machine in place of those of the containers' network.
     HOST: '127.0.0.1',
@@ -89,11 +93,16 @@ export async function startProcesses(
   }
 }
 
-/** `ENV` of the image. */
-async function imageEnv(): Promise<Record<string, string>> {
-  const file = await readFile(path.join(root, 'Dockerfile'), 'utf8')
-  const lines = file.split('\n').filter((line) => line.startsWith('ENV '))
-  return Object.fromEntries(lines.flatMap(dockerfileEnv))
+/** What the image has under `/app`, as `npm start` has it. */
+const findFile: Record<(typeof filesOfImage)[number], (say: Log) => Promise<string>> = {
+  BUILT_IN_EMBEDDINGS: builtInEmbeddings,
+  CODE_PACKAGES: codePackages,
+}
+
+async function filesInPlace(say: Log): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const name of filesOfImage) found[name] = await findFile[name](say)
+  return found
 }
 
 /** `environment` of the compose file: the same for API and worker, but for the queues. */

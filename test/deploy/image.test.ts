@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { filesOfImage, imageEnv } from '../../faults/production-drill/image-env.ts'
 import { steadyMemory } from '../../local/steady-memory.ts'
 
 const root = path.join(import.meta.dirname, '../..')
@@ -41,4 +42,10 @@ test('the image sets what keeps memory level as npm start does, and compose and 
     ...templates,
   ])
     for (const name of Object.keys(steadyMemory)) expect((await linesOf(file)).join('\n'), file).not.toContain(name)
+})
+
+test('what variables of the image name under /app, the drill without containers has as well', async () => {
+  const variables = Object.entries(await imageEnv())
+  const named = variables.flatMap(([name, value]) => (value.startsWith('/app/') ? [name] : []))
+  expect(named.toSorted()).toEqual(filesOfImage)
 })
