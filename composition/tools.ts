@@ -10,6 +10,7 @@ import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createAskable } from '../services/runs/asking/askable.ts'
 import type { createSchedules } from '../services/schedules/index.ts'
 import { scheduleTool } from '../services/schedules/schedule-tool.ts'
+import { toolCatalogue } from '../services/tool-catalogue.ts'
 import { createTools } from '../services/tools/index.ts'
 import type { composeMemory } from './memory.ts'
 
@@ -39,6 +40,7 @@ export function composeTools({
 }: Parts) {
   const { embedder, reranker, vectors } = infra.knowledge
   return createTools({
+    catalogue: toolCatalogue,
     assistantConfigs,
     outbound: infra.outbound,
     search: settings,

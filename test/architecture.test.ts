@@ -75,6 +75,28 @@ test('there are no circular imports, not even of types', () => {
   expect(circles).toEqual([])
 })
 
+test('the folders of services form no circle: what one needs of another, the other does not need of it', () => {
+  const files = globSync('services/**/*.ts', { cwd: root })
+  const folderOf = (file: string) => file.split(path.sep).slice(1, -1)[0]
+  const targetsOf = new Map<string, Set<string>>()
+  for (const file of files) {
+    const from = folderOf(file)
+    if (from === undefined) continue
+    const targets = ours(file, importsOf(readFileSync(path.join(root, file), 'utf8')))
+      .filter(({ folder }) => folder === 'services')
+      .map(({ target }) => folderOf(target))
+    const others = targets.filter((to): to is string => to !== undefined && to !== from)
+    targetsOf.set(from, new Set([...(targetsOf.get(from) ?? []), ...others]))
+  }
+  const reachedFrom = (start: string) => {
+    const reached = new Set(targetsOf.get(start))
+    for (const folder of reached) for (const next of targetsOf.get(folder) ?? []) reached.add(next)
+    return reached
+  }
+  expect(targetsOf.size).toBeGreaterThan(20)
+  expect([...targetsOf.keys()].filter((folder) => reachedFrom(folder).has(folder))).toEqual([])
+})
+
 /** What may be imported of `services/runs` from outside: its doors, and as types what it asks of `infra`. */
 const doorsOfRuns: Record<string, string[]> = {
   api: ['index.ts'],

@@ -10,7 +10,7 @@ import { findWords, wantedWords, wordsOf } from '../domain/search/message-words.
 import { addressFilter } from '../domain/sources/addresses.ts'
 import { rulesIn } from '../infra/web/robots.ts'
 import { type AttributeFilter, readFilter } from '../services/knowledge/attribute-filter.ts'
-import { secretsHider } from '../services/tools/tool-text.ts'
+import { secretsHider } from '../services/tool-text.ts'
 import { dearTexts } from './support/worst-bodies.ts'
 
 /**

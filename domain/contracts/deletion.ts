@@ -61,6 +61,12 @@ export interface DeletionOutcome {
   receiptId: string
 }
 
+/** How a requested deletion stands when its request is answered. */
+export type DeletionResult =
+  | { status: 'complete'; receiptId: string }
+  /** The deletion continues; its receipt tells when it has ended. Not known before the workflow has begun. */
+  | { status: 'pending'; receiptId: string | undefined }
+
 /** Contents belong to owners and are deleted first; owners are deleted when they own nothing any more. */
 export type DeletionPhase = 'contents' | 'owners'
 

@@ -1,7 +1,7 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
-import { type Erasable, eraseAll } from '../deletion/many.ts'
+import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
 import type { RunInTransaction } from '../transactions.ts'
 

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { updateAll } from '../deletion/many.ts'
+import { updateAll } from '../owned-data/erase-all.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { noSuchUser } from './accounts.ts'
 

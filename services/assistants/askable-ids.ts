@@ -3,7 +3,7 @@ import { type ToolSetting, readAssistantConfig, toolsKey } from '../../domain/as
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { AssistantToolConfig } from '../tools/assistant-tool.ts'
+import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
 import { present } from './read-assistants.ts'
 
 interface Written {

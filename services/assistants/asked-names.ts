@@ -3,7 +3,7 @@ import { invalidInput } from '../../domain/errors.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { maxAskable } from '../tools/assistant-tool.ts'
+import { maxAskable } from '../../domain/assistant-tool.ts'
 import { present } from './read-assistants.ts'
 
 type Config = Record<string, unknown>

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { inBatches } from '../deletion/store.ts'
+import { inBatches } from '../owned-data/data-store.ts'
 import type { AssistantConfigs } from './configs.ts'
 
 export type BelongingsCollections = Pick<

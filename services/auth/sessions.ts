@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { activityPrecisionMs, noteActivity } from '../accounts/note-activity.ts'
+import { activityPrecisionMs, noteActivity } from '../note-activity.ts'
 import { requireUsable } from './usable.ts'
 import { createUserFromToken } from './user-from-token.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'

@@ -4,7 +4,7 @@ import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import { startThreadDeletion } from './start-thread-deletion.ts'
+import { startThreadDeletion } from '../threads/start-thread-deletion.ts'
 
 interface EraseUnstoredDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'toolCalls' | 'attachments' | 'feedback'>

@@ -9,7 +9,7 @@ import { setDeletionMarkers } from './mark.ts'
 import { membersOf } from './members.ts'
 import { countOwners, removeOwnersBelow, removeRoot } from './owners.ts'
 import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
-import type { Store } from './store.ts'
+import type { Store } from '../owned-data/data-store.ts'
 
 export interface DeletionDeps extends StopRunsDeps {
   collections: Collections

@@ -1,6 +1,6 @@
 import type { DeletionCondition, DeletionTarget } from '../../domain/contracts/deletion.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { updateAll } from './many.ts'
+import { updateAll } from '../owned-data/erase-all.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
 interface MarkDeps {

@@ -1,6 +1,6 @@
 import type { DeletionTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
-import type { Members } from './store.ts'
+import type { Members } from '../owned-data/data-store.ts'
 
 export type OwnerCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 

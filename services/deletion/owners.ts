@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
 import { givePlacesBack, takesPlace } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { eraseAll, updateAll } from './many.ts'
+import { eraseAll, updateAll } from '../owned-data/erase-all.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
 interface OwnersDeps {

@@ -1,4 +1,4 @@
-import { type OwnedTarget, deletionContract } from '../../domain/contracts/deletion.ts'
+import { type DeletionResult, type OwnedTarget, deletionContract } from '../../domain/contracts/deletion.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
@@ -15,11 +15,6 @@ interface DeletionRequestsDeps {
   /** How long a request waits for the end. */
   waitMs: number
 }
-
-export type DeletionResult =
-  | { status: 'complete'; receiptId: string }
-  /** The deletion continues; its receipt tells when it has ended. Not known before the workflow has begun. */
-  | { status: 'pending'; receiptId: string | undefined }
 
 export interface ProjectDeletion {
   projectId: string

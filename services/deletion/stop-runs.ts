@@ -7,7 +7,7 @@ import type { BudgetCounting } from '../budgets/counting.ts'
 import { type CancelRunDeps, cancelRun } from '../runs/index.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { within } from '../within.ts'
-import { type Members, inBatches } from './store.ts'
+import { type Members, inBatches } from '../owned-data/data-store.ts'
 
 export interface StopRunsDeps extends CancelRunDeps {
   budgetCounting: Pick<BudgetCounting, 'settleStored'>

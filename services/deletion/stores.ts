@@ -17,8 +17,8 @@ import type { Timetable } from '../schedules/timetable.ts'
 import { sourceStores } from '../sources/delete-source.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type Erasable, eraseAll } from './many.ts'
-import { type Members, type Store, inBatches, sumOver } from './store.ts'
+import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
+import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
 
 export interface StoresDeps {
   collections: Collections

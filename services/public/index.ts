@@ -1,4 +1,4 @@
-import { createNoteUse } from '../accounts/note-activity.ts'
+import { createNoteUse } from '../note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'

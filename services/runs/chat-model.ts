@@ -4,7 +4,7 @@ import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { PromptPart } from '../attachments/prompt-parts.ts'
 import type { ModelToolChoice } from '../../domain/client-tools.ts'
-import type { JsonSchema } from '../tools/tool.ts'
+import type { JsonSchema } from '../tool.ts'
 
 /** The model of a run, and the account that pays. */
 export interface ModelAccount {

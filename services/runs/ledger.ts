@@ -4,7 +4,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import type { Collections } from '../collections.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { Tool } from '../tool.ts'
 
 /** How many calls of one answer are executed here; the others are answered with an error. */
 export const maxCallsPerStep = 16

@@ -2,7 +2,7 @@ import type { PlannedCall, PlannedTools } from '../../domain/contracts/thread.ts
 import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { Tool } from '../tool.ts'
 import { maxCallsPerStep } from './ledger.ts'
 
 /** How many calls of one answer run at once. */

@@ -2,7 +2,7 @@ import type { ModelToolChoice, RunToolChoice, ToolReference } from '../../domain
 import { invalidInput } from '../../domain/errors.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { RunOverrides } from '../../domain/records/run.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { Tool } from '../tool.ts'
 import { toolName } from '../tools/tool-name.ts'
 
 interface Offer {

@@ -6,7 +6,7 @@ import type { StartAskedRun } from './asking/start-asked-run.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import { type ToolResult, executeTool } from '../tools/execute-tool.ts'
 import { keepFiles } from '../tools/keep-files.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { Tool } from '../tool.ts'
 import type { StepDeps } from './step-deps.ts'
 
 export interface ToolStepDeps extends StepDeps {

@@ -1,7 +1,7 @@
 import type { Collections } from '../collections.ts'
-import { ownedStore } from '../deletion/owned-store.ts'
-import type { Store } from '../deletion/store.ts'
-import { timetableStore } from '../deletion/timetable-store.ts'
+import { ownedStore } from '../owned-data/owned-store.ts'
+import type { Store } from '../owned-data/data-store.ts'
+import { timetableStore } from '../owned-data/timetable-store.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { Timetable } from './timetable.ts'
 

@@ -11,7 +11,7 @@ import { nextTimes } from '../../domain/schedules/next-times.ts'
 import type { Collections } from '../collections.ts'
 import { derivedId } from '../derived-id.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { JsonSchema, Tool, ToolContext } from '../tools/tool.ts'
+import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
 import { present } from './read-schedules.ts'
 import type { createScheduleWrites } from './write-schedules.ts'
 

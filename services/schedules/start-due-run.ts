@@ -1,6 +1,6 @@
 import { cutText } from '../../domain/cut-text.ts'
 import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/schedule-run.ts'
-import { noteActivity } from '../accounts/note-activity.ts'
+import { noteActivity } from '../note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'

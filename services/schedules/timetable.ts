@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
-import type { RemovableTimetable } from '../deletion/timetable-store.ts'
+import type { RemovableTimetable } from '../owned-data/timetable-store.ts'
 
 /** The schedules at Temporal, which start the workflow `scheduleRunWorkflow` when they are due. */
 export interface Timetable extends RemovableTimetable {

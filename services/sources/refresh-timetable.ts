@@ -1,5 +1,5 @@
 import type { SourceRecord } from '../../domain/records/source.ts'
-import type { RemovableTimetable } from '../deletion/timetable-store.ts'
+import type { RemovableTimetable } from '../owned-data/timetable-store.ts'
 
 /** The schedules at Temporal that start the crawls of sources with `refresh`. `infra/temporal` implements it. */
 export interface RefreshTimetable extends RemovableTimetable {

@@ -6,8 +6,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
-import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
-import type { RunStream } from '../runs/run-stream.ts'
+import { startThreadDeletion } from './start-thread-deletion.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { changedMessages } from './changed-messages.ts'
 import { type Erasure, eraser } from './erasure.ts'
@@ -18,7 +17,8 @@ export interface EraseWhatWasSaidDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'idempotencyKeys' | 'runs' | 'toolCalls'>
   log: Pick<ThreadLog, 'append'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  stream: Pick<RunStream, 'erase'>
+  /** What the streams of runs say. */
+  stream: { erase(runIds: string[]): Promise<void> }
   workflows: Pick<WorkflowClient, 'start'>
 }
 

@@ -1,23 +1,11 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { cutText } from '../../domain/cut-text.ts'
-import type { JsonSchema, Question, Tool } from './tool.ts'
+import type { JsonSchema, Question, Tool } from '../tool.ts'
 
-/** How many assistants one entry can name. */
-export const maxAskable = 10
 const questionLength = 20_000
 const descriptionShown = 300
 const labelShown = 200
-
-export const AssistantToolConfig = Type.Object({
-  assistant_ids: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-    minItems: 1,
-    maxItems: maxAskable,
-    uniqueItems: true,
-    description: 'Ids of the assistants of the same project that this one may ask.',
-  }),
-})
-export type AssistantToolConfig = Static<typeof AssistantToolConfig>
 
 const AssistantArguments = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { type ArgumentCheck, type JsonSchema, argumentCheck } from '../../domain/tool-arguments.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool.ts'
 
 /**
  * Like `ArgumentCheck`, for an untrusted schema. Also undefined for arguments that could not be checked: the server

@@ -2,7 +2,7 @@ import { Value } from 'typebox/value'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import { ClientFunction, ClientToolConfig } from '../../domain/client-tools.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool.ts'
 
 const noParameters = { type: 'object', properties: {} }
 

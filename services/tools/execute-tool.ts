@@ -2,8 +2,8 @@ import { type CheckForeignArguments, checkArguments } from './check-arguments.ts
 import type { MessagePart } from '../../domain/content-parts.ts'
 import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import { unknownOutcome } from '../../domain/tool-message.ts'
-import { limitText } from './tool-text.ts'
-import type { CallFacts, Question, ResultFile, Tool, ToolAnswer } from './tool.ts'
+import { limitText } from '../tool-text.ts'
+import type { CallFacts, Question, ResultFile, Tool, ToolAnswer } from '../tool.ts'
 
 export interface ToolResult {
   /** `refused`: the arguments do not match the tool's schema, and the call was not made. */

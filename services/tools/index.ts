@@ -1,5 +1,5 @@
 import type { Person } from '../../domain/acting.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool.ts'
 import type { CodeOverride } from '../../domain/code-override.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
@@ -7,13 +7,14 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { MemoryOptions } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
-import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
 import type { Askable } from './assistant-tool.ts'
 import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
+  /** Every kind of tool. */
+  catalogue: CatalogueEntry[]
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   outbound: Pick<Outbound, 'fetchWith'>
   search: WebSearchSettings
@@ -31,7 +32,8 @@ export interface ToolsDeps {
   askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
 
-export interface ToolDescription {
+/** A kind of tool. */
+export interface CatalogueEntry {
   type: ToolSetting['type']
   name: string
   description: string
@@ -39,6 +41,9 @@ export interface ToolDescription {
   parameters: Record<string, unknown>
   /** JSON Schema of `config` in the assistant's entry of `type==agent/tools`. */
   config_schema: Record<string, unknown>
+}
+
+export interface ToolDescription extends CatalogueEntry {
   /** Whether the service's settings allow it. */
   available: boolean
 }
@@ -50,6 +55,7 @@ const maxMcpAnswerBytes = 8 * 1024 * 1024
 
 /** The kinds of tools, and the tools of an assistant. */
 export function createTools({
+  catalogue,
   assistantConfigs,
   outbound,
   search,
@@ -70,7 +76,7 @@ export function createTools({
     offeredBy: mcp.offeredBy,
 
     /** For `GET /tools/`. */
-    catalogue: (): ToolDescription[] => toolCatalogue.map((tool) => ({ ...tool, available: isAvailable(tool.type) })),
+    catalogue: (): ToolDescription[] => catalogue.map((tool) => ({ ...tool, available: isAvailable(tool.type) })),
 
     /**
      * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,

@@ -4,7 +4,7 @@ import { newId } from '../../domain/ids.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
 import { storeAttachments } from '../attachments/store-attachments.ts'
 import type { Collections } from '../collections.ts'
-import type { ResultFile } from './tool.ts'
+import type { ResultFile } from '../tool.ts'
 
 const { bytes: fileBytes, allBytes } = attachmentLimits.user
 /** Of one result. */

@@ -9,8 +9,8 @@ import { parseOwnJson } from '../../domain/own-json.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
 import type { McpServer } from './mcp-client.ts'
-import type { ResultFile, Tool } from './tool.ts'
-import { limitText, secretsHider } from './tool-text.ts'
+import type { ResultFile, Tool } from '../tool.ts'
+import { limitText, secretsHider } from '../tool-text.ts'
 import { toolName } from './tool-name.ts'
 
 export const McpConfig = Type.Object({

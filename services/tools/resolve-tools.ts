@@ -11,9 +11,10 @@ import type { Fetch, Outbound } from '../outbound.ts'
 import { clientTool, clientToolOf } from './client-tool.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
 import { McpConfig, type McpTools } from './mcp.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
-import { type Askable, AssistantToolConfig, assistantTool } from './assistant-tool.ts'
+import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
+import { type Askable, assistantTool } from './assistant-tool.ts'
 import { type WebSearchSettings, canSearch, webSearchTool } from './web-search.ts'
 
 interface ResolveDeps {

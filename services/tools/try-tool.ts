@@ -5,7 +5,7 @@ import { createSemaphore } from '../semaphore.ts'
 import type { CheckForeignArguments } from './check-arguments.ts'
 import { type ToolResult, executeTool } from './execute-tool.ts'
 import type { Tools } from './index.ts'
-import { isCut } from './tool-text.ts'
+import { isCut } from '../tool-text.ts'
 
 interface TryToolDeps {
   tools: Pick<Tools, 'resolve'>

@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { JsonLimitError, parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Fetch } from '../outbound.ts'
-import type { JsonSchema, Tool } from './tool.ts'
-import { limitText, maxResponseBytes, readStart } from './tool-text.ts'
+import type { JsonSchema, Tool } from '../tool.ts'
+import { limitText, maxResponseBytes, readStart } from '../tool-text.ts'
 
 export interface WebSearchSettings {
   searchProvider?: 'searxng' | 'tavily' | undefined

@@ -6,7 +6,7 @@ import { type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
-import type { DeletionResult } from '../deletion/requests.ts'
+import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Page } from '../page.ts'
 import type { Runs } from '../runs/index.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { noteActivity } from '../../services/accounts/note-activity.ts'
+import { noteActivity } from '../../services/note-activity.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { readRun } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'

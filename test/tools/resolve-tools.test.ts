@@ -9,7 +9,7 @@ import { personNamed } from '../../services/person-named.ts'
 import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
 import { toolName } from '../../services/tools/tool-name.ts'
-import type { Tool } from '../../services/tools/tool.ts'
+import type { Tool } from '../../services/tool.ts'
 import type { WebSearchSettings } from '../../services/tools/web-search.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
@@ -50,6 +50,7 @@ describe('the tools of an assistant', () => {
     }: { files?: boolean; search?: WebSearchSettings } & Partial<Omit<WantedTools, 'search'>> = {},
   ) =>
     createTools({
+      catalogue: [],
       assistantConfigs: { settingsOf: ({ sealed_config: text = '{}' }) => readAssistantConfig(text) },
       outbound,
       search,

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
-import type { DeletionResult } from '../../../services/deletion/requests.ts'
+import type { DeletionResult } from '../../../domain/contracts/deletion.ts'
 import { Timestamp } from '../schemas.ts'
 
 const receiptId = Type.Optional(Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }))

@@ -1,6 +1,6 @@
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import type { DeletionResult } from '../../../services/deletion/requests.ts'
+import type { DeletionResult } from '../../../domain/contracts/deletion.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { V1Error } from '../../plugins/compat-errors.ts'
 

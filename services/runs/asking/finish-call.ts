@@ -6,7 +6,7 @@ import { type RunKey, type RunRecord, isOpenRun } from '../../../domain/records/
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
 import type { Runs } from '../index.ts'
-import { limitText } from '../../tools/tool-text.ts'
+import { limitText } from '../../tool-text.ts'
 import { type CancelRunDeps, cancelRun } from '../end-run.ts'
 
 export interface FinishCallDeps extends CancelRunDeps {

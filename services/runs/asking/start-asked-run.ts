@@ -8,7 +8,7 @@ import type { Collections } from '../../collections.ts'
 import { isDuplicateKey } from '../../duplicate-key.ts'
 import type { Runs } from '../index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
-import type { Question } from '../../tools/tool.ts'
+import type { Question } from '../../tool.ts'
 import { askedRunOf } from './asked-run.ts'
 import { type CancelRunDeps, cancelRun } from '../end-run.ts'
 

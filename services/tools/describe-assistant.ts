@@ -2,15 +2,19 @@ import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { AssistantConfigs } from './configs.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { ModelsNow } from '../models/live-models.ts'
-import type { ModelAccount } from '../runs/chat-model.ts'
-import type { Tools } from '../tools/index.ts'
+import type { Tools } from './index.ts'
+
+/** The model account that a run would use, of which the answer says only whose it is. */
+interface Account {
+  setByUser: boolean
+}
 
 interface DescribeDeps {
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf' | 'textOf'>
   tools: Pick<Tools, 'resolve'>
-  accountOf(assistant: AssistantRecord): ModelAccount | undefined
+  accountOf(assistant: AssistantRecord): Account | undefined
   models: ModelsNow
 }
 
@@ -58,7 +62,7 @@ function maskedConfig(configJson: string): Record<string, unknown> {
   return objectFromJsonText(toJsonText(maskSecrets(parseOwnJson(configJson))))
 }
 
-function payerOf(account: ModelAccount | undefined): 'none' | 'assistant' | 'platform' {
+function payerOf(account: Account | undefined): 'none' | 'assistant' | 'platform' {
   if (account === undefined) return 'none'
   return account.setByUser ? 'assistant' : 'platform'
 }

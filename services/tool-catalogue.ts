@@ -1,22 +1,15 @@
 import Type from 'typebox'
-import type { ToolSetting } from '../../domain/assistant-config.ts'
-import { ClientToolConfig } from '../../domain/client-tools.ts'
-import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
-import { codeDescription, codeParameters } from '../code/code-tool.ts'
-import { MemoryConfig, memoryDescription, memoryParameters } from '../memory/memory-tool.ts'
-import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
-import { McpConfig, mcpDescription } from './mcp.ts'
-import { scheduleDescription, scheduleParameters } from '../schedules/schedule-tool.ts'
-import { AssistantToolConfig, assistantToolDescription, assistantToolParameters } from './assistant-tool.ts'
-import { webSearchDescription, webSearchParameters } from './web-search.ts'
-
-interface CatalogueEntry {
-  type: ToolSetting['type']
-  name: string
-  description: string
-  parameters: Record<string, unknown>
-  config_schema: Record<string, unknown>
-}
+import { ClientToolConfig } from '../domain/client-tools.ts'
+import { RetrievalConfig } from './knowledge/retrieval-config.ts'
+import { codeDescription, codeParameters } from './code/code-tool.ts'
+import { MemoryConfig, memoryDescription, memoryParameters } from './memory/memory-tool.ts'
+import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './tools/http-request.ts'
+import { McpConfig, mcpDescription } from './tools/mcp.ts'
+import { scheduleDescription, scheduleParameters } from './schedules/schedule-tool.ts'
+import { AssistantToolConfig } from '../domain/assistant-tool.ts'
+import { assistantToolDescription, assistantToolParameters } from './tools/assistant-tool.ts'
+import type { CatalogueEntry } from './tools/index.ts'
+import { webSearchDescription, webSearchParameters } from './tools/web-search.ts'
 
 const noConfig = { ...Type.Object({}, { description: 'Takes no configuration.' }) }
 

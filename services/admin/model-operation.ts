@@ -3,9 +3,9 @@ import { noKey } from '../../domain/model-catalog.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { ProviderKind } from '../../domain/provider-kinds.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
-import type { ModelServers } from './model-servers.ts'
-import type { ModelSettings } from './model-settings.ts'
-import { checkedUrl } from './server-record.ts'
+import type { ModelServers } from '../models/model-servers.ts'
+import type { ModelSettings } from '../models/model-settings.ts'
+import { checkedUrl } from '../models/server-record.ts'
 import type { createTryModel } from './try-model.ts'
 
 interface ModelOperationDeps {

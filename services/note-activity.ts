@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { UserRecord } from '../../domain/records/user.ts'
-import type { Collections } from '../collections.ts'
+import type { UserRecord } from '../domain/records/user.ts'
+import type { Collections } from './collections.ts'
 
 /** Precision of `last_active_at`, so that not every use writes. */
 export const activityPrecisionMs = 5 * 60 * 1000

@@ -1,4 +1,4 @@
-import { cutText } from '../../domain/cut-text.ts'
+import { cutText } from '../domain/cut-text.ts'
 
 /** Maximum number of characters of a tool's answer that the model is shown. */
 export const maxResultCharacters = 20_000

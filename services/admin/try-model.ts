@@ -3,7 +3,7 @@ import { isJsonObject } from '../../domain/is-json-object.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { reasonOf } from '../../domain/reason-of.ts'
 import type { ChatModel, ChatRequest, ModelDelta } from '../runs/chat-model.ts'
-import type { ModelServers, ServerAccount } from './model-servers.ts'
+import type { ModelServers, ServerAccount } from '../models/model-servers.ts'
 
 interface TryModelDeps {
   chat: ChatModel

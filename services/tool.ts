@@ -1,5 +1,5 @@
-import type { MessagePart } from '../../domain/content-parts.ts'
-import type { JsonSchema } from '../../domain/tool-arguments.ts'
+import type { MessagePart } from '../domain/content-parts.ts'
+import type { JsonSchema } from '../domain/tool-arguments.ts'
 
 export type { JsonSchema }
 

@@ -1,7 +1,7 @@
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { eraseAll } from './many.ts'
-import { type Members, type Store, inBatches, sumOver } from './store.ts'
+import { eraseAll } from './erase-all.ts'
+import { type Members, type Store, inBatches, sumOver } from './data-store.ts'
 
 /** The members by which records name their owners. */
 export const membersOf = {
