@@ -151,6 +151,9 @@ function addNames(header: Map<number, string>, cells: Map<number, string>): void
 /** Where the header stands; `length` is 0 if there is none. Rows before `at` are above the table. */
 function headerOf(rows: Row[], isGiven: boolean): { at: number; length: number } {
   const widths = rows.map((row) => ownValues(row).length)
+  // Names of columns right of an empty corner.
+  const [top] = rows
+  if (isGiven && top !== undefined && !top.cells.has(0)) return { at: 0, length: 1 }
   // The widest row can be an exception: there are two.
   const [first = 0, second = 0] = widths.toSorted((a, b) => b - a)
   const width = Math.max(second, Math.min(first, 2))

@@ -280,6 +280,47 @@ describe('documents in OpenDocument that odfpy made', () => {
   })
 })
 
+describe('an RTF document', () => {
+  it('of LibreOffice has its title, numbers of lists, tables in cells, comments, header and footer', async () => {
+    const data = await readFile(path.join(import.meta.dirname, 'fixtures', 'lease-libreoffice.rtf'))
+    expect(await read('lease.rtf', data)).toEqual([
+      'Contract 4417',
+      '1 Lease of the crane',
+      '1 Scope',
+      '1. The lease covers one crane.',
+      '2. It begins in May.',
+      '- Oil',
+      '- Ropes',
+      'Ship: Amalia; Tons: 1180; Captain: Brandt Since; 2019; Until; 2025;',
+      'Ship: Nordstern; Tons: 960; Captain: Holm',
+      'The rent is due on the first day. It is paid by transfer.',
+      '(comment by Ina: Ask the bank.)',
+      'Harbour office, room 12',
+    ])
+  })
+
+  it('has its letters by font and by Unicode, current text, notes, text boxes, readings and merged cells', async () => {
+    const rtf = String.raw`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}}
+{\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title Not shown}}
+\pard\s1 Rope\par\pard\plain\f0 K\'f6ln, {\f1\'cf\'e0}, {\f2\'93\'fa}, \u8364?5, part A\_7{\deleted gone}{\v hidden}{\*\footnote Without tax.}
+{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt Call 7714.\par}}{\shprslt Call 7714.}}{\pict 89504e47}\par
+{\field{\*\fldinst EQ \\* jc2 \\o\\ad(\\s\\up 9(x),y)}{\fldrslt }}{\field{\*\fldinst HYPERLINK "z"}{\fldrslt link}}\par
+\trowd\trhdr\cellx100\cellx200\cellx300\pard\intbl City\cell Adults\cell Children\cell\row
+\trowd\clvmgf\cellx100\cellx200\cellx300\pard\intbl Oslo\cell 5\cell 6\cell\row
+\trowd\clvmrg\cellx100\cellx300\pard\intbl\cell 7\cell\row\pard{\bin3 {{{}End\par}`
+    expect(await read('a.rtf', Buffer.from(rtf, 'latin1'))).toEqual([
+      '1 Rope',
+      'Köln, Па, 日, €5, part A-7',
+      'Without tax.',
+      'Call 7714.',
+      'ylink',
+      'City: Oslo; Adults: 5; Children: 6',
+      'City: Oslo; Adults: 7; Children: 7',
+      'End',
+    ])
+  })
+})
+
 describe('a chart', () => {
   it('has its values at their own categories, also where some have none', () => {
     const points = (all: [at: number, value: string][]) =>

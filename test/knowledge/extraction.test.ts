@@ -213,6 +213,7 @@ describe('malicious files', () => {
     ['an archive that unpacks to gigabytes', 'bomb.zip', () => zipBomb(100), /too_large/],
     ['a mail nested without end', 'deep.eml', () => deepMail(20_000), /damaged/],
     ['a notebook nested without end', 'deep.ipynb', () => Buffer.from(`{"cells":${'['.repeat(1_000_000)}`), /damaged/],
+    ['an RTF document nested without end', 'deep.rtf', () => Buffer.from(`{\\rtf1${'{'.repeat(1_000_000)}`), /damaged/],
     ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
     ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|too_slow|out_of_memory/],
   ])('%s fails without effect on others', async (_what, name, make, reason) => {

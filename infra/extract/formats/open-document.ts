@@ -25,7 +25,12 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
     throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
   const source = await archive.stream('content.xml')
   if (source === undefined) throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
-  const context = { numbers: createListNumbers(), hiddenStyles: new Set<string>(), objects: await readObjects(archive) }
+  const context: DocumentContext = {
+    numbers: createListNumbers(),
+    headingStyles: new Map(),
+    hiddenStyles: new Set(),
+    objects: await readObjects(archive),
+  }
   const edges = readStyles((await archive.text('styles.xml', maxPartBytes)) ?? '', context)
   // Those of workbooks are the same in all of them, and slides have none.
   if (hasEdges) yield* edges.headers
@@ -48,20 +53,30 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
   if (hasEdges) yield* edges.footers
 }
 
-/** Learns the numbers of lists, and which sheets and slides are hidden. */
+/** Learns the numbers of lists, which styles make headings, and which sheets and slides are hidden. */
 function stylesInto(context: DocumentContext): (name: string, attributes: Attributes) => void {
   let style = ''
   return (name, attributes) => {
     context.numbers.openStyle(name, attributes)
-    if (name === 'style:style') style = attributes['style:name'] ?? ''
+    if (name === 'style:style') {
+      style = attributes['style:name'] ?? ''
+      const level = headingLevel(attributes, context.headingStyles)
+      if (level !== undefined && context.headingStyles.size < maxStyles) context.headingStyles.set(style, level)
+    }
     const isHidden =
       (name === 'style:table-properties' && attributes['table:display'] === 'false') ||
       (name === 'style:drawing-page-properties' && attributes['presentation:visibility'] === 'hidden')
-    if (isHidden && context.hiddenStyles.size < maxHiddenStyles) context.hiddenStyles.add(style)
+    if (isHidden && context.hiddenStyles.size < maxStyles) context.hiddenStyles.add(style)
   }
 }
 
-const maxHiddenStyles = 20_000
+const maxStyles = 20_000
+
+function headingLevel(attributes: Attributes, known: Map<string, number>): number | undefined {
+  if (attributes['style:family'] !== 'paragraph') return undefined
+  if (attributes['style:name'] === 'Title') return 1
+  return Number(attributes['style:default-outline-level']) || known.get(attributes['style:parent-style-name'] ?? '')
+}
 
 /** What stands above and below each page: once for a document. */
 function readStyles(xml: string, context: DocumentContext): { headers: Block[]; footers: Block[] } {

@@ -10,6 +10,8 @@ export interface DocumentContext {
   numbers: ListNumbers
   /** What formulas and charts say, by the folders in which the document keeps them. */
   objects: Map<string, Block[]>
+  /** Levels of styles of paragraphs that make them headings. */
+  headingStyles: Map<string, number>
   /** Names of styles that hide what has them. */
   hiddenStyles: Set<string>
 }
@@ -121,17 +123,19 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
   }
 
   function beginParagraph(name: string, attributes: Attributes): void {
-    const level = name === 'text:h' ? Number(attributes['text:outline-level']) || 1 : undefined
-    paragraphs.push({ text: '', level, number: numberOf(level, attributes), after: [] })
+    const styled = context.headingStyles.get(attributes['text:style-name'] ?? '')
+    const level = name === 'text:h' ? Number(attributes['text:outline-level']) || 1 : styled
+    paragraphs.push({ text: '', level, number: numberOf(name, level, attributes), after: [] })
   }
 
-  function numberOf(level: number | undefined, attributes: Attributes): string | undefined {
+  function numberOf(name: string, level: number | undefined, attributes: Attributes): string | undefined {
     const list = lists.at(-1)
     if (list?.isItem) {
       list.isItem = false
       return context.numbers.next(list.style, lists.length, list.counts, list.restart)
     }
-    if (level === undefined || list !== undefined || attributes['text:is-list-header'] === 'true') return undefined
+    if (name !== 'text:h' || level === undefined || list !== undefined) return undefined
+    if (attributes['text:is-list-header'] === 'true') return undefined
     return context.numbers.next(outline, level, headings, restartOf(attributes))
   }
 

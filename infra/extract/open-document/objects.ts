@@ -50,7 +50,12 @@ function formulaOf(xml: string): Block[] {
 
 /** The title of a chart, and its values as rows. */
 function chartOf(xml: string): Block[] {
-  const body = createDocumentBody({ numbers: createListNumbers(), objects: new Map(), hiddenStyles: new Set() })
+  const body = createDocumentBody({
+    numbers: createListNumbers(),
+    objects: new Map(),
+    headingStyles: new Map(),
+    hiddenStyles: new Set(),
+  })
   const reader = createXmlReader(body)
   reader.write(xml)
   reader.end()
