@@ -33,7 +33,7 @@ const maxFonts = 10_000
 /** The code pages of the fonts of a document, and of text that names none. */
 export function createFonts() {
   const charsets = new Map<number, string>()
-  const decoders = new Map<string, TextDecoder>()
+  const decoders = new Map<string, InstanceType<typeof TextDecoder>>()
   let usual = 'windows-1252'
 
   return {
