@@ -19,11 +19,22 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
   // Only now, because most starts need neither.
   const [{ build }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')])
   const fresh = `${dist}-${process.pid}`
-  const shared = { configFile: false, logLevel: 'warn', define: { 'process.env.NODE_ENV': '"production"' } } as const
+  const shared = {
+    configFile: false,
+    logLevel: 'warn',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // Markdown is read in workers, which have no document; the form for browsers asks a document for the names of letters.
+    resolve: {
+      alias: {
+        'decode-named-character-reference': path.join(root, 'node_modules/decode-named-character-reference/index.js'),
+      },
+    },
+  } as const
   await build({
     ...shared,
     root: web,
     plugins: [react()],
+    worker: { format: 'es' },
     build: {
       outDir: fresh,
       emptyOutDir: true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composes } from '../../web/src/lib/composes.ts'
-import { type Root, htmlAsText, numberColumns } from '../../web/src/lib/answer-tree.ts'
+import { type Root, htmlAsText, numberColumns } from '../../web/src/lib/markdown/answer-tree.ts'
 import { csvOf, markdownTableOf, pastedCells } from '../../web/src/lib/written-tables.ts'
 
 const raw = (value: string) => {

@@ -59,7 +59,8 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await say(page, 'What does a berth cost, and a crane?')
   const sources = page.locator('.sources')
   await sources.waitFor()
-  expect(await page.locator('.markdown .mark').allTextContents()).toEqual(['1', '2', '3', '4', '1'])
+  const marks = page.locator('.markdown .mark')
+  await expect.poll(() => marks.allTextContents()).toEqual(['1', '2', '3', '4', '1'])
   expect(await sources.locator('.source').allTextContents()).toEqual([
     '1handbook.pdf, p. 2',
     '2handbook.pdf, p. 3',

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { errorCodes, httpStatusOf } from '../../domain/errors.ts'
+import { runErrorTypes } from '../../domain/run-errors.ts'
 import { deAudit } from '../../web/src/texts/de-audit.ts'
 import { deMemory } from '../../web/src/texts/de-memory.ts'
 import { deOperation } from '../../web/src/texts/de-operation.ts'
@@ -35,4 +37,22 @@ it.each([
   // Names and terms may be the same; a sentence may not.
   const sentences = places.filter(([, text]) => /[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}/.test(text))
   expect(sentences.filter(([place, text]) => translated.get(place) === text)).toEqual([])
+})
+
+it.each([
+  ['English', en],
+  ['German', de],
+])(
+  'has words in %s for every code of the service, and for every reason for which a run fails',
+  (_language, { errors }) => {
+    expect(Object.keys(errors.statuses).map(Number)).toEqual(errorCodes.map((code) => httpStatusOf[code]))
+    expect(Object.keys(errors.runs).toSorted()).toEqual([...runErrorTypes].toSorted())
+  },
+)
+
+it('never shows German readers a sentence of the service in English', () => {
+  expect(de.errors.said('Too many requests; try again in 7 seconds.')).toBe(
+    'Das war zu viel auf einmal. In 7 Sekunden geht es weiter.',
+  )
+  expect(de.errors.said('Something that nobody has translated.')).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { micromark } from 'micromark'
 import { describe, expect, it } from 'vitest'
-import { isTooDense } from '../../web/src/lib/markdown-bounds.ts'
+import { isTooDense } from '../../web/src/lib/markdown/bounds.ts'
 
 /** What is dear to read, each in another way. */
 const dear = [

@@ -1,7 +1,7 @@
 import { type AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, say, startConsole } from './support.ts'
+import { type Console, say, startConsole, tasksDuring } from './support.ts'
 
 let site: Console
 const png = Buffer.from(
@@ -48,7 +48,7 @@ test('a table keeps its words and numbers whole, scrolls in its box, and is copi
   const { page } = await site.signedIn()
   const text = [
     '| Position | Amount | Share | Explanation of the position | Reference |',
-    '| --- | --- | --- | --- | :-: |',
+    '| --- | --: | --- | --- | :-: |',
     '| Harbour fees | 830,500.00 € | 12.5 % | Paid by a, b and c for each day of the year | `Hafengebührenverordnung2026` |',
     '| Repairs | −1,200.00 € | – | of the crane \\| pier | 17 |',
   ].join('\n')
@@ -143,7 +143,7 @@ test('the view stays at the end, lets go when it is scrolled up, and comes back 
   await toEnd.waitFor()
   site.model.reply({ text: 'A short answer.' })
   await say(page, 'And more')
-  await page.getByText('A short answer.').waitFor()
+  await page.getByText('A short answer.', { exact: true }).waitFor()
   await expect.poll(distance).toBeLessThan(2)
   expect(await toEnd.count()).toBe(0)
 })
@@ -167,7 +167,7 @@ test('a diagram is drawn in a frame that can do nothing else, and what is no dia
   await page.getByRole('button', { name: 'Show its source' }).waitFor()
   // The frames of the others are taken away.
   await expect.poll(() => page.locator('iframe').count()).toBe(1)
-  expect(await page.locator('.markdown pre').allTextContents()).toEqual(undrawable.map((source) => `${source}\n`))
+  expect(await page.locator('.markdown pre').allTextContents()).toEqual(undrawable)
   await site.expectAccessible(page, 'a diagram')
 
   const drawn = page.frames().find((one) => one.url().endsWith('/diagram'))
@@ -189,11 +189,99 @@ test('a diagram is drawn in a frame that can do nothing else, and what is no dia
   site.problems.splice(0, site.problems.length, ...others)
 })
 
-test('a text that would take seconds to read as Markdown is shown as it is', async () => {
+/** Milliseconds of processor time that a page may stand still for. */
+const longestTaskMs = 200
+
+test('a text that would take seconds to read as Markdown is shown as it is, and holds nothing up', async () => {
   const { page } = await site.signedIn()
-  site.model.reply({ text: '*a_ '.repeat(5000) })
-  await say(page, 'Stars')
   const plain = page.locator('.markdown-plain', { hasText: '*a_ *a_' })
-  await plain.waitFor()
+  const stars = async () => {
+    site.model.reply({ text: '*a_ '.repeat(5000) })
+    await say(page, 'Stars')
+    await plain.waitFor()
+  }
+  expect((await tasksDuring(page, stars))[0]).toBeLessThan(longestTaskMs)
   expect(await plain.locator('em').count()).toBe(0)
+})
+
+test('3,000 lines of code are folded, coloured, and hold nothing up while they stream or when they are opened', async () => {
+  const { page } = await site.signedIn()
+  const lines = Array.from(
+    { length: 3000 },
+    (_, line) => `  const value${line} = compute(${line}, 'text') // (a comment)`,
+  )
+  const pieces = Array.from({ length: 300 }, (_, piece) => `${lines.slice(piece * 10, piece * 10 + 10).join('\n')}\n`)
+  const done = page.getByText('That was all.')
+  const streamed = async () => {
+    site.model.reply({ text: ['Here **it** is:\n\n```ts\n', ...pieces, '```\n\nThat was all.'] })
+    await say(page, 'Write it')
+    await done.waitFor()
+  }
+  expect((await tasksDuring(page, streamed))[0]).toBeLessThan(longestTaskMs)
+  const code = page.locator('.markdown pre')
+  expect((await code.innerText()).trimEnd().split('\n')).toEqual(lines.slice(0, 40))
+  await code.locator('.hljs-keyword').first().waitFor()
+  const showAll = page.getByRole('button', { name: 'Show all 3,000 lines' })
+  const opened = async () => {
+    await page.reload()
+    await done.waitFor()
+    await code.locator('.hljs-keyword').first().waitFor()
+    await showAll.click()
+    await expect.poll(async () => (await code.textContent())?.trimEnd().split('\n').length).toBe(3000)
+  }
+  expect((await tasksDuring(page, opened))[0]).toBeLessThan(longestTaskMs)
+  await page.getByRole('button', { name: 'Wrap long lines' }).click()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.locator('.code-wrap').getByRole('button', { name: 'Copy' }).click()
+  await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(lines.join('\n'))
+  await page.getByRole('button', { name: 'Show fewer lines' }).click()
+  await showAll.waitFor()
+  await site.expectAccessible(page, 'code that is folded')
+})
+
+test('a beginning of an answer that is finished is not drawn again', async () => {
+  const { page } = await site.signedIn()
+  const more = Promise.withResolvers<void>()
+  const beginning = `${'Some words of the **first** part. '.repeat(80)}\n\n`
+  site.model.reply({ text: [beginning, 'The second', more.promise, ' part.\n\n```js\nlet a = 1\n```\n\nThe end.'] })
+  await say(page, 'Tell me')
+  await page.locator('.markdown strong').first().waitFor()
+  await page.getByText('The second').waitFor()
+  await page.evaluate("document.querySelector('.markdown > p').dataset.kept = 'yes'")
+  more.resolve()
+  await page.getByText('The end.').waitFor()
+  expect(await page.locator('.markdown > p[data-kept="yes"] strong').count()).toBe(80)
+})
+
+test('of a chat with 1,000 messages, only what is near is in the page', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  const thread = await user.post('/threads/', { name: 'Long talk', assistant_id: assistantId })
+  const messages = Array.from({ length: 500 }, (_, turn) => [
+    { type: 'human', content: `Question ${turn}` },
+    {
+      type: 'ai',
+      content: `## Answer ${turn}\n\n${'Words and **more** words. '.repeat(40)}\n\n- one\n- two\n\nEnd of ${turn}.`,
+    },
+  ]).flat()
+  await user.post(`/threads/${thread.thread_id}/state`, { values: { messages } })
+  await page.reload()
+  const open = async () => {
+    await page.getByRole('link', { name: 'Long talk' }).click()
+    await page.getByText('End of 499.').waitFor()
+  }
+  const tasks = await tasksDuring(page, open)
+  expect(tasks[0]).toBeLessThan(longestTaskMs)
+  expect(tasks.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(500)
+  expect(await page.locator('.turn').count()).toBe(500)
+  expect(await page.locator('.turn-ai').count()).toBeLessThan(20)
+  await page.evaluate("document.querySelector('.chat-scroll').scrollTop = 0")
+  await page.getByText('End of 0.').waitFor()
+  await expect.poll(() => page.getByText('End of 498.').count()).toBe(0)
+  await page.getByRole('button', { name: 'To the newest message' }).click()
+  await page.getByText('End of 498.').waitFor()
+  // A message that was searched for is in the page before anybody has scrolled to it.
+  const { values } = await user.get(`/threads/${thread.thread_id}/state`)
+  const wanted = values.messages.find(({ data }: { data: { content: string } }) => data.content === 'Question 250')
+  await page.goto(`${site.url}/console/chat/${thread.thread_id}?message=${wanted.data.id}`)
+  await expect.poll(() => page.evaluate<string>('document.activeElement?.textContent ?? ""')).toContain('Question 250')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withMathDelimiters } from '../../web/src/lib/math-delimiters.ts'
+import { withMathDelimiters } from '../../web/src/lib/markdown/math-delimiters.ts'
 
 describe('formulas in a text', () => {
   it.each([

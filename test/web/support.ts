@@ -127,3 +127,35 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
   await page.keyboard.press('Enter')
 }
+
+interface TraceEvent {
+  name: string
+  ph: string
+  pid: number
+  tid: number
+  tdur?: number
+  args: Record<string, unknown>
+}
+
+/**
+ * What the page's main thread did meanwhile: the processor time of each of its tasks, in ms, longest first. Processor time
+ * is the same on a machine that does other things at the same time.
+ */
+export async function tasksDuring(page: Page, action: () => Promise<unknown>): Promise<number[]> {
+  const devtools = await page.context().newCDPSession(page)
+  const events: TraceEvent[] = []
+  devtools.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  const complete = new Promise((resolve) => devtools.once('Tracing.tracingComplete', resolve))
+  const includedCategories = ['toplevel', 'devtools.timeline', '__metadata', 'disabled-by-default-devtools.timeline']
+  await devtools.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories } })
+  await action()
+  await devtools.send('Tracing.end')
+  await complete
+  await devtools.detach()
+  const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+  const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args['name'] === 'CrRendererMain'
+  const main = new Set(events.filter(isMain).map(threadOf))
+  const tasks = events.filter((event) => event.name === 'RunTask' && event.ph === 'X' && main.has(threadOf(event)))
+  expect(tasks.length).toBeGreaterThan(10)
+  return tasks.map(({ tdur = 0 }) => tdur / 1000).toSorted((a, b) => b - a)
+}

@@ -1,11 +1,10 @@
-import { micromark } from 'micromark'
-import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
 import type { Message } from '../../../client/src/index.ts'
-import { isTooDense } from '../lib/markdown-bounds.ts'
+import { type Part, partsOf } from '../lib/markdown/parts.ts'
 import { citationsIn, withoutHalfCitation } from '../lib/citations.ts'
 import { parsePassages } from '../lib/passages.ts'
 import { flowing } from '../lib/sentences.ts'
 import { element } from './elements.ts'
+import type { ReadHtml } from './reading.ts'
 
 /** What a citation opens: what the service has told about the passage. */
 export interface Cited {
@@ -52,25 +51,65 @@ interface Shown {
   /** The name of a citation's button. */
   labelOf: (source: Cited) => string
   onOpen: (source: Cited) => void
+  /** Something of the answer was drawn. */
+  onDrawn: () => void
+  read: ReadHtml
 }
+
+/** A part of an answer, as the page has it. */
+interface Drawn {
+  part: Part
+  box: HTMLElement
+  reading?: AbortController
+}
+
+const drawn = new WeakMap<HTMLElement, Drawn[]>()
 
 /**
  * Markdown without HTML, and without images, because loading an image would tell its server who reads the answer.
- * A text that would take too long to read is shown as it is.
+ * It is read elsewhere, part by part, and only what has changed since the last time; what would take too long is shown as
+ * it is.
  */
-export function render(
-  line: HTMLElement,
-  { text, cited }: Answer,
-  { table: tableLabel, labelOf, onOpen }: Shown,
-): void {
-  const isPlain = isTooDense(text)
-  line.classList.toggle('plain', isPlain)
-  if (isPlain) {
-    line.textContent = text
-    return
-  }
+export function render(line: HTMLElement, { text, cited }: Answer, shown: Shown): void {
+  const before = drawn.get(line) ?? []
+  const parts = partsOf(text)
+  const now = parts.map((part, index): Drawn => {
+    const known = before[index]
+    if (known !== undefined && isSame(known.part, part)) return known
+    known?.reading?.abort()
+    if (part.kind === 'code') return { part, box: codeOf(part.text) }
+    const isGrown = known?.part.kind === 'text'
+    const box = isGrown ? known.box : element('div', { class: 'part plain', dir: 'auto' }, part.text)
+    const reading = new AbortController()
+    void shown.read(part.text, reading.signal).then((html) => {
+      if (reading.signal.aborted) return
+      box.classList.toggle('plain', html === undefined)
+      if (html === undefined) box.textContent = part.text
+      else box.replaceChildren(contentOf(html, cited, shown))
+      shown.onDrawn()
+    })
+    return { part, box, reading }
+  })
+  for (const { reading } of before.slice(now.length)) reading?.abort()
+  drawn.set(line, now)
+  const boxes = now.map(({ box }) => box)
+  if (boxes.length !== line.children.length || boxes.some((box, index) => box !== line.children[index]))
+    line.replaceChildren(...boxes)
+}
+
+const isSame = (a: Part, b: Part): boolean => a.kind === b.kind && a.text === b.text
+
+function codeOf(text: string): HTMLElement {
+  const box = element('div', { class: 'part' })
+  const code = element('pre', { dir: 'ltr', tabindex: '0' })
+  code.append(element('code', {}, text))
+  box.append(code)
+  return box
+}
+
+function contentOf(html: string, cited: Cited[], { table: tableLabel, labelOf, onOpen }: Shown): DocumentFragment {
   const template = document.createElement('template')
-  template.innerHTML = micromark(text, { extensions: [gfmTable()], htmlExtensions: [gfmTableHtml()] })
+  template.innerHTML = html
   for (const table of template.content.querySelectorAll('table')) {
     const box = element('div', { class: 'table', role: 'region', tabindex: '0', 'aria-label': tableLabel })
     table.replaceWith(box)
@@ -93,7 +132,7 @@ export function render(
     mark.addEventListener('click', () => onOpen(source))
     link.replaceWith(mark)
   }
-  line.replaceChildren(template.content)
+  return template.content
 }
 
 const sourceLink = '#source-'

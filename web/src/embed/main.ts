@@ -4,12 +4,14 @@ import { bubbleIcon, element, face, signButton } from './elements.ts'
 import { keepChat, readChat } from './kept-chat.ts'
 import { type Options, isPageDark, optionsOf } from './options.ts'
 import { cancel, run, wordsOf } from './service.ts'
+import { createReading, readForPage } from './reading.ts'
 import { createSourcePanel } from './source-panel.ts'
-import { sheet } from './style.ts'
+import { createSheet } from './style.ts'
 import { composes } from '../lib/composes.ts'
 
-const script = document.currentScript
-if (script instanceof HTMLScriptElement) {
+const script = typeof document === 'undefined' ? undefined : document.currentScript
+if (script === undefined) readForPage()
+else if (script instanceof HTMLScriptElement) {
   const options = optionsOf(script)
   if (options.assistantId === '') console.error('embed.js: the script tag needs data-assistant')
   else if (document.body) start(options)
@@ -26,7 +28,7 @@ function start(options: Options): void {
   takeColors()
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', takeColors)
   const root = host.attachShadow({ mode: 'open' })
-  root.adoptedStyleSheets = [sheet]
+  root.adoptedStyleSheets = [createSheet()]
   const chat = createChat(options, root)
   root.append(chat.panel)
   if (options.layout === 'page') {
@@ -108,7 +110,21 @@ function createChat(options: Options, root: ShadowRoot) {
     labelOf: ({ number, file }: { number: number; file: string }) => texts.source(number, file),
     onOpen: (cited: Answer['cited'][number]) =>
       source.open(cited, root.activeElement instanceof HTMLElement ? root.activeElement : undefined),
+    onDrawn: () => stay(),
+    read: createReading(options.scriptUrl),
   }
+  /** Whether the newest line is in sight, where the view then stays. */
+  let follows = true
+  const stay = () => {
+    if (follows) log.scrollTop = log.scrollHeight
+  }
+  const toEnd = () => {
+    follows = true
+    stay()
+  }
+  log.addEventListener('scroll', () => {
+    follows = log.scrollHeight - log.scrollTop - log.clientHeight < 40
+  })
   const keptKey = options.layout === 'preview' ? undefined : `assistant-chat.${options.assistantId}`
   const kept = readChat(keptKey)
   /** Set while an answer is under way. */
@@ -151,7 +167,7 @@ function createChat(options: Options, root: ShadowRoot) {
     if (who === 'ai') render(line, answer, shown)
     else line.textContent = answer.text
     log.append(line)
-    log.scrollTop = log.scrollHeight
+    toEnd()
     return line
   }
 
@@ -194,7 +210,7 @@ function createChat(options: Options, root: ShadowRoot) {
         Object.assign(entry, answerOf(snapshot.messages, snapshot.status !== 'running'))
         if (entry.text !== '' && lines.at(-1) !== entry) lines.push(entry)
         render(line, entry, shown)
-        log.scrollTop = log.scrollHeight
+        stay()
         if (snapshot.status === 'failed') throw new Error(texts.failed)
       }
     } catch (error) {

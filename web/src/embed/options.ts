@@ -1,6 +1,8 @@
 import { type Language, languages } from '../texts/embed.ts'
 
 export interface Options {
+  /** The address of the script itself. */
+  scriptUrl: string
   baseUrl: string
   assistantId: string
   token: string | undefined
@@ -26,6 +28,7 @@ export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
   const layout = dataset['layout'] === 'page' || dataset['layout'] === 'preview' ? dataset['layout'] : 'bubble'
   const spoken = languageOf([language, document.documentElement.lang, ...navigator.languages])
   return {
+    scriptUrl: src,
     baseUrl: new URL(src).origin,
     assistantId: assistant ?? '',
     // Links to a page have the token after `#`, so that it stands in no log.

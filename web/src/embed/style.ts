@@ -2,8 +2,13 @@
  * A style sheet created in JavaScript, so that the content security policy of the page need not allow inline
  * styles.
  */
-export const sheet = new CSSStyleSheet()
-sheet.replaceSync(`
+export function createSheet(): CSSStyleSheet {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(styles)
+  return sheet
+}
+
+const styles = `
 :host {
   all: initial;
   --accent: #3f5bd9;
@@ -71,7 +76,7 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .human { align-self: flex-end; background: var(--soft); white-space: pre-wrap; }
 .plain { white-space: pre-wrap; }
 .ai { align-self: flex-start; padding-left: 0; }
-.ai > * { margin: 0 0 8px; }
+.ai > .part > * { margin: 0 0 8px; }
 .table { overflow-x: auto; }
 .table table { border-collapse: collapse; font-size: 13px; overflow-wrap: normal; }
 .table :is(th, td) { padding: 5px 10px 5px 0; border-bottom: 1px solid var(--soft); text-align: start; vertical-align: top; }
@@ -152,4 +157,4 @@ form button { width: 40px; height: 40px; border-radius: 50%; background: var(--a
     box-shadow: none;
   }
 }
-`)
+`

@@ -51,7 +51,8 @@ export function turnsOf({ stored, runs, sent, followedOf, last }: Parts) {
     }
     const said = followed?.snapshot?.messages ?? []
     // Stored messages are final; a stream that has ended only adds to them.
-    messages = foldMessages(messages, followed?.isOver ? said.filter(({ data }) => !known.has(data.id)) : said)
+    const added = followed?.isOver ? said.filter(({ data }) => !known.has(data.id)) : said
+    if (added.length > 0) messages = foldMessages(messages, added)
   }
   for (const message of sent) {
     if (message.runId === undefined && !known.has(message.id)) messages = [...messages, humanMessage(message)]
@@ -112,6 +113,34 @@ function addResult({ answers, results }: Turn, message: ToolMessage): void {
   const answer = answers.findLast(({ data }) => data.tool_calls?.some(isIts))
   const call = answer?.data.tool_calls?.find(isIts)
   if (call !== undefined) results.set(call, message)
+}
+
+/** Gives the turns of a chat, each the same object as the last time if nothing in it has changed. */
+export function turnKeeper(): (turns: Turn[]) => Turn[] {
+  let before: Turn[] = []
+  return (turns) => {
+    const kept = turns.map((turn, place) => {
+      const earlier = before[place]
+      return earlier !== undefined && isSame(turn, earlier) ? earlier : turn
+    })
+    const isAsBefore = kept.length === before.length && kept.every((turn, place) => turn === before[place])
+    return isAsBefore ? before : (before = kept)
+  }
+}
+
+function isSame(a: Turn, b: Turn): boolean {
+  return (
+    a.human === b.human &&
+    a.run === b.run &&
+    a.isWaiting === b.isWaiting &&
+    a.answers.length === b.answers.length &&
+    a.answers.every((answer, place) => answer === b.answers[place]) &&
+    a.results.size === b.results.size &&
+    [...a.results].every(([call, result]) => b.results.get(call) === result) &&
+    a.versions.after === b.versions.after &&
+    a.versions.ids.length === b.versions.ids.length &&
+    a.versions.ids.every((id, place) => id === b.versions.ids[place])
+  )
 }
 
 /** What an answer says: its text, or why the model does not answer. */

@@ -4,12 +4,21 @@ import { labelOf } from './schema.ts'
 
 const t = texts.errors
 
-/** The words of the console for a refusal. Those of the service stay where they are a sentence for people. */
+/**
+ * The words of the console for a refusal, in the reader's language: for the sentence of the service if there are some, else
+ * for the status that it answers.
+ */
 export function wordsOfRefusal({ status, fields, message }: Pick<ApiError, 'status' | 'fields' | 'message'>): string {
   if (fields.length > 0) return [...new Set(fields.map(wordsOfField))].join(' ')
-  if (/^The service answered with status \d+\.$/.test(message)) return t.status(status)
-  return message
+  const said = /^The service answered with status \d+\.$/.test(message) ? undefined : t.said(message)
+  return said ?? wordsOfStatus(status)
 }
+
+const wordsOfStatus = (status: number): string =>
+  t.statuses[status] ?? t.statuses[status >= 500 ? 503 : 400] ?? texts.offline
+
+/** Why a run failed, in the reader's language. */
+export const wordsOfRunError = (type: string): string => t.runs[type] ?? t.runs['internal_error'] ?? ''
 
 /** Why one member of a request is wrong, for people who see the member. */
 export const wordsOfReason = (msg: string) => sentence(reasonOf(msg))
@@ -38,7 +47,7 @@ function reasonOf(msg: string): string {
     const found = words.exec(msg)
     if (found) return reason(Number(found[1] ?? found[2]))
   }
-  return msg
+  return t.said(msg) ?? t.notValid
 }
 
 function sentence(words: string): string {

@@ -1,4 +1,5 @@
 import { count } from './count.ts'
+import { deErrors } from './de-errors.ts'
 import type { en } from './en.ts'
 
 /** The words of the intervals that a plan is paid in: of one, and after a number. */
@@ -27,6 +28,9 @@ export const de: typeof en = {
   rename: 'Umbenennen',
   copy: 'Kopieren',
   copied: 'Kopiert',
+  wrapLines: 'Lange Zeilen umbrechen',
+  showAllLines: (lines) => `Alle ${count(lines, 'Zeile', 'Zeilen')} zeigen`,
+  showFewerLines: 'Weniger Zeilen zeigen',
   edit: 'Bearbeiten',
   search: 'Suchen',
   back: 'Zurück',
@@ -45,10 +49,7 @@ export const de: typeof en = {
   deletedWith: (receipt) => `Gelöscht. Beleg ${receipt}`,
 
   errors: {
-    status: (status) =>
-      status >= 500
-        ? 'Der Dienst kann das gerade nicht ausführen. Versuche es bald noch einmal.'
-        : `Der Dienst hat das abgelehnt (Status ${status}).`,
+    ...deErrors,
     member: (name, reason) => `${name}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`,
     members: {
       'type==agent/max_steps': 'Höchstzahl der Schritte einer Antwort',

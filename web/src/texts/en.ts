@@ -1,4 +1,5 @@
 import { count } from './count.ts'
+import { enErrors } from './en-errors.ts'
 
 /** All texts of the console. */
 export const en = {
@@ -18,6 +19,9 @@ export const en = {
   rename: 'Rename',
   copy: 'Copy',
   copied: 'Copied',
+  wrapLines: 'Wrap long lines',
+  showAllLines: (lines: number) => `Show all ${count(lines, 'line', 'lines')}`,
+  showFewerLines: 'Show fewer lines',
   edit: 'Edit',
   search: 'Search',
   back: 'Back',
@@ -36,10 +40,7 @@ export const en = {
   deletedWith: (receipt: string) => `Deleted. Receipt ${receipt}`,
 
   errors: {
-    status: (status: number) =>
-      status >= 500
-        ? 'The service cannot do this at the moment. Try again soon.'
-        : `The service refused this (status ${status}).`,
+    ...enErrors,
     member: (name: string, reason: string) => `${name}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`,
     members: {
       'type==agent/max_steps': 'Maximum steps of an answer',

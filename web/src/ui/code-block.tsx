@@ -1,4 +1,4 @@
-import { Check, Copy } from 'lucide-react'
+import { Check, Copy, WrapText } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { copyText } from '../lib/copy-text.ts'
 import { texts } from '../texts/index.ts'
@@ -39,23 +39,65 @@ export function CopyButton({ text, label = texts.copy }: { text: Copied; label?:
   )
 }
 
-interface CodeBlockProps {
+interface CodeFrameProps {
+  /** What is copied. */
   text: string
   label: string
   /** Shown above it. */
   language?: string | undefined
-  children?: ReactNode
+  /** Of code that can be folded. */
+  fold?: { isFolded: boolean; lines: number; onToggle: () => void }
+  children: ReactNode
 }
 
-/** Source text with a button that copies it. */
-export function CodeBlock({ text, label, language, children }: CodeBlockProps) {
+/** A quiet box for source text: its language, whether long lines are wrapped, and a button that copies it. */
+export function CodeFrame({ text, label, language, fold, children }: CodeFrameProps) {
+  const [isWrapped, setWrapped] = useState(false)
+  const { isCopied, copy } = useCopy(text)
   return (
-    <div className="code-wrap">
-      {language && <div className="code-language">{language}</div>}
-      <pre className="code-block" role="group" tabIndex={0} aria-label={label}>
-        <code>{children ?? text}</code>
+    <div className="code-wrap" dir="ltr">
+      <div className="code-head">
+        <span className="code-language truncate">{language}</span>
+        <IconButton
+          label={texts.wrapLines}
+          aria-pressed={isWrapped}
+          icon={<WrapText size={15} />}
+          onClick={() => setWrapped(!isWrapped)}
+        />
+        <IconButton
+          label={isCopied ? texts.copied : texts.copy}
+          icon={isCopied ? <Check size={15} /> : <Copy size={15} />}
+          onClick={copy}
+        />
+      </div>
+      <pre
+        className={isWrapped ? 'code-block code-wrapped' : 'code-block'}
+        role="group"
+        tabIndex={0}
+        aria-label={label}
+      >
+        <code>{children}</code>
       </pre>
-      <CopyButton text={text} />
+      {fold && (
+        <div className="code-fold screen-only" data-folded={fold.isFolded}>
+          <Button size="small" aria-expanded={!fold.isFolded} onClick={fold.onToggle}>
+            {fold.isFolded ? texts.showAllLines(fold.lines) : texts.showFewerLines}
+          </Button>
+        </div>
+      )}
     </div>
   )
 }
+
+interface CodeBlockProps {
+  text: string
+  label: string
+  language?: string | undefined
+}
+
+/** Source text that is not folded. */
+export const CodeBlock = ({ text, label, language }: CodeBlockProps) => (
+  <CodeFrame text={text} label={label} language={language}>
+    {text}
+  </CodeFrame>
+)

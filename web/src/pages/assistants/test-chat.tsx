@@ -11,6 +11,7 @@ import { type ScrollHandle, ScrollToEnd } from '../chat/scroll-to-end.tsx'
 import { Turn } from '../chat/turn.tsx'
 import { useChat } from '../chat/use-chat.ts'
 import { useSourcePanel } from '../chat/use-source-panel.ts'
+import { useTurnActions } from '../chat/use-turn-actions.ts'
 
 const SourcePanel = lazy(async () => ({ default: (await import('../chat/sources/source-panel.tsx')).SourcePanel }))
 const t = texts.testChat
@@ -89,6 +90,12 @@ function Begun({ threadId }: { threadId: string }) {
   const panel = useSourcePanel()
   const { turns, assistantId, current } = chat
   const scroll = useRef<ScrollHandle>(null)
+  const actions = useTurnActions({
+    onEdit: () => {},
+    onRetry: () => {},
+    onVersion: chat.showVersion,
+    onSource: panel.open,
+  })
   return (
     <>
       <ScrollToEnd ref={scroll}>
@@ -99,10 +106,7 @@ function Begun({ threadId }: { threadId: string }) {
               turn={turn}
               followed={turn.run && chat.followedOf(turn.run.run_id)}
               canChange={false}
-              onEdit={() => {}}
-              onRetry={() => {}}
-              onVersion={chat.showVersion}
-              onSource={panel.open}
+              actions={actions}
             />
           ))}
         </div>

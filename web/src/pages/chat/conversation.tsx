@@ -4,6 +4,7 @@ import { Files, MessageCircleOff } from 'lucide-react'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
+import { prepareReader } from '../../lib/markdown/reader.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -16,9 +17,10 @@ import { Composer } from './composer.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello, Starters } from './hello.tsx'
 import { type ScrollHandle, ScrollToEnd } from './scroll-to-end.tsx'
-import { Turn } from './turn.tsx'
+import { Turns } from './turns.tsx'
 import { useChat } from './use-chat.ts'
 import { useSourcePanel } from './use-source-panel.ts'
+import { useTurnActions } from './use-turn-actions.ts'
 
 const SourcePanel = lazy(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
 const ChatFiles = lazy(() => import('./chat-files.tsx'))
@@ -40,7 +42,15 @@ function Conversation({ threadId }: { threadId: string }) {
     scroll.current?.toEnd()
     return chat.send(content, pictures)
   }
-  useFoundMessage(turns.length > 0)
+  useEffect(prepareReader, [])
+  const actions = useTurnActions({
+    onEdit: setEdited,
+    onRetry: chat.retry,
+    onVersion: chat.showVersion,
+    onSource: panel.open,
+  })
+  const { message: wanted } = useSearch({ from: '/console/chat/$threadId' })
+  useFoundMessage(wanted, turns.length > 0)
   useTitle(thread.data?.name || t.untitled)
   const problem = thread.error ?? state.error ?? runs.error
   if (problem instanceof ApiError && problem.status === 404) return <GoneChat />
@@ -76,18 +86,7 @@ function Conversation({ threadId }: { threadId: string }) {
             {state.isPending && <Skeleton lines={6} />}
             {omitted > 0 && <Notice>{t.older(omitted)}</Notice>}
             {isNew && assistant && <Hello assistant={assistant} />}
-            {turns.map((turn, index) => (
-              <Turn
-                key={turn.human?.data.id ?? `start-${index}`}
-                turn={turn}
-                followed={turn.run && chat.followedOf(turn.run.run_id)}
-                canChange={current === undefined}
-                onEdit={() => setEdited(turn)}
-                onRetry={() => chat.retry(turn)}
-                onVersion={chat.showVersion}
-                onSource={panel.open}
-              />
-            ))}
+            <Turns chat={chat} actions={actions} wanted={wanted} />
           </div>
         </ScrollToEnd>
         <Announcement
@@ -135,8 +134,7 @@ function Conversation({ threadId }: { threadId: string }) {
 }
 
 /** Goes to the message that the address names, once it is there. It may be in another version. */
-function useFoundMessage(isThere: boolean): void {
-  const { message } = useSearch({ from: '/console/chat/$threadId' })
+function useFoundMessage(message: string | undefined, isThere: boolean): void {
   useEffect(() => {
     if (message === undefined || !isThere) return
     const found = document.querySelector(`[data-message="${CSS.escape(message)}"]`)

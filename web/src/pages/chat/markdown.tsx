@@ -1,48 +1,18 @@
-import {
-  type ComponentProps,
-  type ReactNode,
-  Suspense,
-  isValidElement,
-  lazy,
-  memo,
-  useEffect,
-  useMemo,
-  useState,
-} from 'react'
-import ReactMarkdown, { type Components } from 'react-markdown'
-import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
-import remarkGfm from 'remark-gfm'
-import { htmlAsText, numberColumns, ownDirections } from '../../lib/answer-tree.ts'
-import { isTooDense } from '../../lib/markdown-bounds.ts'
+import { type ComponentType, type ReactNode, Suspense, createElement, lazy, memo, useEffect, useState } from 'react'
+import { type Part, partsOf } from '../../lib/markdown/parts.ts'
+import type { Written } from '../../lib/markdown/read.ts'
+import { knownMarkdown, readMarkdown } from '../../lib/markdown/reader.ts'
 import { getSession } from '../../lib/session.ts'
-import { CodeBlock } from '../../ui/code-block.tsx'
 import { texts } from '../../texts/index.ts'
+import { AnswerCode } from './answer-code.tsx'
 import { AnswerTable } from './answer-table.tsx'
 import { Mark } from './sources/marks.tsx'
 
 const sourceLink = /^#source-(\d+)$/
-
-// The prefix separates ids in the text from those of the page; citations do not link to ids.
-const schema = {
-  ...defaultSchema,
-  clobberPrefix: 'answer-',
-  attributes: {
-    ...defaultSchema.attributes,
-    code: [['className', /^language-./, 'math-inline', 'math-display'] as [string, RegExp, string, string]],
-  },
-}
-
-const rehypePlugins: ComponentProps<typeof ReactMarkdown>['rehypePlugins'] & object = [
-  htmlAsText,
-  [rehypeSanitize, schema],
-  numberColumns,
-  ownDirections,
-]
-
-interface CodeProps {
-  className?: string
-  children?: ReactNode
-}
+/** Characters of a text that is read at all. */
+const longest = 300_000
+/** With more parts than these, those out of sight are not laid out. */
+const manyParts = 12
 
 const Formula = lazy(() => import('./math.tsx'))
 const RemotePicture = lazy(() => import('./remote-picture.tsx'))
@@ -54,27 +24,33 @@ const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
   </Suspense>
 )
 
-const components: Components = {
-  table: AnswerTable,
+interface ElementProps {
+  attributes: Readonly<Record<string, string | number | boolean>>
+  inner: Written[]
+}
+
+/** The elements that are more than their tag. */
+const elements: Record<string, ComponentType<ElementProps>> = {
+  table: ({ inner }) => <AnswerTable>{shown(inner)}</AnswerTable>,
   // The check box of a task list.
-  input: ({ checked }) => (
+  input: ({ attributes: { checked } }) => (
     <input
       type="checkbox"
       disabled
-      defaultChecked={checked}
+      defaultChecked={checked === true}
       aria-label={checked ? texts.chat.taskDone : texts.chat.taskOpen}
     />
   ),
-  a({ href, children }) {
-    const place = sourceLink.exec(href ?? '')?.[1]
+  a({ attributes, inner }) {
+    const place = sourceLink.exec(String(attributes['href'] ?? ''))?.[1]
     if (place !== undefined) return <Mark place={Number(place)} />
     return (
-      <a href={href} target="_blank" rel="noreferrer noopener">
-        {children}
+      <a {...attributes} target="_blank" rel="noreferrer noopener">
+        {shown(inner)}
       </a>
     )
   },
-  img: ({ src, alt = '' }) => {
+  img({ attributes: { src, alt = '' } }) {
     const host = typeof src === 'string' ? hostOf(src) : undefined
     if (typeof src !== 'string' || host === undefined) return <span>{alt}</span>
     const link = (
@@ -86,32 +62,23 @@ const components: Components = {
     if (getSession() === undefined) return link
     return (
       <Suspense fallback={link}>
-        <RemotePicture url={src} alt={alt} host={host} />
+        <RemotePicture url={src} alt={String(alt)} host={host} />
       </Suspense>
     )
   },
-  code: ({ className, children }) =>
-    className?.includes('math-inline') ? (
-      <FormulaOf tex={plainText(children)} isBlock={false} />
+  code: ({ attributes, inner }) =>
+    String(attributes['className']).includes('math-inline') ? (
+      <FormulaOf tex={plainText(inner)} isBlock={false} />
     ) : (
-      <code className={className}>{children}</code>
+      <code dir="ltr">{plainText(inner)}</code>
     ),
-  pre: ({ children }) => {
-    const text = plainText(children)
-    const { className = '', children: content } = isValidElement<CodeProps>(children) ? children.props : { children }
+  pre({ inner }) {
+    const [code] = inner
+    const className = Array.isArray(code) ? String(code[1]['className'] ?? '') : ''
+    const text = plainText(inner)
     if (className.includes('math-display')) return <FormulaOf tex={text} isBlock />
     const language = /\blanguage-([\w+#.-]{1,30})/.exec(className)?.[1]
-    const code = (
-      <CodeBlock text={text} label={texts.chat.result} language={language}>
-        {content}
-      </CodeBlock>
-    )
-    if (language !== 'mermaid') return code
-    return (
-      <Suspense fallback={code}>
-        <Diagram text={text} />
-      </Suspense>
-    )
+    return <Code text={text.replace(/\n$/, '')} language={language} isOpen={false} />
   },
 }
 
@@ -123,71 +90,102 @@ function hostOf(address: string): string | undefined {
 
 /**
  * An answer of an assistant, with the citations of the `MarksContext`. No HTML, and no requests to other sites, which
- * would tell them who reads the answer. A text that would take too long to read is shown as it is.
+ * would tell them who reads the answer. It is read in a worker, part by part, and only what has changed; what would take
+ * too long is shown as it is.
  */
-export const Markdown = memo(({ text }: { text: string }) =>
-  isTooDense(text) ? (
-    <div className="markdown markdown-plain" dir="auto">
-      {text}
-    </div>
-  ) : (
-    <ReadMarkdown text={text} />
-  ),
-)
-Markdown.displayName = 'Markdown'
-
-/** Characters of a text whose code is coloured. */
-const mostColoured = 100_000
-
-const ReadMarkdown = ({ text }: { text: string }) => {
-  const highlight = useLoaded(highlighter, text.length <= mostColoured && /```|~~~/.test(text))
-  const math = useLoaded(formulas, /\$|\\[([]/.test(text))
-  const prepared = useMemo(() => math?.prepare(text), [math, text])
+export const Markdown = memo(({ text }: { text: string }) => {
+  if (text.length > longest)
+    return (
+      <div className="markdown">
+        <PlainText text={text} />
+      </div>
+    )
+  const parts = partsOf(text)
+  const isLong = parts.length > manyParts
   return (
     <div className="markdown">
-      <ReactMarkdown
-        remarkPlugins={math && prepared !== undefined ? [remarkGfm, math.plugin] : [remarkGfm]}
-        rehypePlugins={highlight ? [...rehypePlugins, [highlight, { detect: false }]] : rehypePlugins}
-        components={components}
-      >
-        {prepared ?? text}
-      </ReactMarkdown>
+      {parts.map((part, index) => {
+        const piece = <PartOf key={index} {...part} />
+        return isLong ? (
+          <div key={index} className="markdown-part">
+            {piece}
+          </div>
+        ) : (
+          piece
+        )
+      })}
+    </div>
+  )
+})
+Markdown.displayName = 'Markdown'
+
+/** Not drawn again while its text is the same. */
+const PartOf = memo((part: Part) =>
+  part.kind === 'code' ? (
+    <Code text={part.text} language={part.language} isOpen={part.isOpen} />
+  ) : (
+    <TextPart text={part.text} />
+  ),
+)
+PartOf.displayName = 'PartOf'
+
+function TextPart({ text }: { text: string }) {
+  const written = useWritten(text)
+  if (written === null) return <PlainText text={text} />
+  if (written !== undefined) return <Pieces written={written} />
+  return (
+    <div className="markdown-plain markdown-pending" dir="auto" data-pending>
+      {text}
     </div>
   )
 }
 
-/** Loaded with the first text that needs it; until then, or if it cannot be loaded, the text is shown without. */
-class Part<T> {
-  loaded: T | undefined
-  readonly load: () => Promise<T>
+const Pieces = memo(({ written }: { written: Written[] }) => shown(written))
+Pieces.displayName = 'Pieces'
 
-  constructor(load: () => Promise<T>) {
-    this.load = load
-  }
-}
+const PlainText = ({ text }: { text: string }) => (
+  <div className="markdown-plain" dir="auto">
+    {text}
+  </div>
+)
 
-/** What colours source code. */
-const highlighter = new Part(async () => (await import('rehype-highlight')).default)
-/** What sets formulas. */
-const formulas = new Part(async () => (await import('../../lib/math.ts')).math)
-
-function useLoaded<T>(part: Part<T>, isNeeded: boolean): T | undefined {
-  const [loaded, setLoaded] = useState(() => part.loaded)
+/** What a text says; while it is read, what its beginning said. Null: it is shown as it is, and so is what it grows to. */
+function useWritten(text: string): Written[] | null | undefined {
+  const [last, setLast] = useState<{ text: string; written: Written[] | null }>()
+  const isKnown = last?.text === text || (last?.written === null && text.startsWith(last.text))
+  const known = isKnown ? undefined : knownMarkdown(text)
+  const isNeeded = !isKnown && known === undefined
   useEffect(() => {
-    if (!isNeeded || loaded) return
-    part.load().then(
-      (value) => {
-        part.loaded = value
-        setLoaded(() => value)
-      },
-      () => undefined,
-    )
-  }, [part, isNeeded, loaded])
-  return isNeeded ? loaded : undefined
+    if (!isNeeded) return
+    const ended = new AbortController()
+    void readMarkdown(text, ended.signal).then((written) => {
+      if (written !== undefined && !ended.signal.aborted) setLast({ text, written })
+    })
+    return () => ended.abort()
+  }, [text, isNeeded])
+  return known ?? last?.written
 }
 
-function plainText(node: ReactNode): string {
-  if (typeof node === 'string' || typeof node === 'number') return String(node)
-  if (Array.isArray(node)) return node.map(plainText).join('')
-  return isValidElement<{ children?: ReactNode }>(node) ? plainText(node.props.children) : ''
+function Code(code: { text: string; language: string | undefined; isOpen: boolean }) {
+  if (code.language !== 'mermaid') return <AnswerCode {...code} />
+  return (
+    <Suspense fallback={<AnswerCode {...code} />}>
+      <Diagram text={code.text} />
+    </Suspense>
+  )
 }
+
+function shown(written: Written[]): ReactNode {
+  return written.map((node, index) => {
+    if (typeof node === 'string') return node
+    const [tag, attributes, inner] = node
+    const Element = elements[tag]
+    if (Element !== undefined) return <Element key={index} attributes={attributes} inner={inner} />
+    const { align, ...others } = attributes
+    const style = typeof align === 'string' && { style: { textAlign: align } }
+    return createElement(tag, { ...others, ...style, key: index }, ...(inner.length > 0 ? [shown(inner)] : []))
+  })
+}
+
+const plainText = (written: Written[]): string =>
+  written.map((node) => (typeof node === 'string' ? node : plainText(node[2]))).join('')

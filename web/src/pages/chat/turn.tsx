@@ -1,5 +1,5 @@
 import { RotateCcw } from 'lucide-react'
-import { useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
 import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
 import { type Turn as TurnData, passagesOf, textOfAnswer } from '../../lib/conversation.ts'
@@ -18,19 +18,27 @@ import { TurnFoot } from './turn-foot.tsx'
 
 const t = texts.chat
 
+/** What can be done with a turn. The same functions as long as the chat is open. */
+export interface TurnActions {
+  onEdit: (turn: TurnData) => void
+  onRetry: (turn: TurnData) => void
+  onVersion: (questionId: string) => void
+  onSource: (source: Source, sources: Source[]) => void
+}
+
 interface TurnProps {
   turn: TurnData
   followed: Followed | undefined
   /** Changes of the chat are possible while no answer is under way. */
   canChange: boolean
-  onEdit: () => void
-  onRetry: () => void
-  onVersion: (questionId: string) => void
-  onSource: (source: Source, sources: Source[]) => void
+  actions: TurnActions
 }
 
-/** A question and its answers. */
-export function Turn({ turn, followed, canChange, onEdit, onRetry, onVersion, onSource }: TurnProps) {
+/** A question and its answers; drawn again only when something in it has changed. */
+export const Turn = memo(({ turn, followed, canChange, actions }: TurnProps) => {
+  const { onVersion, onSource } = actions
+  const onEdit = () => actions.onEdit(turn)
+  const onRetry = () => actions.onRetry(turn)
   const { human, answers, run } = turn
   const isActive = isGoingOn(run, followed)
   const error = followed?.snapshot?.error ?? run?.error ?? undefined
@@ -55,7 +63,8 @@ export function Turn({ turn, followed, canChange, onEdit, onRetry, onVersion, on
       )}
     </>
   )
-}
+})
+Turn.displayName = 'Turn'
 
 interface AnswersProps {
   turn: TurnData

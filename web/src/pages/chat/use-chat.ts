@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { type Message, type Run, api, keys, queryClient, unwrap, useAssistants, wordsOf } from '../../lib/api.ts'
-import { type Turn, turnsOf } from '../../lib/conversation.ts'
+import { type Turn, turnKeeper, turnsOf } from '../../lib/conversation.ts'
 import { follow, useFollowed } from '../../lib/run-followers.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { removeSent, useSentMessages } from '../../lib/sent-messages.ts'
@@ -91,7 +91,10 @@ export function useChat(threadId: string) {
       )
   }, [stored, sent, threadId, followedOf])
 
-  const { turns, endOf } = turnsOf({ stored, runs: runList, sent, followedOf, last })
+  const made = turnsOf({ stored, runs: runList, sent, followedOf, last })
+  const { endOf } = made
+  const [keep] = useState(turnKeeper)
+  const turns = keep(made.turns)
   const current = runList.findLast(({ run_id: id, status }) =>
     followedOf(id) ? !followedOf(id)?.isOver : status === 'running' || status === 'pending',
   )

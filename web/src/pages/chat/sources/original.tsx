@@ -74,8 +74,17 @@ export function Original({ assistantId, source, files }: OriginalProps) {
 function Marked({ quote, children }: { quote: string; children: React.ReactNode }) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (box.current) markQuote(box.current, quote)
-    return unmarkQuote
+    const element = box.current
+    if (element === null) return
+    const mark = () => markQuote(element, quote)
+    mark()
+    // A text in Markdown comes a moment later.
+    const changed = new MutationObserver(mark)
+    changed.observe(element, { childList: true, subtree: true })
+    return () => {
+      changed.disconnect()
+      unmarkQuote()
+    }
   }, [quote])
   return (
     <div className="side-body source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>

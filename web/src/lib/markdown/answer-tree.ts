@@ -1,15 +1,11 @@
-import type { ExtraProps } from 'react-markdown'
+import type rehypeSanitize from 'rehype-sanitize'
 import { defaultSchema } from 'rehype-sanitize'
 
-type Element = NonNullable<ExtraProps['node']>
-type ElementContent = Element['children'][number]
-type RootContent = ElementContent | { type: 'doctype' }
-
 /** What an answer in Markdown becomes (hast). */
-export interface Root {
-  type: 'root'
-  children: RootContent[]
-}
+export type Root = Parameters<ReturnType<typeof rehypeSanitize>>[0]
+type RootContent = Root['children'][number]
+type Element = Extract<RootContent, { type: 'element' }>
+type ElementContent = Element['children'][number]
 
 /** HTML in a tree of remark-rehype. */
 interface Raw {

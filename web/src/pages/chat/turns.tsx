@@ -1,0 +1,110 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Turn as TurnData } from '../../lib/conversation.ts'
+import { textOfAnswer } from '../../lib/conversation.ts'
+import { Turn, type TurnActions } from './turn.tsx'
+import type { useChat } from './use-chat.ts'
+
+interface TurnsProps {
+  chat: Pick<ReturnType<typeof useChat>, 'turns' | 'followedOf' | 'current'>
+  actions: TurnActions
+  /** The message that the address names. */
+  wanted: string | undefined
+}
+
+/** Turns at the end that are drawn at once. */
+const mostAtOnce = 6
+/** Turns of a chat; of a longer one, those that are far away leave the page again. */
+const mostKept = 60
+/** How far from what is in sight a turn is drawn, in pixels. */
+const near = 1500
+
+/** The turns of a chat. Only those near to what is in sight are in the page; of the others, their height. */
+export function Turns({ chat: { turns, followedOf, current }, actions, wanted }: TurnsProps) {
+  const [watcher] = useState(() => new Watcher())
+  useEffect(() => () => watcher.end(), [watcher])
+  return turns.map((turn, index) => (
+    <Place
+      key={turn.human?.data.id ?? `start-${index}`}
+      watcher={watcher}
+      turn={turn}
+      isFirst={index >= turns.length - mostAtOnce || (wanted !== undefined && holds(turn, wanted))}
+      isKept={turns.length <= mostKept || index === turns.length - 1}
+    >
+      <Turn
+        turn={turn}
+        followed={turn.run && followedOf(turn.run.run_id)}
+        canChange={current === undefined}
+        actions={actions}
+      />
+    </Place>
+  ))
+}
+
+interface PlaceProps {
+  watcher: Watcher
+  turn: TurnData
+  isFirst: boolean
+  isKept: boolean
+  children: ReactNode
+}
+
+function Place({ watcher, turn, isFirst, isKept, children }: PlaceProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [isNear, setNear] = useState(isFirst)
+  const [height, setHeight] = useState<number>()
+  useEffect(() => {
+    const element = box.current
+    if (element === null || (isNear && isKept)) return
+    return watcher.watch(element, (nowNear) => {
+      if (!nowNear && (isKept || isUsed(element))) return
+      if (!nowNear) setHeight(element.offsetHeight)
+      setNear(nowNear)
+    })
+  }, [watcher, isNear, isKept])
+  return (
+    <div ref={box} className="turn" style={isNear ? undefined : { height: height ?? estimateOf(turn) }}>
+      {isNear && children}
+    </div>
+  )
+}
+
+const holds = ({ human, answers }: TurnData, id: string) =>
+  human?.data.id === id || answers.some(({ data }) => data.id === id)
+
+/** Whether it has the focus, or something is selected. */
+const isUsed = (element: HTMLElement) =>
+  element.contains(document.activeElement) || document.getSelection()?.isCollapsed === false
+
+/** The height of a turn that was not drawn yet, in pixels. */
+function estimateOf({ human, answers }: TurnData): number {
+  const lines = [human?.data.content ?? '', ...answers.map(textOfAnswer)].map(
+    (text) => text.length / 85 + (text.match(/\n/g)?.length ?? 0) * 0.6,
+  )
+  return Math.min(120 + 27 * lines.reduce((sum, amount) => sum + amount, 0), 2500)
+}
+
+/** One observer for all turns of a chat. */
+class Watcher {
+  #observer: IntersectionObserver | undefined
+  readonly #listeners = new Map<Element, (isNear: boolean) => void>()
+
+  watch(element: Element, listener: (isNear: boolean) => void): () => void {
+    this.#observer ??= new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) this.#listeners.get(target)?.(isIntersecting)
+      },
+      { root: element.closest('.chat-scroll'), rootMargin: `${near}px 0px` },
+    )
+    this.#listeners.set(element, listener)
+    this.#observer.observe(element)
+    return () => {
+      this.#listeners.delete(element)
+      this.#observer?.unobserve(element)
+    }
+  }
+
+  end(): void {
+    this.#observer?.disconnect()
+    this.#observer = undefined
+  }
+}
