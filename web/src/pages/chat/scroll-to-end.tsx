@@ -10,6 +10,8 @@ export interface ScrollHandle {
 
 /** How near to the end, in pixels, a reader who scrolls down is taken to want to stay there. */
 const near = 8
+/** So long after a key, a touch or a press, a move of the view is the reader's. */
+const touchMs = 800
 /** From this distance the button is of use. */
 const far = 160
 
@@ -22,6 +24,7 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
   const content = useRef<HTMLDivElement>(null)
   const follows = useRef(true)
   const last = useRef({ top: 0, height: 0 })
+  const touchedAt = useRef(-touchMs)
   const [isAway, setAway] = useState(false)
   const [hasNews, setNews] = useState(false)
 
@@ -50,11 +53,15 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
   const letGo = () => {
     follows.current = false
   }
+  const touch = () => {
+    touchedAt.current = performance.now()
+  }
   const scrolled = (element: HTMLElement) => {
     const { top, height } = last.current
     last.current = { top: element.scrollTop, height: element.scrollHeight }
-    // What becomes shorter moves the view up by itself.
-    if (element.scrollTop < top && element.scrollHeight >= height) letGo()
+    // Content that becomes shorter, and perhaps longer again, moves the view up by itself.
+    const isMoved = element.scrollHeight === height || performance.now() - touchedAt.current < touchMs
+    if (element.scrollTop < top && element.scrollHeight >= height && isMoved) letGo()
     const distance = distanceOf(element)
     if (distance <= near) {
       follows.current = true
@@ -73,6 +80,9 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
         onWheel={({ deltaY }) => {
           if (deltaY < 0) letGo()
         }}
+        onKeyDown={touch}
+        onTouchMove={touch}
+        onPointerDown={touch}
         onScroll={({ currentTarget }) => scrolled(currentTarget)}
       >
         <div ref={content} className="chat-scroll-content">
