@@ -2,7 +2,9 @@ import { parseExactJson } from '../../domain/json-text.ts'
 
 /** Stands before the digits of a number in the string that replaces it: a character for private use. */
 const mark = '\uE000'
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+/** Lines of a stream beside its data are not JSON: an event's id is sent back as it is. */
+const besideJson = String.raw`^(?:id|event|retry):.*$`
+const stringOrNumber = new RegExp(String.raw`${besideJson}|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*`, 'gm')
 const marked = new RegExp(`"${mark}(-?\\d[\\d.eE+-]*)"`, 'g')
 
 /**
@@ -42,7 +44,7 @@ function markedLines(): TransformStream<string, string> {
 
 function markNumbers(text: string): string {
   if (!/\d{15}/.test(text)) return text
-  return text.replaceAll(stringOrNumber, (part) => (part.startsWith('"') || isExact(part) ? part : `"${mark}${part}"`))
+  return text.replaceAll(stringOrNumber, (part) => (!/^[-\d]/.test(part) || isExact(part) ? part : `"${mark}${part}"`))
 }
 
 /** Whether a double has the same value; of a decimal fraction, the same digits. */

@@ -22,6 +22,9 @@ export interface McpServer {
 /** Limit for a server's list: no model can use more tools than this. */
 const maxTools = 128
 
+/** Streams that a client asks for in a session: a call has a minute. */
+const maxStreams = 60
+
 /** The tools of an MCP server (Model Context Protocol, streamable HTTP), all pages of the list. */
 export function listRemoteTools(
   server: McpServer,
@@ -73,18 +76,41 @@ async function withClient<T>(
 ): Promise<T> {
   const broken = new AbortController()
   const client = new Client({ name: 'assistant-platform', version: '1.0.0' })
+  const report = (error: unknown) => broken.abort(error)
+  let streams = 0
+
+  /** The stream of a server's notifications, or one that goes on with an answer where the server has ended it. */
+  async function listen(url: string | URL, init: RequestInit): Promise<Response> {
+    const goesOn = new Headers(init.headers).has('last-event-id')
+    // A server may end its streams as often as it likes.
+    if (++streams > maxStreams) {
+      if (goesOn) report(new Error('the MCP server has ended its streams too often'))
+      return new Response(null, { status: 405 })
+    }
+    if (!goesOn) return outbound.fetch(url, init)
+    try {
+      const response = await outbound.fetch(url, init)
+      if (!response.ok) report(new StreamableHTTPError(response.status, 'the stream cannot go on'))
+      return keepingDigits(reportingFailure(response, report))
+    } catch (error) {
+      report(error)
+      throw error
+    }
+  }
+
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: async (url, init) => {
+      if (init?.method === 'GET') return listen(url, init)
       const response = await outbound.fetch(url, init)
-      if (init?.method !== 'POST') return response
-      return keepingDigits(reportingFailure(response, (error) => broken.abort(error)))
+      return init?.method === 'POST' ? keepingDigits(reportingFailure(response, report)) : response
     },
     requestInit: { headers: server.headers },
-    // The engine decides about retries; an interrupted stream of notifications does not matter.
+    // For streams that the server ends to have the client come again (MCP 2025-11-25, Transports), when it says so with
+    // `retry`. The engine decides about other retries: an attempt that fails is the last.
     reconnectionOptions: {
-      maxRetries: 0,
-      initialReconnectionDelay: 100,
-      maxReconnectionDelay: 100,
+      maxRetries: 1,
+      initialReconnectionDelay: 1000,
+      maxReconnectionDelay: 1000,
       reconnectionDelayGrowFactor: 1,
     },
   })

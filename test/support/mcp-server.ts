@@ -45,9 +45,12 @@ export async function startMcpServer({ register, authorization }: McpOptions) {
 export async function startRawMcpServer(
   tools: object[],
   answerCall?: (call: { id: number; name: string }, response: ServerResponse) => Promise<void>,
+  goOn?: (eventId: string, response: ServerResponse) => void,
 ) {
   const calls: unknown[] = []
   const server = await startHttpServer(async (request, response) => {
+    const eventId = request.headers['last-event-id']
+    if (request.method === 'GET' && typeof eventId === 'string' && goOn) return goOn(eventId, response)
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method, params } = await readJson<{ id?: number; method: string; params?: any }>(request)
     if (id === undefined) return void response.writeHead(202).end()

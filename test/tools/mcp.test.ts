@@ -171,6 +171,35 @@ describe('the tools of an MCP server', () => {
     await foreign.close()
   })
 
+  it('answer in a later stream, when the server ends the first and names its event', async () => {
+    const asked: string[] = []
+    let ask: number | undefined
+    const eventId = '12345678901234567890'
+    const head = { 'content-type': 'text/event-stream' }
+    const foreign = await startRawMcpServer(
+      [{ name: 'ask', inputSchema: { type: 'object' } }],
+      async ({ id }, response) => {
+        ask = id
+        response.writeHead(200, head).end(`id: ${eventId}\nretry: 20\ndata: \n\n`)
+      },
+      (last, response) => {
+        asked.push(last)
+        const result = '{"content":[],"structuredContent":{"id":9007199254740993}}'
+        const message = `{"jsonrpc":"2.0","id":${ask},"result":${result}}`
+        // The first time the server is not ready.
+        const event = asked.length === 1 ? `id: ${eventId}1\ndata: \n\n` : `data: ${message}\n\n`
+        if (asked.length > 2) response.writeHead(404).end()
+        else response.writeHead(200, head).end(event)
+      },
+    )
+    const { tools: list } = await tools.list({ name: 'x', url: foreign.url }, signal)
+    expect(await run(list, 'x_ask')).toBe('{"id":9007199254740993}')
+    expect(asked).toEqual([eventId, `${eventId}1`])
+    // A server that does not know the event any more is not waited for.
+    await expect(run(list, 'x_ask')).rejects.toThrow('the MCP server answered with status 404')
+    await foreign.close()
+  })
+
   it('are not called at private addresses', async () => {
     await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('is not allowed')
   })
