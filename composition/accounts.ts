@@ -27,6 +27,7 @@ export function composeAccounts(core: Core) {
       assistantConfigs: core.assistantConfigs,
       blobs: core.infra.knowledge.blobs,
       secrets: core.derivedSecrets,
+      secretBox,
       settings,
     }),
     accounts: createAccounts({

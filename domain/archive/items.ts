@@ -44,10 +44,12 @@ export interface ReadRecords {
   assistants: ArchivedAssistant & { missing: string[] }
   threads: Omit<ArchivedThread, 'metadata'> & { metadata_json: string }
   messages: Omit<ArchivedEntry, 'messages'> & { messages_json: string }
-  runs: Omit<ArchivedRun, 'input' | 'overrides' | 'metadata'> & {
+  runs: Omit<ArchivedRun, 'input' | 'overrides' | 'metadata' | 'response'> & {
     input_json: string
     overrides: RunOverrides
     metadata_json?: string
+    /** An `ArchivedResponse`. */
+    response_json?: string
   }
   tool_calls: Omit<ArchivedToolCall, 'args'> & { args_json: string }
   feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }

@@ -14,6 +14,8 @@ import { wrongArchive } from './wrong-archive.ts'
 
 /** Twice what a caller may send: an answer also has calls, whose arguments can become longer when they are rewritten. */
 const messageMaxBytes = 2 * maxMessageBytes.user
+/** More than a request with its tools takes; a record of the database holds 16 MB. */
+const responseMaxMegabytes = 4
 /** More than a run can use; sums of the largest numbers of runs stay exact. */
 const maxTokens = 1_000_000_000
 
@@ -124,7 +126,7 @@ function hasTimes(record: unknown): boolean {
   return members.every(([key, value]) => !/(^|_)at$/.test(key) || !Number.isNaN(Date.parse(String(value))))
 }
 
-function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun): ReadRecords['runs'] {
+function runOf({ input, overrides = {}, metadata, response, ...run }: records.ArchivedRun): ReadRecords['runs'] {
   const { response_format: format, ...others } = knownOverrides(overrides)
   return {
     ...run,
@@ -134,11 +136,23 @@ function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun)
       ...(format === undefined ? {} : { response_format_json: checkFreeForm(['response_format'], format) }),
     },
     ...(metadata === undefined ? {} : { metadata_json: checkFreeForm(['metadata'], metadata) }),
+    ...(run.completion === undefined ? {} : { completion: known(records.ArchivedCompletion, run.completion) }),
+    ...(response === undefined ? {} : { response_json: responseText(response) }),
     ...(run.usage === undefined ? {} : { usage: bounded(run.usage) }),
     ...(run.usage_by_model === undefined
       ? {}
       : { usage_by_model: run.usage_by_model.map(({ model, ...usage }) => ({ ...bounded(usage), model })) }),
   }
+}
+
+function responseText(response: records.ArchivedResponse): string {
+  const facts = known(records.ArchivedResponse, response)
+  return checkFreeForm(['response'], facts, { maxMegabytes: responseMaxMegabytes })
+}
+
+/** The members that the schema names. */
+function known<T extends object>({ properties }: { properties: object }, value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name in properties)) as T
 }
 
 /** Nothing executes an imported run again, so that what its model could call is left out. */

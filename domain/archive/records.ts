@@ -4,7 +4,7 @@ import { maxCodeFiles, maxVectorStores } from '../assistant-config.ts'
 import { maxChunkTokens } from '../chunking/chunker-options.ts'
 import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
-import { Message, TokenUsage } from '../messages.ts'
+import { Message, TokenUsage, cutReasons } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
 import { memoryLimits } from '../records/memory.ts'
 import { promptLimits } from '../records/prompt.ts'
@@ -41,7 +41,10 @@ export const ArchivedThread = Type.Object({
   project_id: id,
   assistant_id: Type.Optional(id),
   name,
+  kind: Type.Optional(Type.Literal('conversation')),
   public: Type.Boolean(),
+  /** False: of a stored completion or a response. */
+  counted: Type.Optional(Type.Literal(false)),
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
   vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
   code_files: Type.Optional(Type.Array(id, { maxItems: maxCodeFiles })),
@@ -53,6 +56,8 @@ export const ArchivedThread = Type.Object({
   updated_at: time,
 })
 export const ArchivedEntry = Type.Object({
+  /** Absent in archives of earlier versions. */
+  entry_id: Type.Optional(id),
   thread_id: id,
   seq: Type.Integer({ minimum: 1 }),
   source: Type.Enum(['input', 'step', 'tools', 'update']),
@@ -72,6 +77,72 @@ export const ArchivedOverrides = Type.Object({
   instructions: Type.Optional(words),
   stop: Type.Optional(Type.Array(words, { maxItems: requestLimits.configEntries })),
   response_format: Type.Optional(freeForm),
+})
+const listOfNames = (maxLength: number) => Type.Array(Type.String({ maxLength }), { maxItems: 2000 })
+const toolName = Type.String({ maxLength: 200 })
+/** Of a request for chat completions. */
+export const ArchivedCompletion = Type.Object({
+  model: name,
+  others: Type.Optional(Type.Array(Type.Object({ run_id: id, thread_id: id }), { maxItems: 128 })),
+  stored: Type.Optional(Type.Boolean()),
+  client_tools: Type.Optional(listOfNames(requestLimits.nameLength)),
+})
+/** Of a response: see `domain/responses/facts.ts`. */
+export const ArchivedResponse = Type.Object({
+  model: name,
+  instructions: Type.Optional(words),
+  previous_response_id: Type.Optional(Type.String({ maxLength: 200 })),
+  conversation_id: Type.Optional(id),
+  continued_by: Type.Optional(id),
+  background: Type.Optional(Type.Boolean()),
+  context: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+  functions: listOfNames(200),
+  shapes: Type.Optional(
+    Type.Array(
+      Type.Tuple([
+        toolName,
+        Type.Union([
+          Type.Object({ type: Type.Literal('function'), name: toolName, namespace: toolName }),
+          Type.Object({ type: Type.Literal('custom'), name: toolName, namespace: Type.Optional(toolName) }),
+          Type.Object({ type: Type.Enum(['local_shell', 'shell', 'apply_patch', 'tool_search']) }),
+        ]),
+      ]),
+      { maxItems: 2000 },
+    ),
+  ),
+  warnings: Type.Optional(
+    Type.Array(
+      Type.Object({ code: Type.Literal('tool_left_out'), message: name, param: Type.String({ maxLength: 200 }) }),
+      { maxItems: 100 },
+    ),
+  ),
+  container: Type.Optional(id),
+  serverLabels: listOfNames(64),
+  listed: Type.Optional(
+    Type.Array(
+      Type.Object({
+        server_label: Type.String({ maxLength: 64 }),
+        tools: Type.Array(
+          Type.Object({
+            name,
+            description: words,
+            input_schema: Type.Unknown(),
+            annotations: Type.Union([freeForm, Type.Null()]),
+          }),
+          { maxItems: 2000 },
+        ),
+      }),
+      { maxItems: 128 },
+    ),
+  ),
+  approvals: Type.Optional(listOfNames(200)),
+  approved: Type.Optional(
+    Type.Array(Type.Tuple([Type.String({ maxLength: 200 }), Type.String({ maxLength: 200 })]), { maxItems: 1000 }),
+  ),
+  summary: Type.Optional(Type.String({ maxLength: requestLimits.messageLength })),
+  /** Tools that the input has brought; checked where they are used. */
+  found: Type.Optional(Type.Array(Type.Object({ type: Type.String({ maxLength: 64 }) }), { maxItems: 2000 })),
+  shown: freeForm,
 })
 export const ArchivedRun = Type.Object({
   run_id: id,
@@ -94,6 +165,10 @@ export const ArchivedRun = Type.Object({
       details: Type.String({ maxLength: 100_000 }),
     }),
   ),
+  finish_reason: Type.Optional(Type.Enum(['stop', 'tool_calls', ...cutReasons])),
+  completion: Type.Optional(ArchivedCompletion),
+  response: Type.Optional(ArchivedResponse),
+  response_removed: Type.Optional(Type.Boolean()),
   asked_by: Type.Optional(
     Type.Object({
       run_id: id,
@@ -245,6 +320,8 @@ export type ArchivedVectorStore = Static<typeof ArchivedVectorStore>
 export type ArchivedVectorStoreFile = Static<typeof ArchivedVectorStoreFile>
 export type ArchivedThread = Static<typeof ArchivedThread>
 export type ArchivedEntry = Static<typeof ArchivedEntry>
+export type ArchivedCompletion = Static<typeof ArchivedCompletion>
+export type ArchivedResponse = Static<typeof ArchivedResponse>
 export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>

@@ -18,6 +18,16 @@ export const clientMessageId = (entryId: string, index: number): string => `${en
 
 const ofClient = /^.{36}-i\d+$/
 
+const ofEntry = /^((?:[a-z]{2,4}_)?)(.{36})(-i?\d{1,9}(?:_\d{1,4})?)$/s
+
+/** The id of a message or an item, with another id of the run, or of the entry, that it belongs to. Other ids stay. */
+export function withEntryId(id: string, rename: (entryId: string) => string): string {
+  const [, prefix, entryId, place] = ofEntry.exec(id) ?? []
+  return prefix === undefined || entryId === undefined || place === undefined
+    ? id
+    : `${prefix}${rename(entryId)}${place}`
+}
+
 /** Whether a message has come from a client of this API. */
 export const isOfClient = (messageId: string): boolean => ofClient.test(messageId)
 

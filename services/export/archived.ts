@@ -8,7 +8,9 @@ import type { FileRecord } from '../../domain/records/file.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { PromptRecord } from '../../domain/records/prompt.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { CompletionFacts, RunRecord } from '../../domain/records/run.ts'
+import type { ResponseFacts } from '../../domain/responses/facts.ts'
+import { readClientFunctions } from '../../domain/client-tools.ts'
 import {
   type ScheduleAttachment,
   type ScheduleRecord,
@@ -22,6 +24,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
 import type { VectorStoreRecord } from '../knowledge/vector-stores.ts'
 
+type OpenSummary = (projectId: string, sealed: string) => string | undefined
 type Described = Omit<ScheduleAttachment, 'bytes'>
 type AttachmentOwner = { created_at: Date } & ({ thread_id: string } | { schedule_id: string })
 
@@ -118,7 +121,10 @@ export const archived = {
     project_id: thread.project_id,
     assistant_id: thread.assistant_id,
     name: thread.name,
+    kind: thread.kind,
     public: thread.public,
+    // Of a stored completion or a response.
+    ...(thread.counted === false ? { counted: false } : {}),
     last_outcome: thread.last_outcome,
     vector_stores: thread.vector_stores,
     code_files: thread.code_files,
@@ -130,7 +136,8 @@ export const archived = {
     updated_at: thread.updated_at,
   }),
 
-  entry: ({ thread_id, seq, source, run_id, step, model, messages_json, created_at }: CheckpointRecord) => ({
+  entry: ({ _id, thread_id, seq, source, run_id, step, model, messages_json, created_at }: CheckpointRecord) => ({
+    entry_id: _id,
     thread_id,
     seq,
     source,
@@ -141,7 +148,8 @@ export const archived = {
     created_at,
   }),
 
-  run: (run: RunRecord) => ({
+  /** `openSummary` opens the summary of a response. */
+  run: (run: RunRecord, openSummary: OpenSummary) => ({
     run_id: run._id,
     thread_id: run.thread_id,
     assistant_id: run.assistant_id,
@@ -152,7 +160,11 @@ export const archived = {
     model: run.model,
     usage: run.usage,
     usage_by_model: run.usage_by_model,
+    finish_reason: run.finish_reason,
     error: run.error,
+    completion: run.completion && completionOf(run, run.completion),
+    response: run.response_json === undefined ? undefined : responseOf(run.response_json, run.project_id, openSummary),
+    response_removed: run.response_removed,
     asked_by: run.asked_by && {
       run_id: run.asked_by.run_id,
       thread_id: run.asked_by.thread_id,
@@ -238,6 +250,24 @@ export const archived = {
     path: pathOf(file._id),
     created_at: file.created_at,
   }),
+}
+
+/** With the names of all functions of the client, because the functions of the request are not imported. */
+function completionOf({ overrides }: RunRecord, { tags: _, client_tools: own = [], ...rest }: CompletionFacts) {
+  const names = [...new Set([...own, ...readClientFunctions(overrides.tools_json).map(({ name }) => name)])]
+  return { ...rest, ...(names.length === 0 ? {} : { client_tools: names }) }
+}
+
+/** The facts of a response that can be read, with its summary as text: only this project could open it. */
+function responseOf(responseJson: string, projectId: string, openSummary: OpenSummary) {
+  const { compaction, isUnstored, found_json: found, ...facts } = parseOwnJson<ResponseFacts>(responseJson)
+  if (isUnstored) return undefined
+  const summary = compaction === undefined ? undefined : openSummary(projectId, compaction)
+  return {
+    ...facts,
+    ...(summary === undefined ? {} : { summary }),
+    ...(found === undefined ? {} : { found: parseOwnJson(found) }),
+  }
 }
 
 function ownerOf({ assistant_id: owner, purpose, expires_at }: FileRecord) {

@@ -1,12 +1,15 @@
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { bytesOf } from '../attachments/prompt-parts.ts'
+import type { SecretBox } from '../secrets.ts'
+import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
 import { jsonFile, jsonLines } from './json-lines.ts'
 import { type ArchiveMember, packed } from './packed.ts'
@@ -16,6 +19,7 @@ export interface ArchiveDeps {
   collections: Collections
   assistantConfigs: Pick<AssistantConfigs, 'textOf'>
   blobs: Pick<BlobStore, 'read' | 'exists'>
+  secretBox: Pick<SecretBox, 'seal' | 'open'>
 }
 
 /**
@@ -90,7 +94,7 @@ const until = (now: Date) => ({ created_at: { $lte: now } })
 
 /** The threads, and what belongs to each of them. */
 async function* threadMembers(
-  { collections }: ArchiveDeps,
+  { collections, secretBox }: ArchiveDeps,
   own: object,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
@@ -108,7 +112,9 @@ async function* threadMembers(
 
   yield* jsonLines('threads', mapped(records(threads, ownThreads), archived.thread), now)
   yield* jsonLines('messages', mapped(entries, archived.entry), now)
-  yield* jsonLines('runs', mapped(ownRuns, archived.run), now)
+  const { openSummary } = createSealedItems(secretBox)
+  const runLine = (run: RunRecord) => archived.run(run, openSummary)
+  yield* jsonLines('runs', mapped(ownRuns, runLine), now)
   yield* jsonLines('tool-calls', mapped(calls, archived.toolCall), now)
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
   const attached = () =>

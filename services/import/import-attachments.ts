@@ -4,19 +4,27 @@ import { bytesWithin } from '../../domain/bytes-within.ts'
 import { type MessagePart, isAttached } from '../../domain/content-parts.ts'
 import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { withEntryId } from '../../domain/responses/ids.ts'
 import { writtenTypeOf } from '../attachments/content-type.ts'
 import type { Collections } from '../collections.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
+import { takesPlace } from '../threads/quota.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewAskedRuns } from './asked-ids.ts'
+import { holdsItems } from './import-v1.ts'
 import type { NewIds } from './new-ids.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportAttachmentsDeps {
   collections: Pick<Collections, 'threads' | 'attachments'>
+  storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
 }
 
 /** The images, sounds and files of imported messages. What bytes are is read from them, as it is when a message comes. */
-export function createAttachmentImport({ collections }: ImportAttachmentsDeps, { userId, idOf, report }: Import) {
+export function createAttachmentImport(
+  { collections, storageQuota }: ImportAttachmentsDeps,
+  { userId, idOf, report }: Import,
+) {
   const { threads, attachments } = collections
 
   return (archived: ArchivedAttachment, content: AsyncIterable<Buffer>): Promise<void> =>
@@ -25,6 +33,7 @@ export function createAttachmentImport({ collections }: ImportAttachmentsDeps, {
       const id = idOf('attachment', archived.attachment_id)
       const own = { _id: id, user_id: userId }
       if ((await attachments.exists(own)) !== null) return 'existing'
+      if (!takesPlace(thread)) await storageQuota.requireRoomForRun(userId, archived.size, false)
       const bytes = await bytesOf(content, archived.size)
       const record: AttachmentRecord = {
         _id: id,
@@ -55,10 +64,25 @@ async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Bu
 /** Members of stored messages that name other records. */
 const naming = ['"attachment_id"', '"attachments"', '"run_id"']
 
-/** Stored messages with the new ids of their images, sounds and files, and of the runs that their calls started. */
-export function withNewIdsIn(messagesJson: string, idOf: NewIds): string {
-  if (!naming.some((member) => messagesJson.includes(member))) return messagesJson
-  return messagesToJson(messagesFromJson(messagesJson).map((message) => renamed(withNewAskedRuns(message, idOf))))
+/**
+ * Stored messages with the new ids of their images, sounds and files, and of the runs that their calls started; where they
+ * are shown as items, their own ids name the new runs and entries, too.
+ */
+export function withNewIdsIn(messagesJson: string, idOf: NewIds, thread: Parameters<typeof holdsItems>[0]): string {
+  const areItems = holdsItems(thread)
+  if (!areItems && !naming.some((member) => messagesJson.includes(member))) return messagesJson
+  const named = (message: Message) => (areItems ? withNewId(message) : message)
+  return messagesToJson(
+    messagesFromJson(messagesJson).map((message) => named(renamed(withNewAskedRuns(message, idOf)))),
+  )
+
+  function withNewId(message: Message): Message {
+    const rename = (id: string) => withEntryId(id, (entryId) => idOf('run', entryId))
+    const { id } = message.data
+    const after = 'after' in message.data ? message.data.after : undefined
+    const data = { ...message.data, id: rename(id), ...(typeof after === 'string' ? { after: rename(after) } : {}) }
+    return { ...message, data } as Message
+  }
 
   function renamed(message: Message): Message {
     if (message.type === 'ToolMessage') {

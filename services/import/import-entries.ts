@@ -5,6 +5,8 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
+import { takesPlace } from '../threads/quota.ts'
 import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { createTurns } from '../turns.ts'
@@ -15,6 +17,7 @@ import { refused, settle } from './report.ts'
 export interface ImportEntriesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
   transaction: RunInTransaction
+  storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
 }
 
 type Entry = ReadRecords['messages']
@@ -31,7 +34,10 @@ const missingBefore = 'an entry before it is missing'
  * Stores the entries of threads' logs, those of each thread in the order of their numbers. Archives of earlier
  * versions have them in another order: an entry that comes too early is held.
  */
-export function createEntryImport({ collections, transaction }: ImportEntriesDeps, { userId, idOf, report }: Import) {
+export function createEntryImport(
+  { collections, transaction, storageQuota }: ImportEntriesDeps,
+  { userId, idOf, report }: Import,
+) {
   const { threads, checkpoints } = collections
   const held = new Map<string, Entry>()
   let heldBytes = 0
@@ -53,26 +59,31 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   }
 
   async function store(archived: Entry): Promise<'imported' | 'existing' | 'held'> {
-    const { thread_id: oldThread, seq } = archived
-    const threadId = idOf('thread', oldThread)
+    const { seq } = archived
+    const threadId = idOf('thread', archived.thread_id)
+    const entryId = newEntryId(archived)
     const thread = await importedThread(collections, userId, threadId)
-    const isThere = async (number: number) =>
-      (await checkpoints.exists({ _id: idOf('message', `${oldThread}/${number}`), thread_id: threadId })) !== null
     const last = thread.last_seq ?? 0
     if (seq > last + 1) return hold(archived)
-    if (seq <= last && (await isThere(seq))) return 'existing'
-    if (seq <= last || (last > 0 && !(await isThere(last)))) throw refused('its thread has gone on since')
+    if (seq <= last && (await checkpoints.exists({ _id: entryId, thread_id: threadId })) !== null) return 'existing'
+    // Entries of an import leave the thread without this id; what is said later gives it one.
+    if (seq <= last || thread.last_entry_id !== undefined) throw refused('its thread has gone on since')
     await append(thread, {
-      _id: idOf('message', `${oldThread}/${seq}`),
+      _id: entryId,
       thread_id: threadId,
       seq,
-      messages_json: withNewIdsIn(archived.messages_json, idOf),
+      messages_json: withNewIdsIn(archived.messages_json, idOf, thread),
       source: archived.source,
       ...(archived.run_id === undefined ? {} : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
       ...(archived.model === undefined ? {} : { model: archived.model }),
       created_at: new Date(archived.created_at),
     })
     return 'imported'
+  }
+
+  /** Items name the runs and the entries that they belong to in one way. */
+  function newEntryId({ entry_id: old, thread_id: thread, seq }: Entry): string {
+    return old === undefined ? idOf('message', `${thread}/${seq}`) : idOf('run', old)
   }
 
   function hold(entry: Entry): 'held' {
@@ -96,6 +107,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
     const bytes = Buffer.byteLength(entry.messages_json)
     if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
+    if (!takesPlace(thread)) await storageQuota.requireRoomForRun(userId, bytes, false)
     const search = messageWords(thread, entry, wordsOf(messagesFromJson(entry.messages_json)))
     await turns.next()
     const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
@@ -113,7 +125,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
       if (matchedCount === 0) throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
       await checkpoints.insertMany([search === undefined ? entry : { ...entry, search }], { session, lean: true })
     }).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? refused('two entries have the same step of a run') : error
+      throw isDuplicateKey(error) ? refused('two entries have the same id, or the same step of a run') : error
     })
   }
 }

@@ -14,9 +14,10 @@ import { type Import, importedThread } from './import.ts'
 import type { NewIds } from './new-ids.ts'
 import { withNewAskers } from './asked-ids.ts'
 import { importedRun } from './imported-run.ts'
+import { type ImportV1Deps, createV1Import, takesNoPlace } from './import-v1.ts'
 import { refused, settle } from './report.ts'
 
-export interface ImportRecordsDeps {
+export interface ImportRecordsDeps extends ImportV1Deps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'runs'>
   projects: Pick<ReturnType<typeof createProjects>, 'create'>
   assistants: Pick<Assistants, 'restoreUnder'>
@@ -34,6 +35,7 @@ const namesTried = 20
 export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, report }: Import) {
   const { collections } = deps
   const { projects, assistants, threads, runs } = collections
+  const v1Of = createV1Import(deps, idOf)
 
   return {
     project: ({ project_id: oldId, name, description, created_at }: ReadRecords['projects']) =>
@@ -87,13 +89,14 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           metadataJson: archived.metadata_json,
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
+          ...(archived.kind === undefined ? {} : { kind: archived.kind }),
           vectorStores: archived.vector_stores?.map((store) => idOf('assistant', store)),
           codeFiles: archived.code_files?.map((file) => idOf('file', file)),
           ...(archived.pinned === undefined ? {} : { pinned: archived.pinned }),
           ...(archived.tags === undefined ? {} : { tags: normalisedTags(archived.tags) }),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
-          ...(archived.public ? { counted: true } : {}),
+          ...(archived.public ? { counted: true } : takesNoPlace(archived) ? { counted: false } : {}),
           askedFrom: archived.asked_from?.map((above) => idOf('thread', above)),
           earlier: {
             created_at: new Date(archived.created_at),
@@ -113,10 +116,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           importedRun(
             {
               ...archived,
-              input_json: withNewIdsIn(archived.input_json, idOf),
+              input_json: withNewIdsIn(archived.input_json, idOf, thread),
               ...(archived.asked_by === undefined ? {} : { asked_by: withNewAskers(archived.asked_by, idOf) }),
             },
-            { id, assistantId: idOf('assistant', archived.assistant_id), thread },
+            { id, assistantId: idOf('assistant', archived.assistant_id), thread, v1: v1Of(archived, thread) },
           ),
         ])
         // Stored first and checked afterwards: see services/parents.ts.

@@ -3,10 +3,13 @@ import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { runErrorTypeOf } from '../../domain/run-errors.ts'
 
+/** What a run is on `/v1`. */
+type RunOfV1 = Pick<RunRecord, 'completion' | 'response_json' | 'response_removed'>
+
 /** The record of an archived run. A run that was open there has ended here: nothing carries it on. */
 export function importedRun(
   archived: ReadRecords['runs'],
-  { id, assistantId, thread }: { id: string; assistantId: string; thread: ThreadRecord },
+  { id, assistantId, thread, v1 }: { id: string; assistantId: string; thread: ThreadRecord; v1: RunOfV1 },
 ): RunRecord {
   const created = new Date(archived.created_at)
   const isOpen = isOpenRun(archived)
@@ -21,6 +24,8 @@ export function importedRun(
     status: isOpen ? 'cancelled' : archived.status,
     input_json: archived.input_json,
     overrides: archived.overrides,
+    ...v1,
+    ...(archived.finish_reason === undefined ? {} : { finish_reason: archived.finish_reason }),
     ...(archived.metadata_json === undefined ? {} : { metadata_json: archived.metadata_json }),
     fence: 1,
     imported: true,

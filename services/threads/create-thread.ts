@@ -54,9 +54,18 @@ export function createThreadCreation({ collections, transaction }: ThreadCreatio
     throw new AppError('not_found', 'There is no such assistant.')
   }
 
+  /** Of a response or a stored completion that comes with an archive. */
+  async function createUncounted(record: ThreadRecord): Promise<ThreadRecord> {
+    await collections.threads.create([record], asGiven)
+    const project = { _id: record.project_id, user_id: record.user_id, deleting: { $ne: true } }
+    if ((await collections.projects.exists({ ...project, suspended: { $ne: true } })) !== null) return record
+    await collections.threads.deleteOne({ _id: record._id })
+    throw new AppError('forbidden', 'The project is not available.')
+  }
+
   return async (thread: NewThread): Promise<ThreadRecord> => {
     const record = threadRecordOf(thread)
-    if (!takesPlace(record)) return createPublic(record)
+    if (!takesPlace(record)) return record.public ? createPublic(record) : createUncounted(record)
     await transaction((session) => insertThread(collections, record, session))
     return record
   }

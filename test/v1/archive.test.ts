@@ -9,7 +9,9 @@ import { v1Client } from './v1-client.ts'
 const text = 'The office is open from nine to five. On Fridays the office closes at three.'
 
 describe('the archive of an account', () => {
-  const service = useSharedService()
+  const service = useSharedService({
+    respond: ({ body }) => ({ text: `Heard ${body.messages.filter(({ role }) => role === 'user').length}.` }),
+  })
 
   it('takes files of projects and vector stores into another account', async () => {
     const { client, owner } = await v1Client(service)
@@ -69,5 +71,87 @@ describe('the archive of an account', () => {
     const { body: again } = await importInto(service, target, archive)
     expect(again).toMatchObject({ existing: { vector_stores: 1, files: 1, vector_store_files: 1, assistants: 1 } })
     expect((await second.files.list()).data).toHaveLength(1)
+  })
+
+  /** The official client of the project that an import has made. */
+  async function importedClient(target: Awaited<ReturnType<typeof insertUser>>) {
+    const { body: projects } = await target.call('GET', '/projects/')
+    const imported = projects.find(({ name }: { name: string }) => name.includes('imported'))
+    return (await v1Client(service, { ...target, projectId: imported.project_id })).client
+  }
+
+  /** An account with two stored completions, three responses, and a conversation. */
+  async function talkative() {
+    const { client, owner } = await v1Client(service)
+    await owner.post('/assistants/', { name: 'Clerk', config: {} })
+    const messages = [{ role: 'user' as const, content: 'One' }]
+    const metadata = { team: 'blue' }
+    await client.chat.completions.create({ model: 'Clerk', messages, n: 2, store: true, metadata })
+    const first = await client.responses.create({ model: 'Clerk', input: 'A', metadata, instructions: 'Be short.' })
+    const second = await client.responses.create({ model: 'Clerk', input: 'B', previous_response_id: first.id })
+    const conversation = await client.conversations.create({
+      metadata,
+      items: [{ type: 'message', role: 'user', content: 'Before' }],
+    })
+    const third = await client.responses.create({ model: 'Clerk', input: 'C', conversation: conversation.id })
+    return { client, owner, first, second, third, conversation }
+  }
+
+  it('brings stored completions, responses and conversations back as what they were', async () => {
+    const source = await talkative()
+    const target = await insertUser(service)
+    const archive = await archiveOf(service, source.owner)
+    const before = (await target.get('/auth/thread-info')).thread_counter
+    const { body: report } = await importInto(service, target, archive)
+    expect([report.imported.threads, report.imported.runs, report.problems]).toEqual([4, 5, []])
+    const client = await importedClient(target)
+    const newId = async (id: string) =>
+      `resp_${(await service.collections.runs.find({ user_id: target.userId }).lean()).find(({ _id }) => _id.startsWith(id.slice(5, 18)))?._id}`
+
+    const [completion, ...more] = (await client.chat.completions.list({ metadata: { team: 'blue' } })).data
+    expect([completion?.choices.map(({ message }) => message.content), more]).toEqual([['Heard 1.', 'Heard 1.'], []])
+    expect(completion).toMatchObject({ metadata: { team: 'blue' }, choices: [{ finish_reason: 'stop' }, {}] })
+    expect((await client.chat.completions.messages.list(completion?.id ?? '')).data).toMatchObject([{ content: 'One' }])
+
+    const second = await client.responses.retrieve(await newId(source.second.id))
+    const first = await client.responses.retrieve(second.previous_response_id ?? '')
+    expect(first).toMatchObject({ status: 'completed', metadata: { team: 'blue' }, instructions: 'Be short.' })
+    expect([first.output_text, second.output_text]).toEqual(['Heard 1.', 'Heard 2.'])
+    expect((await client.responses.inputItems.list(second.id)).data).toMatchObject([{ content: [{ text: 'B' }] }])
+    const { id: model } = (await client.beta.assistants.list()).data[0] ?? { id: '' }
+    const next = await client.responses.create({ model, input: 'D', previous_response_id: second.id })
+    expect(next.output_text).toBe('Heard 3.')
+    const [item] = first.output
+    const referred = [{ type: 'item_reference' as const, id: item?.id ?? '' }]
+    expect(
+      (await client.responses.create({ model, input: [...referred, { role: 'user', content: 'E' }] })).status,
+    ).toBe('completed')
+
+    const third = await client.responses.retrieve(await newId(source.third.id))
+    const { id } = third.conversation ?? { id: '' }
+    expect(await client.conversations.retrieve(id)).toMatchObject({ metadata: { team: 'blue' } })
+    const items = (await client.conversations.items.list(id, { order: 'asc' })).data
+    const texts = items.map((one) =>
+      one.type === 'message' ? one.content.map((part) => 'text' in part && part.text) : [],
+    )
+    expect(texts).toEqual([['Before'], ['C'], ['Heard 2.']])
+    for (const one of items)
+      expect(await client.conversations.items.retrieve(one.id ?? '', { conversation_id: id })).toEqual(one)
+    expect((await client.responses.create({ model, input: 'F', conversation: id })).output_text).toBe('Heard 3.')
+
+    const { body: listed } = await target.call('GET', '/threads/')
+    expect(listed.threads.map(({ name }: { name: string }) => name)).toEqual([])
+    expect((await target.get('/auth/thread-info')).thread_counter).toBe(before + 1)
+    const { body: again } = await importInto(service, target, archive)
+    expect([again.existing.threads, again.imported.messages, again.refused.messages]).toEqual([4, 0, 0])
+  })
+
+  it('keeps to the room of the account for what takes no place of the thread quota', async () => {
+    const { owner } = await talkative()
+    const target = await insertUser(service)
+    await service.collections.users.updateOne({ _id: target.userId }, { $set: { storage_max_mb: 0 } })
+    const { body: report } = await importInto(service, target, await archiveOf(service, owner))
+    expect([report.imported.threads, report.refused.messages]).toEqual([4, 8])
+    expect(report.problems[0]).toMatchObject({ kind: 'messages', reason: expect.stringMatching(/kept answers/) })
   })
 })

@@ -1,7 +1,8 @@
+import { Value } from 'typebox/value'
 import { invalidInput } from '../../../../domain/errors.ts'
 import { parseOwnJson } from '../../../../domain/own-json.ts'
 import type { InputItem } from './input-schemas.ts'
-import type { RequestTool } from './tool-schemas.ts'
+import { RequestTool } from './tool-schemas.ts'
 
 type Loc = (string | number)[]
 interface FoundTool {
@@ -14,7 +15,9 @@ const maxFoundBytes = 256 * 1024
 
 /** The tools that items of the input bring, and those that the input of the responses before it has brought. */
 export function foundTools(input: string | InputItem[], before: string | undefined): FoundTool[] {
-  const earlier = before === undefined ? [] : parseOwnJson<RequestTool[]>(before)
+  // An archive may have brought them.
+  const earlier =
+    before === undefined ? [] : parseOwnJson<unknown[]>(before).filter((tool) => Value.Check(RequestTool, tool))
   const loc = ['body', 'previous_response_id']
   return [...toolsOfInput(input, ['body', 'input']), ...earlier.map((tool) => ({ tool, loc }))]
 }
