@@ -24,8 +24,6 @@ export interface FileRecord {
   assistant_id: string
   /** Only entries: the project's file. */
   source_id?: string
-  /** Only entries: the batch that added it last. */
-  batch_id?: string
   /** Only entries: what searches can filter by, as JSON text. */
   attributes_json?: string
   /** Only entries: how it is cut into chunks, if not as usual. */

@@ -34,7 +34,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   ]
   const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
   const sweep = { collections, ...knowledge }
-  const webRecords = webRecordsOf(collections)
+  const ofOwners = recordsOfOwners(collections)
 
   /** Conditions of the facts whose user, project or assistant is gone. */
   async function* orphanedFacts(): AsyncGenerator<object> {
@@ -92,7 +92,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       // One that lacks several of its owners counts for each.
       let facts = 0
       for await (const filter of orphanedFacts()) facts += await memories.countDocuments(filter)
-      for (const [name, { collection, field, missing }] of Object.entries(webRecords)) {
+      for (const [name, { collection, field, missing }] of Object.entries(ofOwners)) {
         counts[name] = 0
         for (const ids of batches(await missing()))
           counts[name] += await collection.countDocuments({ [field]: { $in: ids } })
@@ -116,7 +116,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
         }
       }
       for await (const filter of orphanedFacts()) await eraseAll(transaction, memories, filter)
-      for (const { collection, field, missing } of Object.values(webRecords)) {
+      for (const { collection, field, missing } of Object.values(ofOwners)) {
         for (const ids of batches(await missing())) await eraseAll(transaction, collection, { [field]: { $in: ids } })
       }
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
@@ -124,8 +124,8 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   }
 }
 
-/** Records of the web, and the ids of owners that they name and that are gone. */
-function webRecordsOf({ assistants, sources, sourcePages }: Collections) {
+/** Records of the web and batches of files, and the ids of owners that they name and that are gone. */
+function recordsOfOwners({ assistants, sources, sourcePages, fileBatches }: Collections) {
   const records: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
     sources: {
       collection: sources,
@@ -136,6 +136,11 @@ function webRecordsOf({ assistants, sources, sourcePages }: Collections) {
       collection: sourcePages,
       field: 'source_id',
       missing: () => missingParents(sourcePages, 'source_id', sources),
+    },
+    file_batches: {
+      collection: fileBatches,
+      field: 'assistant_id',
+      missing: () => missingParents(fileBatches, 'assistant_id', assistants),
     },
   }
   return records

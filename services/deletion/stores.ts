@@ -17,6 +17,7 @@ import type { Timetable } from '../schedules/timetable.ts'
 import { sourceStores } from '../sources/delete-source.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { ownedStore } from '../owned-data/owned-store.ts'
 import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
 
@@ -40,6 +41,7 @@ export function createStores(deps: StoresDeps): Store[] {
     ...scheduleStores({ collections, transaction, timetable }),
     ...sourceStores({ collections, transaction, refreshes }),
     ...knowledgeStores(knowledge),
+    ownedStore('file_batches', collections.fileBatches, ['user_id', 'assistant_id'], transaction),
     ...memoryStores({ collections, transaction, vectors: knowledge.vectors }),
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),

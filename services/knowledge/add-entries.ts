@@ -8,6 +8,7 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import { parentsRemain } from '../parents.ts'
 import type { Attributes } from './attribute-filter.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { newBatch } from './file-batches.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import type { EntryRecord } from './entry-record.ts'
 import type { StartIngestion } from './start-ingestion.ts'
@@ -28,16 +29,15 @@ export interface NewEntry {
   chunking?: FileRecord['chunking'] | undefined
 }
 
-interface Batch {
+interface Place {
   ingestionId: string
-  batchId: string | undefined
   /** Position among the new files. */
   order: number
 }
 
 /** Adds files of a project to its vector stores. */
 export function createAddEntries({ collections, vectors, startIngestion, canEmbed }: AddEntriesDeps) {
-  const { assistants, files } = collections
+  const { assistants, files, fileBatches } = collections
 
   return {
     /** Call before anything is stored: throws `unavailable` if files could not be processed. */
@@ -49,7 +49,8 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
     /**
      * Adds files of the project and starts their ingestion. A file that the store has already is not processed again,
      * unless it failed or was cancelled.
-     * All or nothing for those that are new. Throws `not_found` for a file of another project.
+     * All or nothing for those that are new, and for the batch `batchId`, which holds all of them. Throws `not_found` for
+     * a file of another project.
      */
     async add(store: VectorStoreRecord, wanted: NewEntry[], batchId?: string): Promise<void> {
       const unique = [...new Map(wanted.map((entry) => [entry.fileId, entry])).values()]
@@ -63,16 +64,22 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
       if (store.has_files !== true) await assistants.updateOne({ _id: store._id }, { $set: { has_files: true } })
       const ingestionId = newId()
       const opened: EntryRecord[] = []
+      const known: string[] = []
       try {
         for (const entry of unique) {
           const source = sources.get(entry.fileId)
-          const stored = source && (await open(store, source, entry, { ingestionId, batchId, order: opened.length }))
-          if (stored) opened.push(stored)
+          if (source === undefined) continue
+          const { stored, knownId } = await open(store, source, entry, { ingestionId, order: opened.length })
+          if (stored !== undefined) opened.push(stored)
+          else if (knownId !== undefined) known.push(knownId)
         }
-        if (opened.length === 0) return
+        const all = [...known, ...opened.map(({ _id }) => _id)]
+        if (batchId !== undefined) await fileBatches.create([newBatch(store, batchId, all)])
+        else if (opened.length === 0) return
         const sourceIds = opened.map(({ source_id: id }) => id)
         if (!(await remain(store, sourceIds)))
           throw new AppError('not_found', 'The vector store or a file was deleted in the meantime.')
+        if (opened.length === 0) return
         await startIngestion(store, { ingestionId, fileIds: opened.map(({ _id }) => _id) })
         await files.updateMany(
           { ingestion_id: ingestionId, status: 'uploading' },
@@ -80,6 +87,7 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
         )
       } catch (error) {
         await files.deleteMany({ _id: { $in: opened.map(({ _id }) => _id) }, status: 'uploading' })
+        if (batchId !== undefined) await fileBatches.deleteOne({ _id: batchId, assistant_id: store._id })
         throw error
       }
     },
@@ -95,21 +103,20 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
     return byId
   }
 
-  /** Undefined if the store has the file already: then only its attributes change. */
-  async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, batch: Batch) {
+  /** `knownId`: the store has the file already, so that only its attributes change. */
+  async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, place: Place) {
     const { attributes } = wanted
-    const entry = newEntry(store, source, wanted, batch)
+    const entry = newEntry(store, source, wanted, place)
     // Its chunks and vectors were removed when it failed.
     await files.deleteOne({ assistant_id: store._id, source_id: source._id, status: 'failed' })
     try {
       await files.create([entry])
-      return entry
+      return { stored: entry }
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       if (attributes !== undefined) await setAttributes(collections, store, source._id, attributes)
-      if (batch.batchId !== undefined)
-        await files.updateOne({ assistant_id: store._id, source_id: source._id }, { $set: { batch_id: batch.batchId } })
-      return undefined
+      const known = await files.findOne({ assistant_id: store._id, source_id: source._id }, { _id: 1 }).lean()
+      return { knownId: known?._id }
     }
   }
 
@@ -127,14 +134,13 @@ function newEntry(
   store: VectorStoreRecord,
   source: FileRecord,
   { attributes, chunking }: NewEntry,
-  { ingestionId, batchId, order }: Batch,
+  { ingestionId, order }: Place,
 ): EntryRecord {
   const now = new Date()
   return {
     _id: newId(),
     assistant_id: store._id,
     source_id: source._id,
-    ...(batchId === undefined ? {} : { batch_id: batchId }),
     ...(attributes === undefined ? {} : { attributes_json: toJsonText(attributes) }),
     ...(chunking === undefined ? {} : { chunking }),
     user_id: source.user_id,

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
+import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
@@ -9,10 +10,11 @@ import { type Page, pageOf } from '../page.ts'
 import { type AddEntriesDeps, createAddEntries, setAttributes } from './add-entries.ts'
 import type { Attributes } from './attribute-filter.ts'
 import type { EntryRecord } from './entry-record.ts'
+import { createFileBatches } from './file-batches.ts'
 import type { createFiles } from './files.ts'
 import { type SearchEntriesDeps, createSearchEntries } from './search-entries.ts'
 import { eachChunk } from './stored-chunks.ts'
-import { type EntryCounts, type VectorStoreRecord, countsOf } from './vector-stores.ts'
+import type { VectorStoreRecord } from './vector-stores.ts'
 
 interface StoreEntriesDeps extends AddEntriesDeps, SearchEntriesDeps {
   collections: AddEntriesDeps['collections']
@@ -21,7 +23,7 @@ interface StoreEntriesDeps extends AddEntriesDeps, SearchEntriesDeps {
 
 export type EntryPageQuery = PageQuery & {
   status?: 'in_progress' | 'completed' | 'failed' | 'cancelled' | undefined
-  batchId?: string
+  batch?: FileBatchRecord
 }
 
 const recordBytes = 12_000
@@ -33,6 +35,7 @@ const recordBytes = 12_000
 export function createStoreEntries(deps: StoreEntriesDeps) {
   const { collections, files: knowledge } = deps
   const { files } = collections
+  const batches = createFileBatches(collections)
   const ofStore = ({ _id }: Pick<VectorStoreRecord, '_id'>) => ({
     assistant_id: _id,
     status: { $ne: 'uploading' as const },
@@ -48,32 +51,7 @@ export function createStoreEntries(deps: StoreEntriesDeps) {
     ...createAddEntries(deps),
     search: createSearchEntries(deps),
 
-    /** How far the files of a batch are. Throws `not_found` for an unknown batch. */
-    async batch(store: VectorStoreRecord, batchId: string): Promise<EntryCounts> {
-      const groups = await files.aggregate<{ _id: { status: string; cancelled?: boolean }; count: number }>([
-        { $match: { batch_id: batchId, ...ofStore(store) } },
-        { $group: { _id: { status: '$status', cancelled: '$cancelled' }, count: { $sum: 1 } } },
-      ])
-      if (groups.length === 0) throw new AppError('not_found', `The vector store has no batch ${batchId}.`)
-      return countsOf(groups)
-    },
-
-    /** Ends the processing of the batch's files that are not done; their steps find that, and remove what they made. */
-    async cancel(store: VectorStoreRecord, batchId: string): Promise<void> {
-      const open = { status: { $in: ['queued', 'processing'] as FileRecord['status'][] } }
-      await files.updateMany(
-        { assistant_id: store._id, batch_id: batchId, ...open },
-        {
-          $set: {
-            status: 'failing',
-            cancelled: true,
-            error: 'The batch was cancelled.',
-            retryable: false,
-            updated_at: new Date(),
-          },
-        },
-      )
-    },
+    batches,
 
     /** Throws `not_found` for a file that is not one of the project. */
     async requireSource({ projectId }: Pick<Caller, 'projectId'>, fileId: string): Promise<void> {
@@ -83,10 +61,10 @@ export function createStoreEntries(deps: StoreEntriesDeps) {
 
     find,
 
-    page(store: VectorStoreRecord, { status, batchId, ...query }: EntryPageQuery): Promise<Page<EntryRecord>> {
+    page(store: VectorStoreRecord, { status, batch, ...query }: EntryPageQuery): Promise<Page<EntryRecord>> {
       const own = {
-        ...(batchId === undefined ? {} : { batch_id: batchId }),
         ...ofStore(store),
+        ...(batch === undefined ? {} : batches.entriesOf(batch)),
         ...(status === undefined ? {} : statusFilter[status]),
       }
       return storedPage(query, {

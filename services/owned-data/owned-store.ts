@@ -17,6 +17,7 @@ type Owned =
   | Collections['scheduleRuns']
   | Collections['sources']
   | Collections['sourcePages']
+  | Collections['fileBatches']
 
 /** Records that go with any of their owners. */
 export function ownedStore(

@@ -252,7 +252,7 @@ export async function createSide(
       file_id: file?._id ?? '',
       vector_store_id: estate.stores[0] ?? '',
       project_file_id: estate.projectFiles[0] ?? '',
-      batch_id: entry?.batch_id ?? '',
+      batch_id: `batch-${entry?._id}`,
       upload_id: upload.id,
       response_id: `resp_${runId}`,
       conversation_id: conversationId,

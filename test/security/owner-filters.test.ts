@@ -61,7 +61,6 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/threads/shares.ts shares.find without project_id', 'names the user'],
   ['services/threads/shares.ts threads.find without user_id', 'names threads of the own links'],
   ['services/knowledge/store-entries.ts files.exists without assistant_id', 'the file was found in the own store'],
-  ['services/knowledge/store-entries.ts files.updateMany without assistant_id', 'names the batch of the own store'],
   ['services/public/find-thread.ts threads.findOne without project_id', 'names the user, and the other way round'],
   ['services/public/find-thread.ts threads.findOne without user_id', 'names the project'],
   ['services/public/threads.ts threads.findOneAndUpdate without project_id', 'names the user'],

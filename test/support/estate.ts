@@ -302,8 +302,17 @@ async function addFile(
   const fileId = newId()
   await service.collections.files.create({
     ...fileRecord({ _id: fileId, assistant_id: assistantId, user_id: userId, blob_id: blobId, ...stored }),
-    ...(sourceId === undefined ? {} : { source_id: sourceId, batch_id: `batch-${fileId}` }),
+    ...(sourceId === undefined ? {} : { source_id: sourceId }),
   })
+  if (sourceId !== undefined)
+    await service.collections.fileBatches.create({
+      _id: `batch-${fileId}`,
+      assistant_id: assistantId,
+      user_id: userId,
+      entry_ids: [fileId],
+      created_at: new Date(),
+      remove_at: new Date(Date.now() + 86_400_000),
+    })
   const chunk = chunkId(fileId, 0)
   const groups = toGroups({ _id: fileId, assistant_id: assistantId }, 0, [{ text: 'some text', tokens: 2 }])
   await service.collections.chunks.create(groups)

@@ -47,7 +47,38 @@ describe('batches of files of /v1', () => {
 
     const again = await client.vectorStores.fileBatches.createAndPoll(store, { file_ids: [held] }, poll)
     expect(again).toMatchObject({ status: 'completed', file_counts: { completed: 1, total: 1 } })
+    // It is another record of the file: the cancelled batch stays what it was.
+    expect(await read()).toMatchObject({ id: batch.id, status: 'cancelled', file_counts: { completed: 1, total: 1 } })
     expect((await client.vectorStores.search(store, { query: 'Held words' })).data[0]?.file_id).toBe(held)
+  })
+
+  it('are records: a file can be in several, and they stay when their files go, until their store goes', async () => {
+    const { client, owner } = await v1Client(service)
+    const [one, two] = [await upload(client, 'one.txt', 'One.'), await upload(client, 'two.txt', 'Two.')]
+    const { id: store } = await client.vectorStores.create({})
+    const first = await client.vectorStores.fileBatches.createAndPoll(store, { file_ids: [one, two] }, poll)
+    const second = await client.vectorStores.fileBatches.createAndPoll(store, { file_ids: [two] }, poll)
+    const read = ({ id }: { id: string }) => client.vectorStores.fileBatches.retrieve(id, { vector_store_id: store })
+    const filesOf = async ({ id }: { id: string }) =>
+      (await client.vectorStores.fileBatches.listFiles(id, { vector_store_id: store, order: 'asc' })).data.map(
+        (file) => file.id,
+      )
+    expect([await read(first), await read(second)]).toEqual([first, second])
+    expect([first.file_counts.total, second.file_counts.total]).toEqual([2, 1])
+    expect([await filesOf(first), await filesOf(second)]).toEqual([[one, two], [two]])
+    await client.vectorStores.files.delete(two, { vector_store_id: store })
+    await eventually('the removal', async () => (await read(second)).file_counts.total === 0)
+    expect(await read(second)).toMatchObject({ id: second.id, created_at: second.created_at, status: 'completed' })
+    expect(await filesOf(first)).toEqual([one])
+    const cancelled = await client.vectorStores.fileBatches.cancel(first.id, { vector_store_id: store })
+    expect(cancelled).toMatchObject({ status: 'completed', file_counts: { completed: 1 } })
+
+    const { id: other } = await client.vectorStores.create({})
+    const elsewhere = client.vectorStores.fileBatches.retrieve(first.id, { vector_store_id: other })
+    expect((await refusalOf(elsewhere)).status).toBe(404)
+    await client.vectorStores.delete(store)
+    const { fileBatches } = service.collections
+    await eventually('the end', async () => (await fileBatches.countDocuments({ user_id: owner.userId })) === 0)
   })
 
   it('report a file that cannot be read, and take either file_ids or files', async () => {

@@ -183,7 +183,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
       await entries.admit()
       const id = newId()
       await entries.add(store, wanted, id)
-      return showBatch(store._id, id, await entries.batch(store, id))
+      return showBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -200,7 +200,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
     async (request) => {
       const store = await storeOf(request)
       const { batch_id: id } = request.params
-      return showBatch(store._id, id, await entries.batch(store, id))
+      return showBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -217,8 +217,8 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
     async (request) => {
       const store = await storeOf(request)
       const { batch_id: id } = request.params
-      await entries.cancel(store, id)
-      return showBatch(store._id, id, await entries.batch(store, id))
+      await entries.batches.cancel(store, id)
+      return showBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -237,8 +237,8 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
       const store = await storeOf(request)
       const { batch_id: batchId } = request.params
       const { filter: status, ...query } = request.query
-      await entries.batch(store, batchId)
-      const page = await entries.page(store, { ...query, status, batchId })
+      const batch = await entries.batches.find(store, batchId)
+      const page = await entries.page(store, { ...query, status, batch })
       return listPage({ entries: page.entries.map(showEntry), hasMore: page.hasMore })
     },
   )

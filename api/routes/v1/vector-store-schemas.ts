@@ -6,13 +6,9 @@ import { Metadata } from '../../../domain/metadata.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import type { AttributeFilter } from '../../../services/knowledge/attribute-filter.ts'
 import { filterTypes } from '../../../services/knowledge/attribute-filter.ts'
+import type { FileBatch } from '../../../services/knowledge/file-batches.ts'
 import { type EntryRecord, attributesOf } from '../../../services/knowledge/entry-record.ts'
-import {
-  type EntryCounts,
-  type VectorStoreView,
-  entryStatusOf,
-  isExpired,
-} from '../../../services/knowledge/vector-stores.ts'
+import { type VectorStoreView, entryStatusOf, isExpired } from '../../../services/knowledge/vector-stores.ts'
 import { listOf } from '../public/thread-schemas.ts'
 import { secondsOf } from '../public/thread-shapes.ts'
 import { nullable } from '../schemas.ts'
@@ -227,14 +223,13 @@ export const BatchShape = Type.Object(
   { title: 'V1FileBatch' },
 )
 
-export function showBatch(storeId: string, id: string, counts: EntryCounts): Static<typeof BatchShape> {
+export function showBatch({ record, counts }: FileBatch): Static<typeof BatchShape> {
   return {
-    id,
+    id: record._id,
     object: 'vector_store.files_batch',
-    // The time is in the id (UUID version 7).
-    created_at: Math.floor(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) / 1000),
-    vector_store_id: storeId,
-    status: counts.cancelled > 0 ? 'cancelled' : counts.in_progress > 0 ? 'in_progress' : 'completed',
+    created_at: secondsOf(record.created_at),
+    vector_store_id: record.assistant_id,
+    status: record.cancelled_at !== undefined ? 'cancelled' : counts.in_progress > 0 ? 'in_progress' : 'completed',
     file_counts: counts,
   }
 }

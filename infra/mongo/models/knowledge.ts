@@ -1,5 +1,6 @@
 import { type Connection, Schema } from 'mongoose'
 import type { ChunkGroupRecord } from '../../../domain/records/chunk-group.ts'
+import type { FileBatchRecord } from '../../../domain/records/file-batch.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -13,7 +14,6 @@ const file = new Schema<FileRecord>(
     _id: text,
     assistant_id: text,
     source_id: String,
-    batch_id: String,
     attributes_json: String,
     chunking: { type: new Schema({ max_tokens: count, overlap_tokens: count }, { _id: false }) },
     cancelled: Boolean,
@@ -63,9 +63,23 @@ file.index(
   { source_id: 1, assistant_id: 1 },
   { unique: true, partialFilterExpression: { source_id: { $exists: true } } },
 )
-file.index({ batch_id: 1 }, { partialFilterExpression: { batch_id: { $exists: true } } })
 file.index({ 'web.source_id': 1, _id: 1 }, { partialFilterExpression: { 'web.source_id': { $exists: true } } })
 file.index({ expires_at: 1 }, { partialFilterExpression: { expires_at: { $exists: true } } })
+
+const fileBatch = new Schema<FileBatchRecord>(
+  {
+    _id: text,
+    assistant_id: text,
+    user_id: text,
+    entry_ids: [String],
+    cancelled_at: Date,
+    created_at: date,
+    remove_at: date,
+  },
+  schemaOptions('file_batches'),
+)
+fileBatch.index({ assistant_id: 1 })
+fileBatch.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
 const chunk = new Schema<ChunkGroupRecord>(
   {
@@ -84,6 +98,7 @@ chunk.index({ assistant_id: 1, file_id: 1, position: 1 })
 export function knowledgeModels(connection: Connection) {
   return {
     files: connection.model<FileRecord>('File', file),
+    fileBatches: connection.model<FileBatchRecord>('FileBatch', fileBatch),
     chunks: connection.model<ChunkGroupRecord>('Chunk', chunk),
   }
 }
