@@ -1,4 +1,5 @@
 import { isJsonObject } from './is-json-object.ts'
+import type { Work } from './records/project.ts'
 import type { Usage } from './records/run.ts'
 
 export interface ModelPrice {
@@ -8,15 +9,27 @@ export interface ModelPrice {
   cached_input?: number
 }
 
+/** What a minute of the service's own work costs, in units of the currency. Absent: nothing. */
+export interface MinutePrices {
+  /** Processor time in which pictures are read. */
+  recognition?: number
+  /** In which code of models is executed. */
+  code?: number
+}
+
 /** What models cost, by name; `*` stands for all others. For a million tokens, in units of the currency. */
 export interface ModelPrices {
   currency: string
   models: ReadonlyMap<string, ModelPrice>
+  minutes?: MinutePrices
 }
 
 export const noPrices: ModelPrices = { currency: 'usd', models: new Map() }
 
-/** Undefined for a text that is not `{"currency": "usd", "models": {"name": {"input": 0.15, "output": 0.6}}}`. */
+/**
+ * Undefined for a text that is not `{"currency": "usd", "models": {"name": {"input": 0.15, "output": 0.6}}}`, with
+ * `"minutes": {"recognition": 0.02, "code": 0.01}` or without.
+ */
 export function parseModelPrices(text: string): ModelPrices | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -31,9 +44,13 @@ export function parseModelPrices(text: string): ModelPrices | undefined {
       return isPrice(cached) ? ([name, { input, output, cached_input: cached }] as const) : undefined
     })
     const known = models.filter((entry) => entry !== undefined)
-    return known.length === models.length
-      ? { currency: value['currency'].toLowerCase(), models: new Map(known) }
-      : undefined
+    const minutes = minutesIn(value['minutes'])
+    if (known.length < models.length || minutes === undefined) return undefined
+    return {
+      currency: value['currency'].toLowerCase(),
+      models: new Map(known),
+      ...(value['minutes'] === undefined ? {} : { minutes }),
+    }
   } catch {
     return undefined
   }
@@ -57,9 +74,29 @@ export function costOf(
   return ((prompt - cached) * input + cached * cachedInput + completion * output) / 1_000_000
 }
 
-/** Nothing for a model without a price of its own: that of all others is one of models that answer. */
-export function costOfEmbedding({ models }: ModelPrices, model: string | undefined, tokens: number): number {
-  return (tokens * (models.get(model ?? '')?.input ?? 0)) / 1_000_000
+/**
+ * What was done beside the answers of models. Tokens of a model without a price of its own cost nothing: that of all others
+ * is one of models that answer.
+ */
+export function costOfWork(
+  { models, minutes = {} }: ModelPrices,
+  model: string | undefined,
+  work: Partial<Work>,
+): number {
+  const { embedding_tokens: tokens = 0, recognition_seconds: recognition = 0, code_seconds: code = 0 } = work
+  const ofMinutes = recognition * (minutes.recognition ?? 0) + code * (minutes.code ?? 0)
+  return (tokens * (models.get(model ?? '')?.input ?? 0)) / 1_000_000 + ofMinutes / 60
+}
+
+function minutesIn(given: unknown): MinutePrices | undefined {
+  if (given === undefined) return {}
+  if (!isJsonObject(given)) return undefined
+  const { recognition, code } = given
+  if ([recognition, code].some((price) => price !== undefined && !isPrice(price))) return undefined
+  return {
+    ...(isPrice(recognition) ? { recognition } : {}),
+    ...(isPrice(code) ? { code } : {}),
+  }
 }
 
 function isPrice(value: unknown): value is number {

@@ -6075,6 +6075,13 @@ export interface components {
                 /** @description Of tokens read from the cache of the provider; default: `input`. */
                 cached_input?: number;
             }[];
+            /** @description For a minute of the work of the service. */
+            minutes: {
+                /** @description Processor time in which pictures are read. */
+                recognition?: number;
+                /** @description Time in which code of models is executed. */
+                code?: number;
+            };
             prices_source: components["schemas"]["ModelSource"];
             /** @description Whether only the demo model of `npm start` answers. */
             is_demo: boolean;
@@ -6137,6 +6144,13 @@ export interface components {
                     /** @description Of tokens read from the cache of the provider; default: `input`. */
                     cached_input?: number;
                 };
+            };
+            /** @description For a minute of the work of the service; absent: nothing. */
+            minutes?: {
+                /** @description Processor time in which pictures are read. */
+                recognition?: number;
+                /** @description Time in which code of models is executed. */
+                code?: number;
             };
         };
         /**

@@ -37,6 +37,9 @@ export interface AskedRun {
   thread_id: string
 }
 
+/** The run of a call, by the call's key. */
+export const runIdOfCall = (key: string): string => key.split('/', 1)[0] ?? ''
+
 export function toolCallKey(runId: string, step: number, index: number): string {
   return `${runId}/${step}/${index}`
 }

@@ -7,7 +7,7 @@ import { readProviders } from '../model/provider-settings.ts'
 import { credential, hostsAndRanges, integer, kind, ocrLanguages, onOff, oneOf, readBy, text, url } from './kinds.ts'
 
 const modelPrices = kind<ModelPrices>(
-  'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
+  'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}},"minutes":{"recognition":0.02,"code":0.01}}',
   parseModelPrices,
   Type.Unsafe<ModelPrices>(Type.Object({})),
 )

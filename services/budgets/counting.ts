@@ -107,9 +107,8 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     await settle({ ...run, budgets: ids }, usages)
   }
 
-  /** Adds to the project's budget, if it has one, what was done today beside runs. */
-  async function addWork(projectId: string, cost: { tokens: number; money: number }): Promise<void> {
-    const id = budgetId('project', projectId)
+  /** Adds to a budget, if there is one of this id, what was done today beside the answers of models. */
+  async function addWork(id: string, cost: { tokens: number; money: number }): Promise<void> {
     for (let tries = 1; tries <= triesMax; tries++) {
       const days = daysAt(now())
       const budget = await budgets.findById(id).lean<BudgetRecord>()

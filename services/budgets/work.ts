@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
-import { type ModelPrices, costOfEmbedding } from '../../domain/model-prices.ts'
+import { type ModelPrices, costOfWork } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { dayOf } from '../../domain/records/budget.ts'
+import { budgetId, dayOf } from '../../domain/records/budget.ts'
 import type { ProjectRecord, Work } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
@@ -16,15 +16,21 @@ export interface WorkUsageDeps {
   onError(error: unknown): void
 }
 
-/** Whose work it is: that of a project, or of the project of an assistant or vector store. */
-type Worker = { projectId: string } | { assistantId: string }
+/**
+ * Whose work it is: that of a project, or of the project of an assistant or vector store. `budgets`: those of the run for
+ * which it is done; it counts in all of them.
+ */
+type Worker = { projectId: string; budgets?: string[] | undefined } | { assistantId: string }
 
 export type WorkUsage = ReturnType<typeof createWorkUsage>
 
 /** Days with work that a project remembers. */
 const daysKept = 92
 
-/** Counts what is done beside runs for a project, on the day (UTC) and in its budget: reading and embedding of files and pages. */
+/**
+ * Counts what is done beside the answers of models for a project, on the day (UTC) and in its budget: reading and embedding
+ * of files and pages, and the execution of code.
+ */
 export function createWorkUsage({
   collections: { projects, assistants },
   budgetCounting,
@@ -54,11 +60,11 @@ export function createWorkUsage({
       const old = days.slice(0, days.length - daysKept + 1).map((one) => [`work.${one}`, 1] as const)
       await projects.updateOne({ _id: projectId }, { $unset: Object.fromEntries(old) })
     }
-    if (tokens > 0)
-      await budgetCounting.addWork(projectId, {
-        tokens,
-        money: costOfEmbedding(models.current().prices, embeddingModel, tokens),
-      })
+    const money = costOfWork(models.current().prices, embeddingModel, { ...work, embedding_tokens: tokens })
+    if (tokens === 0 && money === 0) return
+    const ofRun = 'budgets' in worker ? (worker.budgets ?? []) : []
+    for (const id of new Set([budgetId('project', projectId), ...ofRun]))
+      await budgetCounting.addWork(id, { tokens, money })
   }
 
   return {
@@ -92,12 +98,16 @@ export function sumWork(
 ): Work & { cost: number } {
   const days = all.flatMap(({ work = {} }) => Object.entries(work).flatMap(([day, one]) => (day >= since ? [one] : [])))
   const sum = (member: keyof Work) => days.reduce((total, day) => total + (day[member] ?? 0), 0)
-  const tokens = sum('embedding_tokens')
-  return {
-    embedding_tokens: tokens,
-    recognition_seconds: Math.round(sum('recognition_seconds')),
+  const exact = {
+    embedding_tokens: sum('embedding_tokens'),
+    recognition_seconds: sum('recognition_seconds'),
     crawled_pages: sum('crawled_pages'),
-    code_seconds: Math.round(10 * sum('code_seconds')) / 10,
-    cost: costOfEmbedding(prices, embeddingModel, tokens),
+    code_seconds: sum('code_seconds'),
+  }
+  return {
+    ...exact,
+    recognition_seconds: Math.round(exact.recognition_seconds),
+    code_seconds: Math.round(10 * exact.code_seconds) / 10,
+    cost: costOfWork(prices, embeddingModel, exact),
   }
 }

@@ -2,7 +2,8 @@ import Type from 'typebox'
 import { Value } from 'typebox/value'
 import type { CodeOverride } from '../../domain/code-override.ts'
 import type { AttachedPart } from '../../domain/content-parts.ts'
-import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { type ToolCallRecord, runIdOfCall } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
@@ -37,7 +38,7 @@ const timeoutMs = 5 * 60_000
 const maxNames = 20
 
 export interface CodeToolDeps {
-  collections: Pick<Collections, 'attachments' | 'toolCalls' | 'threads'>
+  collections: Pick<Collections, 'attachments' | 'toolCalls' | 'threads' | 'runs'>
   interpreter: CodeInterpreter
   projectFiles: SessionFilesDeps['projectFiles'] & KeepWrittenDeps['projectFiles']
   workUsage: Pick<WorkUsage, 'note'>
@@ -96,7 +97,8 @@ export async function codeTool(
         },
         signal,
       )
-      await workUsage.note({ projectId: caller.projectId }, { code_seconds: result.seconds })
+      const budgets = await budgetsOf(collections, call)
+      await workUsage.note({ projectId: caller.projectId, budgets }, { code_seconds: result.seconds })
       return kept(result, threadId, { container, key: call.key })
     },
   }
@@ -112,6 +114,18 @@ export async function codeTool(
     const { parts, refused } = await keepWritten(deps, caller, result.files, place)
     return { content: limitText(answerOf(result, parts, refused)), parts }
   }
+}
+
+/** The budgets of the run that executes it: those of public callers, too. */
+async function budgetsOf(
+  { runs }: Pick<Collections, 'runs'>,
+  { key, threadId }: ToolContext['call'],
+): Promise<string[] | undefined> {
+  if (threadId === undefined) return undefined
+  const run = await runs
+    .findOne({ _id: runIdOfCall(key), thread_id: threadId }, { budgets: 1 })
+    .lean<Pick<RunRecord, 'budgets'>>()
+  return run?.budgets
 }
 
 /** The thread's newest call that was executed: only those have `parts`. */

@@ -1,6 +1,6 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type ModelCatalog, isServed } from '../../domain/model-catalog.ts'
-import type { ModelPrice, ModelPrices } from '../../domain/model-prices.ts'
+import type { MinutePrices, ModelPrice, ModelPrices } from '../../domain/model-prices.ts'
 import {
   type ModelServerRecord,
   type ModelSettingsRecord,
@@ -27,6 +27,7 @@ export interface ModelChoices {
   fallbacks: Record<string, string[]>
   currency: string
   prices: Record<string, ModelPrice>
+  minutes?: MinutePrices | undefined
 }
 
 const serversMax = 50
@@ -101,13 +102,14 @@ export function createModelSettings({ collections, secretBox, models, facts }: M
         return { ...record, servers }
       }),
 
-    choose: ({ default_model: model, fallbacks, currency, prices }: ModelChoices): Promise<OperatorView> =>
+    choose: ({ default_model: model, fallbacks, currency, prices, minutes }: ModelChoices): Promise<OperatorView> =>
       change((record) => {
         const { default_model: _old, ...rest } = record
         requireServed(models.current(), model, fallbacks)
         const written: Omit<ModelPrices, 'models'> & { models: ModelChoices['prices'] } = {
           currency: currency.toLowerCase(),
           models: prices,
+          ...(minutes === undefined ? {} : { minutes }),
         }
         return {
           ...rest,

@@ -1,6 +1,6 @@
 import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog.ts'
 import { noKey } from '../../domain/model-catalog.ts'
-import { type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import { type MinutePrices, type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import { type ModelAbilities, type ProvidedModel, abilitiesIn } from '../../domain/provided-models.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
@@ -50,6 +50,7 @@ export interface OperatorView {
   fallbacks: { model: string; others: string[]; source: ModelSource }[]
   currency: string
   prices: (ModelPrice & { model: string })[]
+  minutes: MinutePrices
   prices_source: ModelSource
   is_demo: boolean
 }
@@ -62,7 +63,7 @@ export function operatorView(
 ): OperatorView {
   const storedFallbacks = parseOwnJson<Record<string, string[]>>(record.fallbacks_json)
   const storedPrices = record.prices_json === undefined ? undefined : parseModelPrices(record.prices_json)
-  const { currency, models: prices } = environment.prices ?? storedPrices ?? noPrices
+  const { currency, models: prices, minutes = {} } = environment.prices ?? storedPrices ?? noPrices
   const isNamed = environment.defaultModel === catalog.defaultModel
   return {
     servers: [
@@ -84,6 +85,7 @@ export function operatorView(
     ],
     currency,
     prices: [...prices].map(([model, price]) => ({ model, ...price })),
+    minutes,
     prices_source: environment.prices === undefined ? 'stored' : 'environment',
     is_demo: catalog.isDemo,
   }

@@ -94,8 +94,15 @@ describe('the settings of models that operators make', () => {
     expect((await admin('PUT', '/admin/models/choices', { ...choice, default_model: 'missing' })).status).toBe(422)
     expect((await admin('PUT', '/admin/models/choices', { ...choice, fallbacks: { small: ['no'] } })).status).toBe(422)
     const prices = { spare: { input: 1, output: 2, cached_input: 0.1 }, '*': { input: 5, output: 6 } }
-    const { body } = await admin('PUT', '/admin/models/choices', { ...choice, prices })
-    expect(body).toMatchObject({ default_model: 'spare', default_source: 'stored', currency: 'eur' })
+    const { body } = await admin('PUT', '/admin/models/choices', { ...choice, prices, minutes: { code: 0.01 } })
+    expect(body).toMatchObject({
+      default_model: 'spare',
+      default_source: 'stored',
+      currency: 'eur',
+      minutes: { code: 0.01 },
+    })
+    const wrong = { ...choice, minutes: { code: -1 } }
+    expect((await admin('PUT', '/admin/models/choices', wrong)).status).toBe(422)
     const { models } = (await user.call('GET', '/user/models')).body
     expect(models[0]).toMatchObject({
       id: 'spare',

@@ -12,6 +12,8 @@ const prices = {
     scripted: { input: 1_000_000, cached_input: 250_000, output: 1_000_000 },
     embedding: { input: 2_000_000, output: 0 },
   },
+  // One a second.
+  minutes: { recognition: 60, code: 60 },
 }
 
 describe('budgets', () => {
@@ -208,6 +210,42 @@ describe('budgets', () => {
     service.model.reply({ status: 400 })
     expect(await (await ask('wrong')).text()).toContain('event: error')
     expect((await usedOf(user, path)).tokens).toBe(usage.total_tokens + both.total_tokens)
+  })
+
+  it('counts the time of recognition, and that of code in all budgets of its run', async () => {
+    const user = await insertUser(service)
+    const { workUsage } = service.api.platform.core
+    const publicToken = `pt-${newId()}`
+    const { assistant_id: id } = await user.post('/assistants/', {
+      name: 'Coder',
+      config: {
+        'type==agent/access_mode': 'public_token',
+        'type==agent/public_token': publicToken,
+        'type==agent/tools': [{ type: 'code' }],
+      },
+    })
+    const [ofProject, ofCallers] = [`/projects/${user.projectId}/budget`, `/assistants/${id}/budget`]
+    await workUsage.note({ assistantId: id }, { recognition_seconds: 7 })
+    // What was spent before the budgets were made, and after.
+    for (const path of [ofProject, ofCallers]) await user.put(path, { money: 1_000_000 })
+    await workUsage.note({ assistantId: id }, { recognition_seconds: 5 })
+    expect(await usedOf(user, ofProject)).toEqual({ runs: 0, tokens: 0, money: 12 })
+    expect((await usedOf(user, ofCallers)).money).toBe(0)
+
+    const usage = { prompt_tokens: 1, completion_tokens: 1 }
+    const call = { id: 'c', name: 'code', arguments: { code: 'sum(range(1_000_000))' } }
+    service.model.reply({ toolCalls: [call], usage })
+    service.model.reply({ text: 'Done.', usage })
+    expect((await ask(publicToken)).body.choices[0].message.content).toBe('Done.')
+    const seconds = async () => (await user.get('/user/usage')).work.code_seconds
+    await expect.poll(seconds).toBeGreaterThan(0)
+    const { work } = await user.get('/user/usage')
+    expect(work.cost).toBeCloseTo(12 + work.code_seconds, 0)
+    const [all, theirs] = [await usedOf(user, ofProject), await usedOf(user, ofCallers)]
+    expect(theirs.money).toBeCloseTo(4 + work.code_seconds, 0)
+    expect(all.money).toBeCloseTo(12 + theirs.money, 5)
+    await user.put(ofProject, { money: 1 })
+    expect((await ask(publicToken)).status).toBe(402)
   })
 
   it('counts what files and pages cost, and begins no other when the budget is spent', async () => {

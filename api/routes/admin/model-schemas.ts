@@ -7,6 +7,12 @@ import { nullable } from '../schemas.ts'
 const ModelName = Type.String({ minLength: 1, maxLength: modelNameMax })
 const Window = Type.Integer({ minimum: 256, maximum: 100_000_000 })
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000 })
+const MinutePrices = {
+  recognition: Type.Optional(
+    Type.Unsafe<number>({ ...Price, description: 'Processor time in which pictures are read.' }),
+  ),
+  code: Type.Optional(Type.Unsafe<number>({ ...Price, description: 'Time in which code of models is executed.' })),
+}
 const ModelPrice = {
   input: Price,
   output: Price,
@@ -57,6 +63,7 @@ export const ModelSettings = Type.Object(
     prices: Type.Array(Type.Object({ model: Type.String(), ...ModelPrice }), {
       description: 'For a million tokens; `*` stands for all other models.',
     }),
+    minutes: Type.Object(MinutePrices, { description: 'For a minute of the work of the service.' }),
     prices_source: Source,
     is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
   },
@@ -96,6 +103,9 @@ export const ModelChoicesRequest = Type.Object(
       maxProperties: 1000,
       description: 'For a million tokens, by model.',
     }),
+    minutes: Type.Optional(
+      Type.Object(MinutePrices, { description: 'For a minute of the work of the service; absent: nothing.' }),
+    ),
   },
   { title: 'ModelChoicesRequest' },
 )

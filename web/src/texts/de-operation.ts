@@ -192,6 +192,8 @@ export const deOperation: typeof enOperation = {
     fixed: (setting) => `Durch ${setting} festgelegt; das hat Vorrang.`,
     currency: 'Währung',
     currencyHelp: 'Für alle Preise, zum Beispiel usd.',
+    minuteOf: (kind) => ({ recognition: 'Preis einer Minute Texterkennung', code: 'Preis einer Minute Code' })[kind],
+    minutesHelp: 'Rechenzeit oder Ausführung; leer: nichts.',
     fallback: 'Bei Ausfall',
     fallbackOf: (model) => `Modell, das bei einem Ausfall von ${model} antwortet`,
     noFallback: 'kein anderes',

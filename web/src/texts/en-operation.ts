@@ -178,6 +178,9 @@ export const enOperation = {
     fixed: (setting: string) => `Set by ${setting}, which wins.`,
     currency: 'Currency',
     currencyHelp: 'Of all prices, such as usd.',
+    minuteOf: (kind: 'recognition' | 'code') =>
+      ({ recognition: 'Price of a minute of recognition', code: 'Price of a minute of code' })[kind],
+    minutesHelp: 'Of processor time, or of execution; empty: nothing.',
     fallback: 'While it fails',
     fallbackOf: (model: string) => `Model that answers while ${model} fails`,
     noFallback: 'no other',

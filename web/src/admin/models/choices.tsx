@@ -27,13 +27,14 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
   const ids = modelIds(settings)
   const [model, setModel] = useState(settings.default_source === 'stored' ? settings.default_model : '')
   const [currency, setCurrency] = useState(settings.currency)
+  const [minutes, setMinutes] = useState(() => minutesOf(settings))
   const [rows, setRows] = useState(() => choicesOf(settings))
   const isDefaultFixed = settings.default_source === 'environment'
   const arePricesFixed = settings.prices_source === 'environment'
   const set = (id: string, part: Partial<ModelChoice>) =>
     setRows({ ...rows, [id]: { ...(rows[id] ?? noChoice), ...part } })
   const form = useSubmit(async () => {
-    const body = { default_model: model || null, currency, ...bodyOf(settings, rows) }
+    const body = { default_model: model || null, currency, ...bodyOf(settings, rows), minutes: minutesBody(minutes) }
     keepSettings(await unwrap(api.PUT('/admin/models/choices', { body })))
     say(texts.saved)
   })
@@ -66,6 +67,19 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
             value={currency}
             onValue={setCurrency}
           />
+          {(['recognition', 'code'] as const).map((kind) => (
+            <TextField
+              key={kind}
+              label={t.minuteOf(kind)}
+              help={t.minutesHelp}
+              type="number"
+              min={0}
+              step="any"
+              readOnly={arePricesFixed}
+              value={minutes[kind]}
+              onValue={(price) => setMinutes({ ...minutes, [kind]: price })}
+            />
+          ))}
         </div>
         {ids.length > 0 && (
           <ScrollRegion label={t.choices}>
@@ -135,6 +149,18 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
     </section>
   )
 }
+
+type Minutes = Record<'recognition' | 'code', string>
+
+const minutesOf = ({ minutes: { recognition, code } }: ModelSettings): Minutes => ({
+  recognition: String(recognition ?? ''),
+  code: String(code ?? ''),
+})
+
+const minutesBody = ({ recognition, code }: Minutes) => ({
+  ...(recognition === '' ? {} : { recognition: Number(recognition) }),
+  ...(code === '' ? {} : { code: Number(code) }),
+})
 
 const noChoice: ModelChoice = { fallback: '', input: '', cached_input: '', output: '' }
 
