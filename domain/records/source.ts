@@ -101,6 +101,8 @@ export interface SourcePageRecord {
   is_awaited?: boolean
   /** The lists that have named it. */
   listed_by?: string[]
+  /** Of an article: its feed names it no more, and it was visited since. */
+  unlisted?: boolean
   /** The hash of the address without its query, if it has one. */
   query_of?: string
   /** Failures of this crawl that may pass. */

@@ -148,6 +148,9 @@ function whyFull({ bytes, max_pages: most }: SourceRecord, kept: number): string
 async function leaveOutRest({ collections }: CrawlPagesDeps, source: SourceRecord, reason: string): Promise<void> {
   const { sourcePages } = collections
   const waiting = { source_id: source._id, round: source.round, status: 'waiting' as const }
-  await sourcePages.updateMany({ ...waiting, file_id: { $exists: true } }, { $set: { status: 'ready', reason } })
+  await sourcePages.updateMany(
+    { ...waiting, file_id: { $exists: true } },
+    { $set: { status: 'ready', reason }, $unset: { unlisted: 1 } },
+  )
   await sourcePages.updateMany(waiting, { $set: { status: 'left_out', reason } })
 }

@@ -86,7 +86,12 @@ async function unknown({ sourcePages }: Collections, source: SourceRecord, pages
           depth,
           ...(reason === undefined ? {} : { reason }),
         },
-        $unset: { same_as: 1, is_awaited: 1, ...(reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 }) },
+        $unset: {
+          same_as: 1,
+          is_awaited: 1,
+          unlisted: 1,
+          ...(reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 }),
+        },
       },
     )
   }

@@ -85,7 +85,10 @@ export async function keepOld(
   if (page.file_id === undefined) return leaveOut(collections, page, reason)
   await collections.sourcePages.updateOne(
     { _id: page._id, round: page.round },
-    { $set: { status: 'ready', reason: cutText(`Not renewed: ${reason}`, 500) }, $unset: { next_file_id: 1 } },
+    {
+      $set: { status: 'ready', reason: cutText(`Not renewed: ${reason}`, 500) },
+      $unset: { next_file_id: 1, unlisted: 1 },
+    },
   )
   await letGoOn(collections, page)
 }

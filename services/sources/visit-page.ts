@@ -74,7 +74,10 @@ export async function visitPage(
   }
 }
 
-/** Whether an article of a feed leads to another address that the feed names now. */
+/**
+ * Whether an article of a feed leads to another address that the feed names now, and is left to that one: if it has a text,
+ * or may have one when it was visited.
+ */
 async function hasMoved(
   { collections }: VisitDeps,
   { _id: sourceId, type, round }: SourceRecord,
@@ -82,8 +85,13 @@ async function hasMoved(
   url: string,
 ): Promise<boolean> {
   if (type !== 'feed' || page.kind !== 'page' || url === page.url) return false
-  const other = { _id: pageIdOf(sourceId, url), round, status: { $ne: 'left_out' as const } }
-  if ((await collections.sourcePages.exists(other)) === null) return false
+  const other = await collections.sourcePages.findById(pageIdOf(sourceId, url)).lean<SourcePageRecord>()
+  if (other === null || other.round !== round || other.status === 'left_out') return false
+  if (standing(other, round) === 'open') {
+    await waitFor(collections, page, other)
+    return true
+  }
+  if (other.file_id === undefined) return false
   await leaveOut(collections, page, `It has moved to ${cutText(url, 300)}`)
   return true
 }
@@ -211,6 +219,7 @@ async function takeList(deps: VisitDeps, source: SourceRecord, page: SourcePageR
     return leaveOut(collections, page, 'Sitemaps name sitemaps too deeply.')
   const kind = read.kind === 'lists' ? 'list' : 'page'
   await discover(collections, source, { links: read.links, kind, depth: page.depth + 1, listedBy: page._id })
+  if (source.type === 'feed') await visitUnlisted(collections, source)
   await noteUnchanged(collections, page)
 }
 
@@ -293,6 +302,16 @@ async function isDuplicate(
 async function visitEarlier({ collections }: VisitDeps, { _id, round }: SourceRecord, sha256: string): Promise<void> {
   const earlier = { source_id: _id, sha256, kind: 'page' as const, round: { $lt: round } }
   await collections.sourcePages.updateMany(earlier, visitedAgain(round))
+}
+
+/**
+ * An article that its feed names no more may have moved, whatever it says by now: only a visit can tell. Each is visited
+ * once, and again if that could not be read.
+ */
+async function visitUnlisted({ sourcePages }: SourceCollections, { _id, round }: SourceRecord): Promise<void> {
+  const articles = { source_id: _id, kind: 'page' as const, round: { $lt: round }, file_id: { $exists: true } }
+  const { $set, $unset } = visitedAgain(round)
+  await sourcePages.updateMany({ ...articles, unlisted: { $ne: true } }, { $set: { ...$set, unlisted: true }, $unset })
 }
 
 /** Makes a file of a text that is new. */

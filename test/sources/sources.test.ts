@@ -323,6 +323,31 @@ describe('a source of the web', () => {
       expect(await source.texts(site)).toEqual(['/new-away', '/new-gone', '/quiet'])
     })
 
+    it('keeps an article of a feed under one address that moved and changed, and none that was not read', async () => {
+      const site = await siteOf({ '/a': page('A', words('first')), '/b': page('B', words('other')) })
+      const feed = (...paths: string[]) => ({
+        type: 'application/rss+xml',
+        body: `<rss><channel>${paths.map((path) => `<item><link>${site.url}${path}</link></item>`).join('')}</channel></rss>`,
+      })
+      site.pages['/feed'] = feed('/a', '/b')
+      const source = await crawled({ type: 'feed', url: `${site.url}/feed` })
+      expect(await source.texts(site)).toEqual(['/a', '/b'])
+      // It has moved, and what it says and is called has changed; the new address cannot be read yet.
+      site.pages['/a'] = { status: 301, headers: { location: `${site.url}/new` } }
+      site.pages['/new'] = { status: 503 }
+      site.pages['/feed'] = feed('/new')
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/a', '/b'])
+      site.pages['/new'] = page('Renamed', words('second'))
+      await source.again()
+      expect(await source.texts(site)).toEqual(['/b', '/new'])
+      expect(JSON.stringify(await source.reader.search('first'))).not.toContain('about the first')
+      // What a feed names no more is visited once.
+      const before = site.asked.filter((path) => path === '/b').length
+      await source.again()
+      expect(site.asked.filter((path) => path === '/b')).toHaveLength(before)
+    })
+
     it('keeps a page whose canonical address fails, and leaves it to that one when it works', async () => {
       const site = await siteOf({})
       const withCanonical = (title: string, path: string) =>

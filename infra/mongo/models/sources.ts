@@ -62,6 +62,7 @@ const page = new Schema<SourcePageRecord>(
     same_as: String,
     is_awaited: Boolean,
     listed_by: { type: [String], default: undefined },
+    unlisted: Boolean,
     query_of: String,
     tries: count,
     taken: count,
