@@ -253,7 +253,7 @@ export const archived = {
 }
 
 /** With the names of all functions of the client, because the functions of the request are not imported. */
-function completionOf({ overrides }: RunRecord, { tags: _, client_tools: own = [], ...rest }: CompletionFacts) {
+function completionOf({ overrides }: RunRecord, { tags: _tags, client_tools: own = [], ...rest }: CompletionFacts) {
   const names = [...new Set([...own, ...readClientFunctions(overrides.tools_json).map(({ name }) => name)])]
   return { ...rest, ...(names.length === 0 ? {} : { client_tools: names }) }
 }
