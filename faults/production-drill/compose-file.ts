@@ -11,13 +11,10 @@ const Service = Type.Object({
   entrypoint: Type.Optional(Type.Array(Type.String())),
   environment: Type.Optional(Type.Record(Type.String(), Type.String())),
   profiles: Type.Optional(Type.Array(Type.String())),
+  volumes: Type.Optional(Type.Array(Type.String())),
 })
 const ComposeFile = Type.Object({
   services: Type.Record(Type.String(), Service),
-  configs: Type.Record(
-    Type.String(),
-    Type.Object({ file: Type.Optional(Type.String()), content: Type.Optional(Type.String()) }),
-  ),
   secrets: Type.Record(Type.String(), Type.Object({ file: Type.String() })),
 })
 
@@ -64,6 +61,13 @@ export function versionOfImage({ services }: ComposeFile, name: string): string 
   const version = /:(\d+\.\d+\.\d+)/.exec(services[name]?.image ?? '')?.[1]
   if (version === undefined) throw new Error(`docker-compose.yml names no version for ${name}`)
   return version
+}
+
+/** The project's file that is mounted in a service's container under this path. */
+export function mountedFile({ services }: ComposeFile, name: string, target: string): string {
+  const mount = services[name]?.volumes?.map((volume) => volume.split(':')).find(([, inside]) => inside === target)
+  if (mount?.[0]?.startsWith('./') !== true) throw new Error(`docker-compose.yml mounts no ${target} in ${name}`)
+  return path.join(root, mount[0])
 }
 
 /** The script of a service whose entry point is a shell, with the drill's addresses and folders in place of those of containers. */

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { localCaddyfile, prepareCaddy, startCaddy } from '../../local/services/caddy.ts'
-import { versionOfImage } from './compose-file.ts'
+import { mountedFile, versionOfImage } from './compose-file.ts'
 import { builtInEmbeddings } from '../../local/built-in-embeddings.ts'
 import { codePackages } from '../../local/code-packages.ts'
 import { buildProcesses } from '../../local/build-for-next-start.ts'
@@ -131,7 +131,7 @@ async function entriesOfImage(drill: Drill): Promise<(service: string) => string
 export async function startProxy(drill: Drill, { port, upstreams }: { port: number; upstreams: string[] }) {
   const version = versionOfImage(drill.compose, 'proxy')
   const command = await prepareCaddy(version, drill.say)
-  const given = await readFile(path.join(root, drill.compose.configs['caddyfile']?.file ?? ''), 'utf8')
+  const given = await readFile(mountedFile(drill.compose, 'proxy', '/etc/caddy/Caddyfile'), 'utf8')
   const caddyfile = path.join(drill.folder, 'Caddyfile')
   await writeFile(caddyfile, localCaddyfile(given, upstreams))
   const server = await startCaddy({ command, caddyfile, folder: drill.folder, port, watch: drill.watch })

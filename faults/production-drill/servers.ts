@@ -12,7 +12,7 @@ import { eventually } from '../../test/support/eventually.ts'
 import { startRedisCluster } from '../../test/support/redis-cluster.ts'
 import { startRedisSentinels } from '../../test/support/redis-sentinels.ts'
 import { type ServerTls, redisTls } from '../../test/support/redis-tls.ts'
-import { type ComposeFile, scriptOf, versionOfImage } from './compose-file.ts'
+import { type ComposeFile, mountedFile, scriptOf, versionOfImage } from './compose-file.ts'
 import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
 import type { Drill } from './drill.ts'
 
@@ -97,8 +97,7 @@ export async function startTemporalServer(drill: Drill, postgresql: Postgresql) 
   }
   await shell(scriptOf(serviceOf(compose, 'temporal-schema'), replaced), env)
 
-  const dynamicConfig = path.join(folder, 'dynamic-config.yaml')
-  await writeFile(dynamicConfig, compose.configs['temporal-dynamic-config']?.content ?? '')
+  const dynamicConfig = mountedFile(compose, 'temporal', '/etc/temporal/dynamic-config.yaml')
   const [port, home] = [await freePort(), path.join(folder, 'temporal')]
   const address = `127.0.0.1:${port}`
   await mkdir(home)

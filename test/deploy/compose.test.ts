@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,12 +25,14 @@ interface Service {
   stop_grace_period?: string
   depends_on?: Record<string, { condition: string }>
   profiles?: string[]
+  volumes?: { type: string; source: string; read_only?: boolean }[]
 }
 
 interface Model {
   services: Record<string, Service>
   secrets: Record<string, { file: string }>
   networks: Record<string, { internal?: boolean } | null>
+  configs?: object
 }
 
 /** The compose file as the reference implementation of the Compose Specification reads it. */
@@ -101,6 +104,17 @@ describe('docker-compose.yml', () => {
     for (const [name, { ports = [] }] of services())
       for (const port of ports) expect({ name, ...port }).toMatchObject({ host_ip: '127.0.0.1' })
     expect(model.networks['data']).toMatchObject({ internal: true })
+  })
+
+  it('mounts its files, so that containers with a read-only root can be made', () => {
+    // Compose 2.33 and newer: "cannot create config in read-only service"; before, the engine refused it.
+    expect(model.configs).toBeUndefined()
+    const mounts = services().flatMap(([, { volumes = [] }]) => volumes.filter(({ type }) => type === 'bind'))
+    expect(mounts).toHaveLength(3)
+    for (const mount of mounts) {
+      expect(mount).toMatchObject({ read_only: true })
+      expect(existsSync(mount.source)).toBe(true)
+    }
   })
 
   it('serves every task queue', () => {
