@@ -96,7 +96,7 @@ export async function startProcesses(
 /** What the image has under `/app`, as `npm start` has it. */
 const findFile: Record<(typeof filesOfImage)[number], (say: Log) => Promise<string>> = {
   BUILT_IN_EMBEDDINGS: builtInEmbeddings,
-  CODE_PACKAGES: codePackages,
+  CODE_PACKAGES: (say) => codePackages(process.env, say),
 }
 
 async function filesInPlace(say: Log): Promise<Record<string, string>> {
