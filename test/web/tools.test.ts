@@ -216,18 +216,23 @@ test('a call of a tool that asks is changed in the form of its tool', async () =
     toolCalls: [
       {
         name: 'tide_tables',
-        arguments: { method: 'GET', url: 'https://tides.example.com/', body, depth: { of: 'Kiel' } },
+        arguments: JSON.stringify({ method: 'GET', url: 'https://tides.example.com/', body, depth: { of: 'Kiel' } })
+          // Digits that no double holds.
+          .replace('"Kiel"', '["Kiel",9007199254740993]'),
       },
     ],
   })
   site.model.reply({ text: 'I asked elsewhere.' })
   await say(page, 'When is high water?')
+  expect(await page.locator('.approval pre').textContent()).toContain('9007199254740993')
   await page.getByRole('button', { name: 'Change' }).click()
   const panel = page.getByRole('dialog', { name: 'Change the arguments of tide_tables' })
   await panel.getByLabel('Method').waitFor()
   await expect.poll(() => focused(page)).toBe('Method')
   // What the tool does not know is shown too, and can be taken out.
-  expect(await panel.getByLabel('Depth (optional)').inputValue()).toBe('{\n  "of": "Kiel"\n}')
+  expect(await panel.getByLabel('Depth (optional)').inputValue()).toBe(
+    '{\n  "of": [\n    "Kiel",\n    9007199254740993\n  ]\n}',
+  )
   await panel.getByLabel('Depth (optional)').fill('')
   await panel.getByLabel('Url').fill(`${site.service.url}/ok`)
   await panel.getByRole('button', { name: 'Run with these arguments' }).click()

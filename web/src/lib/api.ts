@@ -1,6 +1,7 @@
 import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
 import { wordsOfRefusal } from './error-words.ts'
+import { fetchExact } from './exact-numbers.ts'
 import { expire, getSession } from './session.ts'
 
 export { ApiError, type Schemas, unwrap }
@@ -19,7 +20,7 @@ export const api = createClient({
   baseUrl: '',
   token: tokenOf,
   fetch: async (request) => {
-    const response = await fetch(request)
+    const response = await fetchExact(request)
     if (response.status === 401 && request.headers.has('authorization')) expire()
     return response
   },

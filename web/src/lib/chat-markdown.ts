@@ -1,5 +1,6 @@
 import { texts } from '../texts/index.ts'
 import { type Message, type Thread, api, unwrap } from './api.ts'
+import { withDigits } from './exact-numbers.ts'
 
 const t = texts.chat
 
@@ -14,7 +15,9 @@ export function chatMarkdown(name: string, messages: readonly Message[], omitted
         const said = content === '' ? refusal : content
         return [
           ...(said === '' ? [] : [`## ${t.assistant}`, said]),
-          ...calls.map((call) => `> ${call.name}: \`${JSON.stringify(call.args).slice(0, 500).replaceAll('`', "'")}\``),
+          ...calls.map(
+            (call) => `> ${call.name}: \`${withDigits(JSON.stringify(call.args)).slice(0, 500).replaceAll('`', "'")}\``,
+          ),
         ]
       }
       default:

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { type RunSnapshot, followRun } from '../../../client/src/index.ts'
 import { keys, queryClient, tokenOf, wordsOf } from './api.ts'
+import { fetchExact } from './exact-numbers.ts'
 
 export interface Followed {
   snapshot: RunSnapshot | undefined
@@ -25,7 +26,7 @@ export function follow(runId: string, threadId: string, { again = false } = {}):
 
 async function run(runId: string, threadId: string): Promise<void> {
   try {
-    for await (const snapshot of followRun({ baseUrl: '', token: tokenOf, runId })) {
+    for await (const snapshot of followRun({ baseUrl: '', token: tokenOf, runId, fetch: fetchExact })) {
       set(runId, { snapshot, isOver: snapshot.status !== 'running' })
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { type JsonObject, parseObject } from '../lib/json.ts'
+import { markNumbers, shownJson } from '../lib/exact-numbers.ts'
 import { withUnknown } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'
 import { CheckField, TextArea } from './field.tsx'
@@ -19,13 +20,19 @@ export function useArguments(first: JsonObject) {
     setArgs,
     setJson,
     /** Throws with words for people. */
-    read: () => (json === undefined ? args : parseObject(json)),
+    read: () => (json === undefined ? args : parseArguments(json)),
     /** Throws with words for people. */
     switchTo(asJson: boolean) {
-      if (!asJson) setArgs(parseObject(json ?? ''))
-      setJson(asJson ? JSON.stringify(args, undefined, 2) : undefined)
+      if (!asJson) setArgs(parseArguments(json ?? ''))
+      setJson(asJson ? shownJson(args) : undefined)
     },
   }
+}
+
+/** Its numbers keep the digits with which they are written. Throws with words for people. */
+function parseArguments(json: string): JsonObject {
+  parseObject(json)
+  return parseObject(markNumbers(json))
 }
 
 interface ArgumentsProps {

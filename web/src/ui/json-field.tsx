@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { markNumbers, shownJson } from '../lib/exact-numbers.ts'
 import { type JsonObject, asList, asObject } from '../lib/json.ts'
 import { texts } from '../texts/index.ts'
 import { TextArea } from './field.tsx'
@@ -16,7 +17,7 @@ interface JsonProps {
 
 /** Text that is not JSON is taken as it is where the schema allows a text. A form with other text is not sent. */
 export function JsonField({ schema, value, onValue, help, ...shared }: JsonProps) {
-  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)))
+  const [text, setText] = useState(() => (value === undefined ? '' : shownJson(value)))
   const [error, setError] = useState<string>()
   const allowsText = asList(schema['anyOf'] ?? schema['oneOf']).some((part) => asObject(part)['type'] === 'string')
   const change = (next: string) => {
@@ -42,7 +43,8 @@ export function JsonField({ schema, value, onValue, help, ...shared }: JsonProps
 function readJson(text: string): { value: unknown } | undefined {
   if (text.trim() === '') return { value: undefined }
   try {
-    return { value: JSON.parse(text) }
+    JSON.parse(text)
+    return { value: JSON.parse(markNumbers(text)) }
   } catch {
     return undefined
   }

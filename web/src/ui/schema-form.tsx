@@ -1,4 +1,5 @@
 import '../styles/schema-form.css'
+import { digitsOf, numberOf } from '../lib/exact-numbers.ts'
 import { type JsonObject, asList, asObject } from '../lib/json.ts'
 import { choicesOf, defaultOf, fieldOf, labelOf, withoutNull } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'
@@ -79,8 +80,8 @@ function SchemaField({ name, schema, isRequired, value, isOwn, depth, onValue }:
           {...shared}
           type="number"
           step={schema['type'] === 'integer' ? 1 : 'any'}
-          value={typeof value === 'number' ? value : ''}
-          onValue={(text) => onValue(text === '' ? undefined : Number(text))}
+          value={digitsOf(value)}
+          onValue={(text) => onValue(text === '' ? undefined : numberOf(text))}
         />
       )
     case 'switches':

@@ -1,6 +1,7 @@
 import { Check, Pencil, X } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { type Run, type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { shownJson } from '../../lib/exact-numbers.ts'
 import { follow } from '../../lib/run-followers.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
@@ -52,7 +53,7 @@ function WaitingCall({ run, call }: { run: Run; call: Call }) {
     <div className="stack-small">
       <strong>{call.name}</strong>
       <pre className="code-block" role="region" tabIndex={0} aria-label={t.arguments}>
-        {JSON.stringify(call.args, undefined, 2)}
+        {shownJson(call.args)}
       </pre>
       {approve.problem && <Notice tone="danger">{approve.problem}</Notice>}
       <div className="row">

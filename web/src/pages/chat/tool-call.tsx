@@ -11,6 +11,7 @@ import {
 import { Suspense, lazy, useState } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
+import { markNumbers, shownJson } from '../../lib/exact-numbers.ts'
 import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
 import { texts } from '../../texts/index.ts'
@@ -105,7 +106,7 @@ function ArgumentsAndResult({ args, result }: { args: object; result: ToolMessag
     <>
       <div className="field-label">{t.arguments}</div>
       <pre className="code-block" role="region" tabIndex={0} aria-label={t.arguments}>
-        {JSON.stringify(args, undefined, 2)}
+        {shownJson(args)}
       </pre>
       {result && (
         <>
@@ -151,7 +152,8 @@ export function ToolResult({ content }: { content: string }) {
 
 function pretty(content: string): string {
   try {
-    return JSON.stringify(JSON.parse(content), undefined, 2)
+    JSON.parse(content)
+    return shownJson(JSON.parse(markNumbers(content)))
   } catch {
     return content
   }
