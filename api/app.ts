@@ -12,6 +12,7 @@ import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
 import { type BodyTimeouts, defaultRequestTimeoutSeconds, installBodyTimeouts } from './plugins/body-timeouts.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
 import { type ConnectionLimits, answerClientError, createLimitedServer } from './plugins/connections.ts'
+import { createUnreadAnswers } from './plugins/unread-answers.ts'
 import { type ConsoleSettings, installConsole } from './plugins/console.ts'
 import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
@@ -116,6 +117,7 @@ const fixedOptions = {
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps
   const { requestTimeoutSeconds = defaultRequestTimeoutSeconds } = settings
+  const unread = createUnreadAnswers(settings)
   const app = Fastify({
     trustProxy: settings.trustProxy,
     serverFactory: (handle) => {
@@ -127,7 +129,7 @@ export async function buildApp(deps: AppDeps) {
         connectionsCheckingInterval: Math.min(5000, requestTimeoutSeconds * 250),
         shouldUpgradeCallback: asksForWebSocket,
       }
-      return createLimitedServer(handle, options, settings)
+      return createLimitedServer(handle, options, { ...settings, unread })
     },
     clientErrorHandler: answerClientError,
     loggerInstance: deps.logger,
@@ -209,7 +211,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
   await app.register(publicPageRoutes, { ...deps.services, settings })
-  await app.register(v1Routes, { ...deps.services, openStreams, errors })
+  await app.register(v1Routes, { ...deps.services, openStreams, errors, unread })
   await app.register(mcpRoutes, { ...deps.services, openStreams, baseUrl: settings.baseUrl })
 
   return app

@@ -2,7 +2,7 @@ import { type RequestListener, type Server, type ServerOptions, createServer } f
 import type { Socket } from 'node:net'
 import { answerInTurn } from './answers-in-turn.ts'
 import { networkOf } from './client-address.ts'
-import { type UnreadLimits, boundUnreadAnswers } from './unread-answers.ts'
+import { type UnreadAnswers, type UnreadLimits, notedResponses } from './unread-answers.ts'
 
 export interface ConnectionLimits extends UnreadLimits {
   maxConnections: number
@@ -12,8 +12,12 @@ export interface ConnectionLimits extends UnreadLimits {
 }
 
 /** The server of the HTTP service, with limits for what one client and all of them may hold. */
-export function createLimitedServer(handle: RequestListener, options: ServerOptions, limits: ConnectionLimits): Server {
-  const server = createServer({ ...options, ServerResponse: boundUnreadAnswers(limits) })
+export function createLimitedServer(
+  handle: RequestListener,
+  options: ServerOptions,
+  { unread, ...limits }: ConnectionLimits & { unread: UnreadAnswers },
+): Server {
+  const server = createServer({ ...options, ServerResponse: notedResponses(unread, limits) })
   const answer = answerInTurn(handle)
   server.on('request', answer)
   // Without these two, Node answers such requests itself: any number of them, and at once.

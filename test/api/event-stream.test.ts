@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify from 'fastify'
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { createUnreadAnswers } from '../../api/plugins/unread-answers.ts'
 import { createConnection } from '../../api/routes/v1/responses/connection.ts'
 import { serveSocket } from '../../api/routes/v1/responses/serve-socket.ts'
 import { openEventStream } from '../../api/sse/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
 import { allEvents } from '../support/sse.ts'
 
 it('an event stream escapes Unicode line ends, at which some clients would split its data', async () => {
@@ -53,28 +55,55 @@ it.each([
   }
 })
 
-it('a WebSocket ends whose client reads nothing, though it is busy', async () => {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-  await once(server, 'listening')
-  const address = server.address()
-  const client = new WebSocket(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
-  const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')])
-  client.pause()
+describe('a WebSocket', () => {
   const event = `data: ${JSON.stringify({ text: 'x'.repeat(1024 * 1024) })}\n\n`
-  const { finished } = serveSocket(socket, {
-    connection: createConnection(async () => undefined),
-    answer: async () => ({
-      statusCode: 200,
-      stream: () => Readable.from(Array.from({ length: 64 }, () => event)),
-      raw: { res: { destroy: () => undefined } },
-    }),
-    closing: new AbortController().signal,
-    onError: (error) => expect(error).toBeUndefined(),
-    times: { lifeMs: 3_600_000, idleMs: 3_600_000, pingMs: 3_600_000, unreadMs: 100 },
+
+  /** Clients that read nothing of an answer of 64 MB. */
+  async function unreadSockets(count: number, options: { unreadMs: number; maxUnreadMb?: number }) {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    await once(server, 'listening')
+    const address = server.address()
+    const unread = createUnreadAnswers(options)
+    const served: { socket: WebSocket; finished: Promise<void>; client: WebSocket }[] = []
+    for (let number = 0; number < count; number++) {
+      const client = new WebSocket(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
+      const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')])
+      client.pause()
+      const { finished } = serveSocket(socket, {
+        connection: createConnection(async () => undefined),
+        answer: async () => ({
+          statusCode: 200,
+          stream: () => Readable.from(Array.from({ length: 64 }, () => event)),
+          raw: { res: { destroy: () => undefined } },
+        }),
+        closing: new AbortController().signal,
+        unread,
+        onError: (error) => expect(error).toBeUndefined(),
+        times: { lifeMs: 3_600_000, idleMs: 3_600_000, pingMs: 3_600_000, unreadMs: options.unreadMs },
+      })
+      served.push({ socket, finished, client })
+      client.send('{"type":"response.create"}')
+      await eventually(
+        'an answer that waits',
+        () => socket.bufferedAmount > 512 * 1024 || socket.readyState !== socket.OPEN,
+      )
+    }
+    onTestFinished(() => {
+      for (const { client } of served) client.terminate()
+      server.close()
+    })
+    return served
+  }
+
+  it('ends whose client reads nothing, though it is busy', async () => {
+    const [one] = await unreadSockets(1, { unreadMs: 100 })
+    await one?.finished
+    expect(one?.socket.readyState).toBe(WebSocket.CLOSED)
   })
-  client.send('{"type":"response.create"}')
-  await finished
-  expect(socket.readyState).toBe(WebSocket.CLOSED)
-  client.terminate()
-  server.close()
+
+  it('counts with all other answers in what clients do not read: that which waits longest ends', async () => {
+    const [first, second] = await unreadSockets(2, { unreadMs: 3_600_000, maxUnreadMb: 1.5 })
+    await first?.finished
+    expect([first?.socket.readyState, second?.socket.readyState]).toEqual([WebSocket.CLOSED, WebSocket.OPEN])
+  })
 })

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { v1Errors } from '../../plugins/compat-errors.ts'
 import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
 import { prepareGiven } from '../../plugins/given-members.ts'
+import type { UnreadAnswers } from '../../plugins/unread-answers.ts'
 import { installValidation } from '../../plugins/validation.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
@@ -26,10 +27,9 @@ import { v1VectorStoreRoutes } from './vector-stores.ts'
 import { withoutEffect } from './without-effect.ts'
 
 /** `/v1`: a project, for applications that were written for OpenAI's interface. */
-export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStreams: OpenStreams }> = async (
-  app,
-  { errors, openStreams, ...deps },
-) => {
+export const v1Routes: FastifyPluginAsync<
+  V1Deps & { errors: ErrorDeps; openStreams: OpenStreams; unread: UnreadAnswers }
+> = async (app, { errors, openStreams, unread, ...deps }) => {
   await app.register(
     async (v1) => {
       installErrors(v1, errors, v1Errors)
@@ -48,7 +48,7 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
       await v1.register(v1VectorStoreRoutes, deps)
       await v1.register(v1StoreFileRoutes, deps)
       await v1.register(v1ResponseRoutes, { ...deps, openStreams })
-      await v1.register(v1ResponseSocketRoutes, { ...deps, openStreams })
+      await v1.register(v1ResponseSocketRoutes, { ...deps, openStreams, unread })
       await v1.register(v1CompactRoutes, { ...deps, openStreams })
       await v1.register(v1ConversationRoutes, deps)
       await v1.register(v1ContainerRoutes, deps)

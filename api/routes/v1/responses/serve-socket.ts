@@ -7,6 +7,7 @@ import { AppError, invalidInput } from '../../../../domain/errors.ts'
 import { JsonLimitError, parseForeignJson, refusalOf } from '../../../../domain/foreign-json.ts'
 import { isJsonObject } from '../../../../domain/is-json-object.ts'
 import { type CompatErrorObject, v1Errors } from '../../../plugins/compat-errors.ts'
+import type { UnreadAnswer, UnreadAnswers } from '../../../plugins/unread-answers.ts'
 import { type Connection, currentConnection } from './connection.ts'
 import { parseOwnJson } from '../../../../domain/own-json.ts'
 
@@ -24,6 +25,8 @@ interface SocketOptions {
   answer: AnswerTurn
   /** Aborted when the service shuts down: what is under way is finished. */
   closing: AbortSignal
+  /** Where what its client does not read is counted, with all other answers. */
+  unread: Pick<UnreadAnswers, 'note' | 'forget'>
   onError(error: unknown): void
   times?: { lifeMs: number; idleMs: number; pingMs: number; unreadMs: number }
 }
@@ -44,7 +47,7 @@ const closeCodes = { normal: 1000, leaving: 1001, notText: 1003 } as const
 /** Serves one client until it leaves, is silent for too long, or its time is over. Requests are answered one by one. */
 export function serveSocket(
   socket: WebSocket,
-  { connection, answer, closing, onError, times = defaultTimes }: SocketOptions,
+  { connection, answer, closing, unread, onError, times = defaultTimes }: SocketOptions,
 ): { finished: Promise<void>; stop: () => void } {
   const waiting: string[] = []
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
@@ -54,11 +57,17 @@ export function serveSocket(
   let idle: NodeJS.Timeout | undefined
   let hasAnswered = true
 
+  const held: UnreadAnswer = {
+    bytes: () => (isOpen() && unreadBytes() > smoothBytes ? unreadBytes() : undefined),
+    destroy: () => socket.terminate(),
+  }
   const isOpen = () => socket.readyState === socket.OPEN
   const send = (event: object) => sendText(JSON.stringify(event))
 
   function sendText(data: string): void {
-    if (isOpen()) socket.send(data, () => undefined)
+    if (!isOpen()) return
+    socket.send(data, () => undefined)
+    unread.note(held)
   }
 
   function end(code: number, reason: string): void {
@@ -149,6 +158,7 @@ export function serveSocket(
     const late = setTimeout(() => socket.terminate(), times.unreadMs)
     await new Promise((resolve) => socket.ping(undefined, undefined, resolve))
     clearTimeout(late)
+    unread.note(held)
   }
 
   function isFull(): boolean {
@@ -180,6 +190,7 @@ export function serveSocket(
 
   function beat(): void {
     // An answer goes on while its client is waited for.
+    unread.note(held)
     if (unreadBytes() > maxUnreadBytes) return socket.terminate()
     if (socket.isPaused) return
     if (!hasAnswered) return socket.terminate()
@@ -209,6 +220,7 @@ export function serveSocket(
     closing.removeEventListener('abort', leave)
     current?.raw.res.destroy()
     connection.close()
+    unread.forget(held)
     finish()
   })
   waitForMore()

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import type { UnreadAnswers } from '../../../plugins/unread-answers.ts'
 import { methodNotAllowed } from '../../../plugins/route-table.ts'
 import { type V1RunDeps, v1Config } from '../v1-route.ts'
 import { createConnection } from './connection.ts'
@@ -9,9 +10,9 @@ import { type AnswerTurn, serveSocket } from './serve-socket.ts'
  * Responses over a WebSocket: each `response.create` is answered as the same request by POST would be, with all its
  * checks, limits and lines in the log. The events are those of its stream.
  */
-export const v1ResponseSocketRoutes: FastifyPluginAsync<V1RunDeps> = async (
+export const v1ResponseSocketRoutes: FastifyPluginAsync<V1RunDeps & { unread: UnreadAnswers }> = async (
   app,
-  { v1: { responses }, openStreams },
+  { v1: { responses }, openStreams, unread },
 ) => {
   app.route({
     method: 'GET',
@@ -31,6 +32,7 @@ export const v1ResponseSocketRoutes: FastifyPluginAsync<V1RunDeps> = async (
         connection,
         answer: answerOf(request),
         closing: openStreams.closing,
+        unread,
         onError: (error) => request.log.error({ err: error }, 'a response over a WebSocket failed'),
       })
       openStreams.track(served.finished, served.stop)
