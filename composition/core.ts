@@ -141,6 +141,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       schedules,
       projectFiles: projectFiles.projectFiles,
       workUsage,
+      storageQuota,
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

@@ -13,6 +13,7 @@ import { scheduleTool } from '../services/schedules/schedule-tool.ts'
 import { toolCatalogue } from '../services/tool-catalogue.ts'
 import { createTools } from '../services/tools/index.ts'
 import type { composeMemory } from './memory.ts'
+import type { StorageQuota } from '../services/knowledge/storage-quota.ts'
 
 interface Parts {
   settings: Settings
@@ -24,6 +25,7 @@ interface Parts {
   schedules: ReturnType<typeof createSchedules>
   projectFiles: ProjectFiles
   workUsage: WorkUsage
+  storageQuota: StorageQuota
 }
 
 /** The kinds of tools, and what each of them needs. */
@@ -37,6 +39,7 @@ export function composeTools({
   schedules,
   projectFiles,
   workUsage,
+  storageQuota,
 }: Parts) {
   const { embedder, reranker, vectors } = infra.knowledge
   return createTools({
@@ -51,7 +54,8 @@ export function composeTools({
       ((assistant, name, wanted) => {
         const caller = { userId: assistant.user_id, projectId: assistant.project_id }
         const { codeFiles: assistantFiles } = assistantConfigs.settingsOf(assistant)
-        return codeTool({ collections, interpreter, projectFiles, workUsage }, { name, caller, assistantFiles, wanted })
+        const deps = { collections, interpreter, projectFiles, workUsage, storageQuota }
+        return codeTool(deps, { name, caller, assistantFiles, wanted })
       }),
     askable: createAskable({ collections, assistantConfigs }),
     retrieval: async (assistant, name, search) =>

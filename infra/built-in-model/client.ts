@@ -138,8 +138,8 @@ function connectTo(path: string): Promise<Socket | undefined> {
 
 async function startProcess(weights: string, path: string): Promise<Socket> {
   const child = spawn(process.execPath, ['--max-old-space-size=256', script, weights, path], {
-    // What is meant for our own process, such as its debugger and its heap, is not for this one.
-    env: { ...process.env, NODE_OPTIONS: '' },
+    // Nothing of our own: secrets of the service least of all, nor its debugger and its heap.
+    env: { PATH: process.env['PATH'] },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const failure = failureOf(child)

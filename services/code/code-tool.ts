@@ -42,6 +42,7 @@ export interface CodeToolDeps {
   interpreter: CodeInterpreter
   projectFiles: SessionFilesDeps['projectFiles'] & KeepWrittenDeps['projectFiles']
   workUsage: Pick<WorkUsage, 'note'>
+  storageQuota: KeepWrittenDeps['storageQuota']
 }
 
 export interface CodeToolOptions {

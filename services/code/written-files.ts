@@ -10,6 +10,7 @@ import type { NewAttachment } from '../attachments/receive-content.ts'
 import { storeAttachments, withAttachments } from '../attachments/store-attachments.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { containerFileId } from '../../domain/container-ids.ts'
 import { containerLimits, useContainer } from './container-use.ts'
 import type { SessionFile } from './interpreter.ts'
@@ -17,6 +18,7 @@ import type { SessionFile } from './interpreter.ts'
 export interface KeepWrittenDeps {
   collections: Pick<Collections, 'attachments' | 'threads'>
   projectFiles: Pick<ProjectFiles, 'receive'>
+  storageQuota: Pick<StorageQuota, 'requireRoom'>
 }
 
 type Written = NewAttachment & { is_written: true }
@@ -49,19 +51,25 @@ export async function keepWritten(
     bytes,
     is_written: true,
   }))
-  const records = container === undefined ? written : await withRoom(deps.collections, container, written)
+  // What a container has, the thread has, too.
+  const copies = container === undefined ? 1 : 2
+  const { stored, full } = await withinStorage(deps, caller, written, copies)
+  const records = container === undefined ? stored : await withRoom(deps.collections, container, stored)
   if (container !== undefined) {
-    const copies = records.map((record) => ({ ...record, _id: containerFileId(record._id) }))
+    const ofContainer = records.map((record) => ({ ...record, _id: containerFileId(record._id) }))
     const place = { thread_id: container, user_id: caller.userId, created_at }
     // Either the deletion of the container sees the copies, or they see it.
     const work = () => useContainer(deps.collections, caller, container)
-    await withAttachments(deps.collections, place, { given: copies, work })
+    await withAttachments(deps.collections, place, { given: ofContainer, work })
   }
   await storeAttachments(deps.collections, { thread_id: threadId, user_id: caller.userId, created_at }, records)
   const parts: AttachedPart[] = []
-  const refused = written
-    .filter((record) => !records.includes(record))
-    .map(({ name }) => `${name}: the container has no room for it`)
+  const refused = [
+    ...full,
+    ...stored
+      .filter((record) => !records.includes(record))
+      .map(({ name }) => `${name}: the container has no room for it`),
+  ]
   for (const { _id, name, content_type: contentType, size, bytes } of records) {
     const fileId = keepsFiles ? await fileOf(deps, caller, { path: name, bytes }) : undefined
     if (fileId instanceof AppError) refused.push(`${name}: ${fileId.message}`)
@@ -75,6 +83,38 @@ export async function keepWritten(
     parts.push(contentType.startsWith('image/') ? { type: 'image', ...part } : { type: 'file', ...part })
   }
   return { parts, refused }
+}
+
+/** The files for which the account has room, and why there is none for the others. */
+async function withinStorage(
+  { storageQuota }: Pick<KeepWrittenDeps, 'storageQuota'>,
+  { userId }: Caller,
+  written: Written[],
+  copies: number,
+): Promise<{ stored: Written[]; full: string[] }> {
+  const stored: Written[] = []
+  const full: string[] = []
+  let bytes = 0
+  for (const record of written) {
+    const refusal = await refusalOf(() => storageQuota.requireRoom(userId, bytes + copies * record.size))
+    if (refusal !== undefined) full.push(`${record.name}: ${refusal.message}`)
+    else {
+      bytes += copies * record.size
+      stored.push(record)
+    }
+  }
+  return { stored, full }
+}
+
+/** What says that something is too large; other errors are thrown. */
+async function refusalOf(work: () => Promise<unknown>): Promise<AppError | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'payload_too_large') return error
+    throw error
+  }
 }
 
 /** The files for which a container has room. If it is full, what code has written to the same paths before goes first. */

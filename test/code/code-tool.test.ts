@@ -57,6 +57,14 @@ it('executes Python with the files of the thread, and gives those that it writes
   expect(work.code_seconds).toBeGreaterThan(0)
   expect((await talk.messages()).find(({ data }) => data.id === second.id).data.parts).toEqual(second.parts)
 
+  // What code writes counts in the storage of its owner.
+  const { storage_bytes: stored } = await talk.client.get('/user/usage')
+  await service.collections.users.updateOne({ _id: talk.client.userId }, { $set: { storage_max_mb: 1 } })
+  const [full] = await talk.execute('More', 'open("large.bin", "wb").write(bytes(2_000_000))')
+  expect(full.content).toContain('large.bin: The files and kept answers of this account may take 1 MB together')
+  expect((await talk.client.get('/user/usage')).storage_bytes).toBeLessThan(stored + 1000)
+  await service.collections.users.updateOne({ _id: talk.client.userId }, { $unset: { storage_max_mb: 1 } })
+
   // An archive has what was written.
   const target = await insertUser(service)
   const { body } = await importInto(service, target, await archiveOf(service, talk.client))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -56,6 +56,9 @@ describe('the built-in model', () => {
     expect(again).toEqual(german)
     const [pid, ...more] = await processes()
     expect(more).toEqual([])
+    // Elsewhere a process cannot be asked.
+    const environment = process.platform === 'linux' ? await readFile(`/proc/${pid}/environ`, 'utf8') : 'PATH='
+    expect(environment.match(/(?<=^|\0)[^=\0]+(?==)/g)).toEqual(['PATH'])
     process.kill(pid ?? 0, 'SIGKILL')
     expect((await one.embed(texts.slice(0, 1)))[0]).toEqual(german)
     expect(await processes()).not.toContain(pid)
