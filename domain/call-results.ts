@@ -35,3 +35,9 @@ export function resultsOfCalls(messages: readonly Message[]): CallResults {
   }
   return results
 }
+
+/** The ids of the results that calls have. A decision about a call is told as its result until the call is made. */
+export function toldDecisions(messages: readonly Message[]): ReadonlySet<string> {
+  const results = [...resultsOfCalls(messages).values()].flat()
+  return new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
+}

@@ -193,6 +193,11 @@ export interface RunRecord {
   metadata_json?: string
   /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
   response_json?: string
+  /**
+   * The runs that make calls of this one which a person has allowed since, by the id of the message that asked and the
+   * number of the call, as `{id}_{number}`.
+   */
+  allowed_calls?: Record<string, string>
   /** It was such a response, which was removed while later ones go on from what it says. */
   response_removed?: boolean
   /**

@@ -1,6 +1,6 @@
 import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { resultsOfCalls } from '../../domain/call-results.ts'
+import { toldDecisions } from '../../domain/call-results.ts'
 import { readApprovedCalls } from '../../domain/approved-calls.ts'
 import {
   type AIMessage,
@@ -158,8 +158,7 @@ async function approvedCalls(
   const approved = readApprovedCalls(run.overrides.approved_calls_json)
   if (approved.length === 0) return []
   const { messages } = await conversations.read(run.thread_id, searchedBytes)
-  const results = [...resultsOfCalls(foldMessages(messages, added)).values()].flat()
-  const decisions = new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
+  const decisions = toldDecisions(foldMessages(messages, added))
   return approved.flatMap(({ call, decision }) => (decisions.has(decision) ? [call] : []))
 }
 

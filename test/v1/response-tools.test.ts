@@ -1,6 +1,8 @@
 import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { newId } from '../../domain/ids.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
@@ -320,6 +322,28 @@ describe('tools of responses that the service executes', () => {
     const asking = await client.responses.create({ ...again, store: false, previous_response_id: second.id })
     expect(asking.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_approval_request'])
 
+    // Two requests that allow one call of one response: it is made once, and the other one is told where.
+    const shared = await ask({ a: 4, b: 4 })
+    service.model.reply({ text: 'Eight' })
+    const both = { ...create, previous_response_id: shared.id, input: [decision(true, shared.request.id)] }
+    const outcomes = await Promise.allSettled([client.responses.create(both), client.responses.create(both)])
+    const [made] = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(made?.output_text).toBe('Eight')
+    const late = await refusalOf(client.responses.create(both))
+    expect([late.status, late.message]).toEqual([409, expect.stringContaining(made?.id ?? 'none')])
+    // One that ended before it made the call leaves it to the next: without the tool, nothing was made.
+    const left = await ask({ a: 6, b: 6 })
+    service.model.reply({ text: 'Twelve' })
+    const free = { ...create, previous_response_id: left.id, input: [decision(true, left.request.id)] }
+    const stale = newId()
+    const asked = { _id: left.id.slice('resp_'.length) }
+    const run = await service.collections.runs.findById(made?.id.slice('resp_'.length)).lean<RunRecord>()
+    await service.collections.runs.create([{ ...run, _id: stale, status: 'error', response_json: undefined }])
+    const place = left.request.id.replace(/^[a-z]+_/, '')
+    await service.collections.runs.updateOne(asked, { $set: { [`allowed_calls.${place}`]: stale } })
+    expect((await client.responses.create(free)).output_text).toBe('Twelve')
+
     // A client that keeps the conversation itself sends all of it.
     const other = await ask({ a: 2, b: 2 })
     service.model.reply({ text: 'Four' })
@@ -364,8 +388,8 @@ describe('tools of responses that the service executes', () => {
         client.responses.create({ ...create, conversation, input: [twice, { role: 'user', content: 'Go on' }] }),
       ),
     )
-    const made = answers.flatMap(({ output }) => output.filter(({ type }) => type === 'mcp_call'))
-    expect(made).toHaveLength(1)
+    const calls = answers.flatMap(({ output }) => output.filter(({ type }) => type === 'mcp_call'))
+    expect(calls).toHaveLength(1)
 
     const wrong = async (body: object) => {
       const { status, param } = await refusalOf(client.responses.create({ ...create, ...body }))

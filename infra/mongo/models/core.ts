@@ -266,6 +266,7 @@ const run = new Schema<RunRecord>(
     metadata_json: String,
     response_json: String,
     response_removed: Boolean,
+    allowed_calls: Schema.Types.Mixed,
     fence: { type: Number, required: true },
     step_fence: Number,
     usage: Schema.Types.Mixed,

@@ -1,4 +1,5 @@
 import type { ApprovedCall } from '../../../domain/approved-calls.ts'
+import { toldDecisions } from '../../../domain/call-results.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, type ToolCall, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
@@ -32,6 +33,7 @@ import { type PartSourcesDeps } from '../part-sources.ts'
 import { inputAfterSummary, splitForSummary, summaryRequest } from './compaction.ts'
 import { createReadContext } from './context.ts'
 import { settingsOfServer } from './approvals.ts'
+import { allowedCallPrefix, createClaimCalls } from './claim-calls.ts'
 import { createContinuedThread } from './continued-thread.ts'
 import { type AllowedCall, type InputEntry, createFindItems, summaryMessage } from './find-items.ts'
 import { countInput } from './count-input.ts'
@@ -78,6 +80,7 @@ export function createResponses(deps: ResponsesDeps) {
   const continuedThread = createContinuedThread(deps.collections)
   const removeResponse = createRemoveResponse(deps)
   const sealed = createSealedItems(deps.secretBox)
+  const claimCalls = createClaimCalls(deps.collections)
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
@@ -154,6 +157,7 @@ export function createResponses(deps: ResponsesDeps) {
     for (const { call } of found.allowed) requireServer(call, asked.tools.servers)
     for (const [index, message] of given.entries())
       checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
+    const claimed = await callsToMake(caller, asked, { allowed: found.allowed, context, given })
     const settings = deps.configs.settingsOf(assistant)
     const ownFunctions = settings.tools.flatMap(({ type, name }) =>
       type === 'client' && name !== undefined ? [name] : [],
@@ -205,9 +209,26 @@ export function createResponses(deps: ResponsesDeps) {
         ...codeOverride(asked.tools, container),
       },
       strategy: 'enqueue' as const,
+      ...(claimed.length === 0 ? {} : { makeNeeds: () => claimCalls(caller, claimed, runId) }),
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
       responseJson: JSON.stringify(facts),
     }
+  }
+
+  /**
+   * The items that asked for the calls which the run will make: those that the conversation does not show as decided. In a
+   * conversation, runs come one after the other and see what was decided.
+   */
+  async function callsToMake(
+    caller: Caller,
+    { previousId, conversation, held }: NewResponse,
+    { allowed, context, given }: { allowed: AllowedCall[]; context: Message[]; given: Message[] },
+  ): Promise<string[]> {
+    if (allowed.length === 0 || conversation !== undefined) return []
+    const isCopied = context.length > 0 || previousId === undefined
+    const before = isCopied ? context : (await readContext((await findPrevious(caller, previousId, held)).run)).messages
+    const told = toldDecisions(foldMessages(before, given))
+    return allowed.flatMap(({ requestId, index }) => (told.has(given[index]?.data.id ?? '') ? [requestId] : []))
   }
 
   /**
@@ -441,7 +462,7 @@ function allowedCalls(
  * call can have the id of the request.
  */
 function approvedCallId(runId: string, place: number): string {
-  return `call_${runId}_${place}`
+  return `${allowedCallPrefix(runId)}${place}`
 }
 
 function ownSummary(text: string): Message {
