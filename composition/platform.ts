@@ -7,6 +7,7 @@ import { isServed } from '../domain/model-catalog.ts'
 import { codecFor } from '../infra/temporal/data-converter.ts'
 import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { restoresOf } from '../services/capabilities.ts'
 import { createBudgets } from '../services/budgets/index.ts'
 import type { ModelsNow } from '../services/models/live-models.ts'
 import { createRetention } from '../services/retention/index.ts'
@@ -102,7 +103,7 @@ export async function connectPlatform(
         ...knowledge,
         vectorStores: v1.vectorStores,
         entries: v1.entries,
-        memories: core.memory.memories,
+        restores: restoresOf({ ...accounts, ...core.memory }),
         schedules: schedules.schedules,
         sources: sources.sources,
         projectFiles: v1.files,

@@ -1,3 +1,4 @@
+import { type ArchivedRecords, archivedNames } from '../records/declared-records.ts'
 import type { RunOverrides } from '../records/run.ts'
 import type {
   ArchivedAssistant,
@@ -5,9 +6,7 @@ import type {
   ArchivedEntry,
   ArchivedFeedback,
   ArchivedFile,
-  ArchivedMemory,
   ArchivedProject,
-  ArchivedPrompt,
   ArchivedRun,
   ArchivedSchedule,
   ArchivedSource,
@@ -29,14 +28,13 @@ export const recordKinds = [
   'feedback',
   'schedules',
   'sources',
-  'prompts',
-  'memories',
+  ...archivedNames,
   'vector_store_files',
 ] as const
 export type RecordKind = (typeof recordKinds)[number]
 
 /** Free-form members and messages are texts, as they are stored. */
-export interface ReadRecords {
+export interface ReadRecords extends ArchivedRecords {
   projects: ArchivedProject
   vector_stores: ArchivedVectorStore
   vector_store_files: ArchivedVectorStoreFile
@@ -56,8 +54,6 @@ export interface ReadRecords {
   /** Without images, sounds and files; `hadParts`: there were some. */
   schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
   sources: ArchivedSource
-  prompts: ArchivedPrompt
-  memories: ArchivedMemory
 }
 
 /** A record that has been checked; `id` is that of the archive. */

@@ -5,6 +5,8 @@ import { AppError } from '../errors.ts'
 import { checkFreeForm } from '../free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../message-size.ts'
 import type { Message } from '../messages.ts'
+import type { ArchiveLine } from '../records/declared-record.ts'
+import { type ArchivedName, declaredRecords } from '../records/declared-records.ts'
 import type { Usage } from '../records/run.ts'
 import { toolCallKey } from '../records/tool-call.ts'
 import type { Announced, AnnouncedKind, ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
@@ -80,15 +82,17 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
       const source = checked(records.ArchivedSource, line, kind)
       return ready(kind, source.source_id, () => source)
     }
-    case 'prompts': {
-      const prompt = checked(records.ArchivedPrompt, line, kind)
-      return ready(kind, prompt.prompt_id, () => prompt)
-    }
-    case 'memories': {
-      const memory = checked(records.ArchivedMemory, line, kind)
-      return ready(kind, memory.memory_id, () => memory)
-    }
+    default:
+      return declared(kind, line)
   }
+}
+
+/** Of a declared kind, whose line is as its record says. */
+function declared<K extends ArchivedName>(kind: K, line: unknown): ReadRecord | RefusedRecord {
+  const { schema, id }: ArchiveLine = declaredRecords[kind].archive
+  const record = checked(schema, line, kind)
+  // The schema is that of the kind.
+  return ready(kind, String(record[id]), () => record as never) as ReadRecord | RefusedRecord
 }
 
 /** A record that comes before its bytes. */

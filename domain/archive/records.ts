@@ -6,8 +6,6 @@ import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage, cutReasons } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
-import { memoryLimits } from '../records/memory.ts'
-import { promptLimits } from '../records/prompt.ts'
 import { runStatuses } from '../records/run.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
 import { sourceLimits, sourceTypes } from '../records/source.ts'
@@ -277,21 +275,6 @@ export const ArchivedSource = Type.Object({
   ),
   created_at: time,
 })
-export const ArchivedPrompt = Type.Object({
-  prompt_id: id,
-  name: Type.String({ minLength: 1, maxLength: promptLimits.nameLength }),
-  text: Type.String({ minLength: 1, maxLength: promptLimits.textLength }),
-  created_at: time,
-})
-export const ArchivedMemory = Type.Object({
-  memory_id: id,
-  text: Type.String({ minLength: 1, maxLength: memoryLimits.textLength }),
-  project_id: Type.Optional(id),
-  assistant_id: Type.Optional(id),
-  source_message_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  made_by: Type.Enum(['user', 'assistant']),
-  created_at: time,
-})
 /** Of an assistant or of a project. */
 export const ArchivedFile = Type.Object({
   file_id: id,
@@ -327,7 +310,5 @@ export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
 export type ArchivedSchedule = Static<typeof ArchivedSchedule>
 export type ArchivedSource = Static<typeof ArchivedSource>
-export type ArchivedPrompt = Static<typeof ArchivedPrompt>
-export type ArchivedMemory = Static<typeof ArchivedMemory>
 export type ArchivedAttachment = Static<typeof ArchivedAttachment>
 export type ArchivedFile = Static<typeof ArchivedFile>

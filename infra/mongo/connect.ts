@@ -7,7 +7,7 @@ import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
 import { attachmentModels } from './models/attachments.ts'
-import { memoryModels } from './models/memories.ts'
+import { declaredModels } from './models/declared.ts'
 import { scheduleModels } from './models/schedules.ts'
 import { sourceModels } from './models/sources.ts'
 import { feedbackModels } from './models/feedback.ts'
@@ -99,7 +99,7 @@ export async function connectDatabase(
     ...auditModels(connection),
     ...budgetModels(connection),
     ...scheduleModels(connection),
-    ...memoryModels(connection),
+    ...declaredModels(connection),
     ...sourceModels(connection),
     ...modelSettingsModels(connection),
   }

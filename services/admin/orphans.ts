@@ -3,6 +3,7 @@ import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
 import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
+import { declaredCollections } from '../owned-data/declared-stores.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 interface OrphansDeps {
@@ -26,20 +27,21 @@ function historiesOf(collections: OrphansDeps['collections']): Record<string, Of
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const { users, projects, assistants, threads, memories } = collections
+  const { users, projects, assistants, threads } = collections
   const histories = historiesOf(collections)
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },
   ]
-  const ownersOfFacts = { user_id: users, project_id: projects, assistant_id: assistants }
+  const ownersBy = { user_id: users, project_id: projects, assistant_id: assistants, thread_id: threads }
+  const declared = declaredCollections(collections)
   const sweep = { collections, ...knowledge }
   const ofOwners = recordsOfOwners(collections)
 
-  /** Conditions of the facts whose user, project or assistant is gone. */
-  async function* orphanedFacts(): AsyncGenerator<object> {
-    for (const [field, owners] of Object.entries(ownersOfFacts))
-      for (const ids of batches(await missingParents(memories, field, owners))) yield { [field]: { $in: ids } }
+  /** Conditions of the records of a declared kind of which an owner is gone. */
+  async function* orphaned({ records, owners }: (typeof declared)[number]): AsyncGenerator<object> {
+    for (const field of owners)
+      for (const ids of batches(await missingParents(records, field, ownersBy[field]))) yield { [field]: { $in: ids } }
   }
 
   return {
@@ -90,8 +92,11 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
         }
       }
       // One that lacks several of its owners counts for each.
-      let facts = 0
-      for await (const filter of orphanedFacts()) facts += await memories.countDocuments(filter)
+      for (const kind of declared) {
+        let found = 0
+        for await (const filter of orphaned(kind)) found += await kind.records.countDocuments(filter)
+        counts[kind.collection] = found
+      }
       for (const [name, { collection, field, missing }] of Object.entries(ofOwners)) {
         counts[name] = 0
         for (const ids of batches(await missing()))
@@ -100,7 +105,6 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
       return {
         ...counts,
-        memories: facts,
         files: files.length,
         files_with_chunks: chunks.length,
         blobs: blobs.length,
@@ -115,7 +119,8 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
           await eraseAll(transaction, collection, { thread_id: { $in: threadIds } })
         }
       }
-      for await (const filter of orphanedFacts()) await eraseAll(transaction, memories, filter)
+      for (const kind of declared)
+        for await (const filter of orphaned(kind)) await eraseAll(transaction, kind.records, filter)
       for (const { collection, field, missing } of Object.values(ofOwners)) {
         for (const ids of batches(await missing())) await eraseAll(transaction, collection, { [field]: { $in: ids } })
       }

@@ -10,7 +10,8 @@ import {
   deleteProjectFiles,
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
-import { memoryStores } from '../memory/stores.ts'
+import { memoryCapability } from '../memory/capability.ts'
+import { declaredStores } from '../owned-data/declared-stores.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
@@ -42,7 +43,8 @@ export function createStores(deps: StoresDeps): Store[] {
     ...sourceStores({ collections, transaction, refreshes }),
     ...knowledgeStores(knowledge),
     ownedStore('file_batches', collections.fileBatches, ['user_id', 'assistant_id'], transaction),
-    ...memoryStores({ collections, transaction, vectors: knowledge.vectors }),
+    ...declaredStores(collections, transaction),
+    ...memoryCapability.stores(knowledge),
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
@@ -53,7 +55,6 @@ export function createStores(deps: StoresDeps): Store[] {
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     ofUsers(transaction, 'program_logins', collections.programLogins),
-    ofUsers(transaction, 'prompts', collections.prompts),
     idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
     budgetStore(transaction, collections.budgets),

@@ -5,9 +5,7 @@ import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
-import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
-import type { PromptRecord } from '../../domain/records/prompt.ts'
 import type { CompletionFacts, RunRecord } from '../../domain/records/run.ts'
 import type { ResponseFacts } from '../../domain/responses/facts.ts'
 import { readClientFunctions } from '../../domain/client-tools.ts'
@@ -216,18 +214,6 @@ export const archived = {
   }),
 
   scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
-
-  prompt: ({ _id, name, text, created_at }: PromptRecord) => ({ prompt_id: _id, name, text, created_at }),
-
-  memory: ({ _id, text, project_id, assistant_id, source_message_id, made_by, created_at }: MemoryRecord) => ({
-    memory_id: _id,
-    text,
-    project_id,
-    assistant_id,
-    source_message_id,
-    made_by,
-    created_at,
-  }),
 
   attachment: ({ _id, name, content_type, size, sha256 }: Described, { created_at, ...owner }: AttachmentOwner) => ({
     attachment_id: _id,

@@ -1,8 +1,11 @@
+import type { Model } from 'mongoose'
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import { type ArchiveLine, toArchiveLine } from '../../domain/records/declared-record.ts'
+import { archivedNames, declaredRecords } from '../../domain/records/declared-records.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
@@ -50,15 +53,17 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
-  const { schedules, scheduleRuns, prompts, memories, sources } = deps.collections
+  const { schedules, scheduleRuns, sources } = deps.collections
   yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
   const ofUser = { user_id: user._id, ...until(now) }
   yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* jsonLines('sources', mapped(records(sources, own), archived.source), now)
-  yield* jsonLines('prompts', mapped(records(prompts, ofUser), archived.prompt), now)
-  // What callers of an assistant have told it is theirs.
-  const ownFacts = records(memories, { ...own, caller: { $exists: false } })
-  yield* jsonLines('memories', mapped(ownFacts, archived.memory), now)
+  for (const name of archivedNames) {
+    const { archive }: { archive: ArchiveLine } = declaredRecords[name]
+    const declared: Model<{ _id: string }> = deps.collections[name] as never
+    const lines = mapped(records(declared, { ...own, ...archive.only }), (record) => toArchiveLine(archive, record))
+    yield* jsonLines(name, lines, now)
+  }
   yield* fileMembers(deps, user, now)
   const entries = records(deps.collections.files, {
     ...(await storedFiles(deps, user, now)),

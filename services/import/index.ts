@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ArchiveItem, ReadRecord } from '../../domain/archive/items.ts'
+import type { Restores } from '../capability.ts'
 import type { Collections } from '../collections.ts'
 import { createTransfers } from '../transfers.ts'
 import { createAllowance } from './allowance.ts'
@@ -7,8 +8,6 @@ import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
-import { type ImportMemoriesDeps, createMemoryImport } from './import-memories.ts'
-import { type ImportPromptsDeps, createPromptImport } from './import-prompts.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
 import { type ImportSourcesDeps, createSourceImport } from './import-sources.ts'
@@ -16,7 +15,7 @@ import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-part
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import { newIdsFor } from './new-ids.ts'
 import type { ReadArchive } from './read-archive.ts'
-import { type ImportReport, createReport } from './report.ts'
+import { type ImportReport, createReport, settle } from './report.ts'
 
 type ImportsDeps = ImportRecordsDeps &
   ImportAttachmentsDeps &
@@ -25,11 +24,11 @@ type ImportsDeps = ImportRecordsDeps &
   ImportFilesDeps &
   ImportSchedulesDeps &
   ImportSourcesDeps &
-  ImportPromptsDeps &
-  ImportMemoriesDeps &
   ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
+    /** Of the declared kinds. */
+    restores: Restores
     settings: { importMaxMb: number; importDayMaxMb?: number; archivesAtOnce?: number }
   }
 
@@ -82,8 +81,6 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const shelves = createVectorStoreImport(deps, target)
     const importSchedule = createScheduleImport(deps, target)
     const importSource = createSourceImport(deps, target)
-    const importPrompt = createPromptImport(deps, target)
-    const importMemory = createMemoryImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     const receiveAttachment = createAttachmentImport(deps, target)
     for await (const item of items) {
@@ -120,9 +117,9 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
         case 'sources':
           return importSource(item.record)
         case 'prompts':
-          return importPrompt(item.record)
+          return settle(report, item.kind, item.id, () => deps.restores.prompts(userId, item.record, target.idOf))
         case 'memories':
-          return importMemory(item.record)
+          return settle(report, item.kind, item.id, () => deps.restores.memories(userId, item.record, target.idOf))
       }
     }
   }

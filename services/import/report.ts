@@ -1,5 +1,6 @@
 import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
+import { archivedNames } from '../../domain/records/declared-records.ts'
 
 export const reportedKinds = [
   'projects',
@@ -12,8 +13,7 @@ export const reportedKinds = [
   'feedback',
   'schedules',
   'sources',
-  'prompts',
-  'memories',
+  ...archivedNames,
   'attachments',
   'files',
   'vector_store_files',
@@ -38,23 +38,7 @@ export interface ImportReport {
 const problemsKept = 100
 const assistantsKept = 1000
 
-const none = (): Counts => ({
-  projects: 0,
-  vector_stores: 0,
-  assistants: 0,
-  threads: 0,
-  messages: 0,
-  runs: 0,
-  tool_calls: 0,
-  feedback: 0,
-  schedules: 0,
-  sources: 0,
-  prompts: 0,
-  memories: 0,
-  attachments: 0,
-  files: 0,
-  vector_store_files: 0,
-})
+const none = (): Counts => Object.fromEntries(reportedKinds.map((kind) => [kind, 0])) as Counts
 
 export type ReportWriter = ReturnType<typeof createReport>
 

@@ -41,6 +41,10 @@ export function createMemories(deps: MemoriesDeps) {
   return {
     read,
 
+    /** Also one that is hidden. */
+    has: async (userId: string, memoryId: string): Promise<boolean> =>
+      (await memories.exists({ _id: memoryId, user_id: userId })) !== null,
+
     /** Newest first. Throws `invalid_input` for a caller without an assistant. */
     list(userId: string, filter: FactFilter, range: PageRange): Promise<Page<MemoryRecord>> {
       const { assistant_id, project_id, user } = filter

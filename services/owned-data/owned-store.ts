@@ -1,6 +1,5 @@
-import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { eraseAll } from './erase-all.ts'
+import { type Erasable, eraseAll } from './erase-all.ts'
 import { type Members, type Store, inBatches, sumOver } from './data-store.ts'
 
 /** The members by which records name their owners. */
@@ -12,21 +11,19 @@ export const membersOf = {
 } as const satisfies Record<string, keyof Members>
 export type OwnerField = keyof typeof membersOf
 
-type Owned =
-  | Collections['schedules']
-  | Collections['scheduleRuns']
-  | Collections['sources']
-  | Collections['sourcePages']
-  | Collections['fileBatches']
+/** The part of a collection that is used here; filters name the members by which records name their owners. */
+export interface OwnedRecords extends Erasable<object> {
+  countDocuments(filter: object): PromiseLike<number>
+  aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }
+}
 
 /** Records that go with any of their owners. */
 export function ownedStore(
   name: string,
-  collection: Owned,
+  owned: OwnedRecords,
   fields: readonly OwnerField[],
   transaction: RunInTransaction,
 ): Store {
-  const owned = collection as Collections['scheduleRuns']
   return {
     name,
     phase: 'contents',

@@ -4,6 +4,7 @@ import { type PromptRecord, promptLimits } from '../../domain/records/prompt.ts'
 import type { Collections } from '../collections.ts'
 import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { promptStore } from './store.ts'
 
 export type Prompts = ReturnType<typeof createPrompts>
 
@@ -16,21 +17,14 @@ type Words = Pick<PromptRecord, 'name' | 'text'>
 
 /** The prompts that users keep. Another user's prompt is answered like a missing one: `not_found`. */
 export function createPrompts({ collections, transaction }: PromptsDeps) {
-  const { prompts } = collections
+  const store = promptStore(collections)
 
   return {
     /** By name. */
-    list: (userId: string): Promise<PromptRecord[]> =>
-      prompts
-        .find({ user_id: userId })
-        .sort({ name: 1, _id: 1 })
-        .limit(promptLimits.prompts)
-        .lean<PromptRecord[]>()
-        .exec(),
+    list: store.listOwned,
 
-    async read(userId: string, promptId: string): Promise<PromptRecord> {
-      return present(await prompts.findOne({ _id: promptId, user_id: userId }).lean<PromptRecord>())
-    },
+    read: async (userId: string, promptId: string): Promise<PromptRecord> =>
+      present(await store.findOwned(userId, promptId)),
 
     /** Throws `forbidden` for more than a user may have. */
     async create(userId: string, words: Words, promptId: string = newId(), made = new Date()): Promise<PromptRecord> {
@@ -38,29 +32,22 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
       await transaction(async (session) => {
         // Two creations at once both write to the user's record: one of them is repeated, and counts the other.
         await holdUser(collections, userId, session)
-        if ((await prompts.countDocuments({ user_id: userId }, { session })) >= promptLimits.prompts)
+        if ((await store.countOwned(userId, session)) >= promptLimits.prompts)
           throw new AppError('forbidden', `An account has at most ${promptLimits.prompts} prompts. Delete one first.`)
-        await prompts.create([prompt], { session })
+        await store.add(prompt, session)
       })
       return prompt
     },
 
-    async replace(userId: string, promptId: string, words: Words): Promise<PromptRecord> {
-      return present(
-        await prompts
-          .findOneAndUpdate(
-            { _id: promptId, user_id: userId },
-            { $set: { ...checked(words), updated_at: new Date() } },
-            { returnDocument: 'after' },
-          )
-          .lean<PromptRecord>(),
-      )
-    },
+    replace: async (userId: string, promptId: string, words: Words): Promise<PromptRecord> =>
+      present(await store.changeOwned(userId, promptId, { ...checked(words), updated_at: new Date() })),
 
     async remove(userId: string, promptId: string): Promise<void> {
-      const { deletedCount } = await prompts.deleteOne({ _id: promptId, user_id: userId })
-      if (deletedCount === 0) throw missing()
+      if (!(await store.removeOwned(userId, promptId))) throw missing()
     },
+
+    has: async (userId: string, promptId: string): Promise<boolean> =>
+      (await store.findOwned(userId, promptId)) !== null,
   }
 }
 

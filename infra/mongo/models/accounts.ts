@@ -2,7 +2,6 @@ import { type Connection, Schema } from 'mongoose'
 import type { LoginFailuresRecord } from '../../../domain/records/login-failures.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../../../domain/records/password-reset.ts'
 import type { ProgramLoginRecord } from '../../../domain/records/program-login.ts'
-import type { PromptRecord } from '../../../domain/records/prompt.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -50,18 +49,11 @@ programLogin.index({ device_hash: 1 }, { unique: true, partialFilterExpression: 
 programLogin.index({ user_id: 1, created_at: -1 })
 programLogin.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
-const prompt = new Schema<PromptRecord>(
-  { _id: id, user_id: text, name: text, text, created_at: date, updated_at: date },
-  schemaOptions('prompts'),
-)
-prompt.index({ user_id: 1, name: 1 })
-
 export function accountModels(connection: Connection) {
   return {
     loginFailures: connection.model<LoginFailuresRecord>('LoginFailures', loginFailures),
     passwordResets: connection.model<PasswordResetRecord>('PasswordReset', passwordReset),
     programLogins: connection.model<ProgramLoginRecord>('ProgramLogin', programLogin),
-    prompts: connection.model<PromptRecord>('Prompt', prompt),
     pendingPasswords: connection.model<PendingPasswordRecord>('PendingPassword', pendingPassword),
   }
 }

@@ -1,0 +1,81 @@
+import Type, { type Static, type TObject, type TOptional, type TSchema, type TString, type TUnsafe } from 'typebox'
+
+/** A time, as the database returns it. In an archive it is a text. */
+export const StoredTime = Type.Unsafe<Date>({ bson: 'date' })
+
+/** The id of a record. */
+export const StoredId = Type.String({ minLength: 1, maxLength: 128 })
+
+/** Members by which records name their owners: with any of these, a record goes. */
+export type OwnerField = 'user_id' | 'project_id' | 'assistant_id' | 'thread_id'
+
+/** One index: its members in order, and its options. */
+export type StoredIndex = [
+  members: Record<string, 1 | -1>,
+  options?: { unique?: boolean; partialFilterExpression?: object; expireAfterSeconds?: number },
+]
+
+/**
+ * All that is known of a kind of record: from it follow the type, the model with its indexes (`infra/mongo`), what
+ * deletions and the sweep of orphans remove (`services/owned-data`), and its line in an archive with the check of that line.
+ */
+export interface DeclaredRecord<
+  S extends TObject = TObject,
+  A extends ArchiveLine | undefined = ArchiveLine | undefined,
+> {
+  /** The name of the model, and of the collection. */
+  model: string
+  collection: string
+  schema: S
+  owners: readonly OwnerField[]
+  indexes: readonly StoredIndex[]
+  /** Absent: it is in no archive of a user. */
+  archive: A
+}
+
+/** A kind of record. */
+export function declareRecord<S extends TObject, A extends ArchiveLine | undefined>(
+  declared: DeclaredRecord<S, A>,
+): DeclaredRecord<S, A> {
+  return declared
+}
+
+/** How records of a kind are written in an archive, and what an archive may bring. */
+export interface ArchiveLine<S extends TObject = TObject> {
+  schema: S
+  /** The member that names the record. */
+  id: string
+  members: readonly string[]
+  /** Which records of a user are exported; all, if absent. */
+  only?: object
+}
+
+/** A member as an archive has it. */
+type Archived<P extends TSchema> = P extends TUnsafe<Date> ? (P extends TOptional ? TOptional<TString> : TString) : P
+
+const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`, maxLength: 40 })
+
+/** The line of an archive with the id of a record as `id`, and these of its members. */
+export function archiveLine<S extends TObject, Id extends string, M extends string & keyof S['properties']>(
+  schema: S,
+  { id, members, only }: { id: Id; members: readonly M[]; only?: object },
+): ArchiveLine<TObject<{ [K in M]: Archived<S['properties'][K]> } & { [K in Id]: TString }>> {
+  const archived = Object.fromEntries(
+    members.map((name) => {
+      const member: TSchema = schema.properties[name] ?? Type.Never()
+      if (!('bson' in member)) return [name, member]
+      return [name, Type.IsOptional(member) ? Type.Optional(time) : time]
+    }),
+  )
+  const line: TObject = Type.Object({ [id]: StoredId, ...archived })
+  return { schema: line as never, id, members, ...(only === undefined ? {} : { only }) }
+}
+
+/** A record as its line in an archive. */
+export function toArchiveLine({ id, members }: ArchiveLine, record: { _id: string }): object {
+  const values = new Map(Object.entries(record))
+  return { [id]: record._id, ...Object.fromEntries(members.map((name) => [name, values.get(name)])) }
+}
+
+/** The type of a record of this kind. */
+export type RecordOf<D extends DeclaredRecord> = Static<D['schema']>
