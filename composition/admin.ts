@@ -1,4 +1,4 @@
-import { abilitiesOf } from '../infra/model/known-models.ts'
+import { abilitiesOf, listedPriceOf } from '../infra/model/known-models.ts'
 import { createModelByKind } from '../infra/model/model-by-kind.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
 import { createModelServers } from '../infra/model/model-server.ts'
@@ -29,7 +29,7 @@ export function composeAdministration(
         collections,
         secretBox,
         models,
-        facts: { abilitiesOf, learntOf: dialects.learnt },
+        facts: { abilitiesOf, listedPriceOf, learntOf: dialects.learnt },
       }),
       servers,
       tryModel: createTryModel({

@@ -14,6 +14,7 @@ import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
 import { createWorkUsage } from '../services/budgets/work.ts'
+import { listedPriceOf } from '../infra/model/known-models.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
@@ -46,6 +47,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
   const workflows = createWorkflowClient(infra.temporal, settings)
   const models = createLiveModels({
+    listedPrice: listedPriceOf,
     collections,
     secretBox,
     environment: settings.models,

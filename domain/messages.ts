@@ -42,6 +42,9 @@ export const TokenUsage = Type.Object(
     cached_tokens: Type.Optional(
       Type.Integer({ description: "Of `prompt_tokens`, read from the provider's cache, if it told." }),
     ),
+    cache_write_tokens: Type.Optional(
+      Type.Integer({ description: "Of `prompt_tokens`, written to the provider's cache, if it told." }),
+    ),
     reasoning_tokens: Type.Optional(
       Type.Integer({ description: 'Of `completion_tokens`, with which the model thought, if its provider told.' }),
     ),

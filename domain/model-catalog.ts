@@ -1,5 +1,5 @@
 import { addAll } from './add-all.ts'
-import { type ModelPrices, noPrices } from './model-prices.ts'
+import { type ModelPrice, type ModelPrices, noPrices } from './model-prices.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from './provided-models.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 import { type ServedModel, seemsToChat } from './served-models.ts'
@@ -61,7 +61,11 @@ export const nothingStored: StoredModels = {
  * Settings of the environment win over what operators have stored. A server that was found is used when there is
  * exactly one and nothing else was set. The demo model answers only while there is no other.
  */
-export function catalogOf(environment: EnvironmentModels, stored: StoredModels): ModelCatalog {
+export function catalogOf(
+  environment: EnvironmentModels,
+  stored: StoredModels,
+  listedPrice: ListedPrice = () => undefined,
+): ModelCatalog {
   const { account, providers } = environment
   const isSet = !environment.isDemo && (account !== undefined || providers.models.length > 0)
   const models = [...providers.models, ...stored.models]
@@ -76,9 +80,33 @@ export function catalogOf(environment: EnvironmentModels, stored: StoredModels):
     providers: { models, fallbacks: fallbacksOf(providers, stored, models) },
     account: usableAccount,
     defaultModel: named ?? chosen ?? first ?? usualModel,
-    prices: environment.prices ?? stored.prices ?? noPrices,
+    prices: withListed(environment.prices ?? stored.prices ?? noPrices, {
+      models,
+      account: usableAccount,
+      listedPrice,
+    }),
     isDemo,
   }
+}
+
+/** What the list of known models says that a million tokens cost, in US dollars. */
+export type ListedPrice = (model: Pick<ProvidedModel, 'kind' | 'baseUrl' | 'providerModel'>) => ModelPrice | undefined
+
+/** Prices of the list stand in for those that operators did not set, if they count in its currency. */
+function withListed(
+  prices: ModelPrices,
+  {
+    models,
+    account,
+    listedPrice,
+  }: Pick<ModelCatalog, 'account'> & { models: ProvidedModel[]; listedPrice: ListedPrice },
+): ModelPrices {
+  if (prices.currency !== 'usd') return prices
+  const known = new Map<string, ModelPrice | undefined>()
+  for (const model of models) if (!known.has(model.id)) known.set(model.id, listedPrice(model))
+  const others = (model: string) =>
+    account === undefined ? undefined : listedPrice({ baseUrl: account.baseUrl ?? '', providerModel: model })
+  return { ...prices, listed: (model) => (known.has(model) ? known.get(model) : others(model)) }
 }
 
 /** The server that answers for the default model; undefined if none is known. */

@@ -7,6 +7,8 @@ export interface ModelPrice {
   output: number
   /** Of tokens that the provider read from its cache; absent: that of `input`. */
   cached_input?: number
+  /** Of tokens that the provider wrote to its cache; absent: that of `input`. */
+  cache_write?: number
 }
 
 /** What a minute of the service's own work costs, in units of the currency. Absent: nothing. */
@@ -22,6 +24,8 @@ export interface ModelPrices {
   currency: string
   models: ReadonlyMap<string, ModelPrice>
   minutes?: MinutePrices
+  /** What the list of known models says, for those that have no price here. */
+  listed?: (model: string) => ModelPrice | undefined
 }
 
 export const noPrices: ModelPrices = { currency: 'usd', models: new Map() }
@@ -39,9 +43,17 @@ export function parseModelPrices(text: string): ModelPrices | undefined {
       const input: unknown = isJsonObject(price) ? price['input'] : undefined
       const output: unknown = isJsonObject(price) ? price['output'] : undefined
       const cached: unknown = isJsonObject(price) ? price['cached_input'] : undefined
-      if (!isPrice(input) || !isPrice(output)) return undefined
-      if (cached === undefined) return [name, { input, output }] as const
-      return isPrice(cached) ? ([name, { input, output, cached_input: cached }] as const) : undefined
+      const written: unknown = isJsonObject(price) ? price['cache_write'] : undefined
+      if (!isPrice(input) || !isPrice(output) || !isOptional(cached) || !isOptional(written)) return undefined
+      return [
+        name,
+        {
+          input,
+          output,
+          ...(cached === undefined ? {} : { cached_input: cached }),
+          ...(written === undefined ? {} : { cache_write: written }),
+        },
+      ] as const
     })
     const known = models.filter((entry) => entry !== undefined)
     const minutes = minutesIn(value['minutes'])
@@ -57,21 +69,28 @@ export function parseModelPrices(text: string): ModelPrices | undefined {
 }
 
 /** What a million tokens of the model cost; undefined without a price. */
-export function priceOf({ models }: ModelPrices, model: string): ModelPrice | undefined {
-  return models.get(model) ?? models.get('*')
+export function priceOf({ models, listed }: ModelPrices, model: string): ModelPrice | undefined {
+  return models.get(model) ?? models.get('*') ?? listed?.(model)
+}
+
+/** Whether a model has only the price of the list of known models. */
+export function isListed({ models }: ModelPrices, model: string): boolean {
+  return !models.has(model) && !models.has('*')
 }
 
 /** Nothing for a model without a price. */
 export function costOf(
   prices: ModelPrices,
   model: string | undefined,
-  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens' | 'cached_tokens'>,
+  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens' | 'cached_tokens' | 'cache_write_tokens'>,
 ): number {
   const price = priceOf(prices, model ?? '')
   if (price === undefined) return 0
-  const { prompt_tokens: prompt, completion_tokens: completion, cached_tokens: cached = 0 } = usage
-  const { input, output, cached_input: cachedInput = input } = price
-  return ((prompt - cached) * input + cached * cachedInput + completion * output) / 1_000_000
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = usage
+  const { input, output, cached_input: cachedInput = input, cache_write: writing = input } = price
+  const plain = Math.max(0, prompt - cached - written)
+  return (plain * input + cached * cachedInput + written * writing + completion * output) / 1_000_000
 }
 
 /**
@@ -97,6 +116,10 @@ function minutesIn(given: unknown): MinutePrices | undefined {
     ...(isPrice(recognition) ? { recognition } : {}),
     ...(isPrice(code) ? { code } : {}),
   }
+}
+
+function isOptional(value: unknown): value is number | undefined {
+  return value === undefined || isPrice(value)
 }
 
 function isPrice(value: unknown): value is number {

@@ -21,11 +21,20 @@ export interface ModelAbilities {
   pictures?: boolean
   tools?: boolean
   thinking?: boolean
+  /** Writes JSON by a schema. */
+  json?: boolean
 }
 
+export const abilityNames = ['pictures', 'tools', 'thinking', 'json'] as const
+
 /** What operators say of a model, as it is stored and in settings. */
-export function abilitiesIn({ pictures, tools }: Pick<ModelAbilities, 'pictures' | 'tools'>): ModelAbilities {
-  return { ...(pictures === undefined ? {} : { pictures }), ...(tools === undefined ? {} : { tools }) }
+export function abilitiesIn(said: { [N in keyof ModelAbilities]?: boolean | undefined }): ModelAbilities {
+  const abilities: ModelAbilities = {}
+  for (const name of abilityNames) {
+    const can = said[name]
+    if (can !== undefined) abilities[name] = can
+  }
+  return abilities
 }
 
 export interface ProviderSettings {

@@ -50,9 +50,16 @@ function abilitiesIn(facts: Record<string, unknown>): string {
     .join('')
 }
 
-/** For a million tokens of the question and of the answer, in US dollars. */
-function pricesIn({ input_cost_per_token: input, output_cost_per_token: output }: Record<string, unknown>): number[] {
-  return typeof input === 'number' && typeof output === 'number' ? [perMillion(input), perMillion(output)] : []
+/** For a million tokens of the question and of the answer, of those read from a cache and written to one, in US dollars. */
+function pricesIn(facts: Record<string, unknown>): (number | null)[] {
+  const price = (name: string) => {
+    const value = facts[`${name}_token_cost`] ?? facts[`${name}_cost_per_token`]
+    return typeof value === 'number' ? perMillion(value) : null
+  }
+  const prices = [price('input'), price('output'), price('cache_read_input'), price('cache_creation_input')]
+  if (prices[0] === null || prices[1] === null) return []
+  while (prices.at(-1) === null) prices.pop()
+  return prices
 }
 
 function perMillion(price: number): number {

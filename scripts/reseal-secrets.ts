@@ -1,4 +1,4 @@
-import { abilitiesOf } from '../infra/model/known-models.ts'
+import { abilitiesOf, listedPriceOf } from '../infra/model/known-models.ts'
 import { connectDatabase } from '../infra/mongo/connect.ts'
 import { createOutbound } from '../infra/outbound/create-outbound.ts'
 import { runProgram } from '../infra/program.ts'
@@ -25,7 +25,7 @@ await runProgram(async (settings) => {
     const assistants = createAssistants({ collections, transaction, configs })
     const accounts = createCompatAccounts({ collections, assistants, outbound, secretBox })
     const models = createLiveModels({ collections, secretBox, environment: settings.models, onError: console.error })
-    const facts = { abilitiesOf, learntOf: () => [] }
+    const facts = { abilitiesOf, listedPriceOf, learntOf: () => [] }
     const modelSettings = createModelSettings({ collections, secretBox, models, facts })
     console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
     console.log(

@@ -4151,6 +4151,8 @@ export interface components {
             total_tokens: number;
             /** @description Of `prompt_tokens`, read from caches of providers. */
             cached_tokens: number;
+            /** @description Of `prompt_tokens`, written to caches of providers. */
+            cache_write_tokens: number;
             /** @description Of `completion_tokens`, with which models thought. */
             reasoning_tokens: number;
             /** @description The hundred threads with the most tokens. */
@@ -4162,6 +4164,8 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
+                /** @description Of `prompt_tokens`, written to caches of providers. */
+                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
             }[];
@@ -4175,6 +4179,8 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
+                /** @description Of `prompt_tokens`, written to caches of providers. */
+                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4188,6 +4194,8 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
+                /** @description Of `prompt_tokens`, written to caches of providers. */
+                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4201,6 +4209,8 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
+                /** @description Of `prompt_tokens`, written to caches of providers. */
+                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4214,6 +4224,8 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
+                /** @description Of `prompt_tokens`, written to caches of providers. */
+                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4251,6 +4263,9 @@ export interface components {
                     input: number;
                     output: number;
                     cached_input?: number;
+                    cache_write?: number;
+                    /** @description Of the list of known models, because the operator set none. */
+                    listed?: boolean;
                 };
                 /** @description Models that answer in its place while it fails. */
                 fallbacks: string[];
@@ -5303,6 +5318,8 @@ export interface components {
             total_tokens: number;
             /** @description Of `prompt_tokens`, read from the provider's cache, if it told. */
             cached_tokens?: number;
+            /** @description Of `prompt_tokens`, written to the provider's cache, if it told. */
+            cache_write_tokens?: number;
             /** @description Of `completion_tokens`, with which the model thought, if its provider told. */
             reasoning_tokens?: number;
         };
@@ -6048,6 +6065,17 @@ export interface components {
                 pictures: boolean | null;
                 tools: boolean | null;
                 thinking: boolean | null;
+                json: boolean | null;
+                /** @description Which of these operators have said. */
+                set: ("pictures" | "tools" | "thinking" | "json")[];
+                listed_price: {
+                    input: number;
+                    output: number;
+                    /** @description Of tokens read from the cache of the provider; default: `input`. */
+                    cached_input?: number;
+                    /** @description Of tokens written to it; default: `input`. */
+                    cache_write?: number;
+                } | null;
                 /** @description How its requests are written since it refused others, in the last hour, by this process. */
                 learnt: string[];
             }[];
@@ -6074,6 +6102,8 @@ export interface components {
                 output: number;
                 /** @description Of tokens read from the cache of the provider; default: `input`. */
                 cached_input?: number;
+                /** @description Of tokens written to it; default: `input`. */
+                cache_write?: number;
             }[];
             /** @description For a minute of the work of the service. */
             minutes: {
@@ -6113,6 +6143,8 @@ export interface components {
                 context_tokens?: number;
                 pictures?: boolean | null;
                 tools?: boolean | null;
+                thinking?: boolean | null;
+                json?: boolean | null;
             }[];
         };
         /**
@@ -6143,6 +6175,8 @@ export interface components {
                     output: number;
                     /** @description Of tokens read from the cache of the provider; default: `input`. */
                     cached_input?: number;
+                    /** @description Of tokens written to it; default: `input`. */
+                    cache_write?: number;
                 };
             };
             /** @description For a minute of the work of the service; absent: nothing. */

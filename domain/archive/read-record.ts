@@ -164,7 +164,14 @@ function knownOverrides(overrides: NonNullable<records.ArchivedRun['overrides']>
   return Object.fromEntries(Object.entries(overrides).filter(([name]) => name in records.ArchivedOverrides.properties))
 }
 
-function bounded({ prompt_tokens, completion_tokens, total_tokens, cached_tokens, reasoning_tokens }: Usage): Usage {
+function bounded({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens,
+  cached_tokens,
+  cache_write_tokens,
+  reasoning_tokens,
+}: Usage): Usage {
   const within = (tokens: number, most = maxTokens) => Math.min(Math.max(tokens, 0), most)
   const [prompt, completion] = [within(prompt_tokens), within(completion_tokens)]
   return {
@@ -172,6 +179,7 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens, cached_tokens
     completion_tokens: completion,
     total_tokens: within(total_tokens),
     ...(cached_tokens ? { cached_tokens: within(cached_tokens, prompt) } : {}),
+    ...(cache_write_tokens ? { cache_write_tokens: within(cache_write_tokens, prompt) } : {}),
     ...(reasoning_tokens ? { reasoning_tokens: within(reasoning_tokens, completion) } : {}),
   }
 }

@@ -33,9 +33,11 @@ export interface ModelServerModel {
   /** The server's own name of it, if it differs. */
   provider_model?: string
   context_tokens?: number
-  /** Whether it sees pictures and calls tools; absent: what is known of it. */
+  /** What it can do; absent: what is known of it. */
   pictures?: boolean
   tools?: boolean
+  thinking?: boolean
+  json?: boolean
 }
 
 export const modelSettingsId = 'models'

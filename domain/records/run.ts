@@ -29,6 +29,8 @@ export interface Usage {
   total_tokens: number
   /** Those of the question that the provider read from its cache. Absent: none, or not told. */
   cached_tokens?: number
+  /** Those of the question that the provider wrote to its cache. Absent: none, or not told. */
+  cache_write_tokens?: number
   /** Those of the answer with which the model thought. Absent: none, or not told. */
   reasoning_tokens?: number
 }

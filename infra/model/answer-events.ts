@@ -48,6 +48,7 @@ const isObject = (line: string) => /^\s*\{.*\}\s*$/.test(line)
  * with one line end; `null` for the numbers that JSON has not.
  */
 export function eventsIn(data: string): string[] {
+  if (data.startsWith('{') && !data.includes('\n') && !data.includes('NaN') && !data.includes('Infinity')) return [data]
   const lines = data.includes('\n') ? data.split('\n').filter((line) => line.trim() !== '') : [data]
   const texts = lines.length > 1 && lines.every((line) => isObject(line) || isEnd(line)) ? lines : [data]
   return texts.flatMap((text) => {

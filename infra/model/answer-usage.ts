@@ -22,26 +22,33 @@ export function readUsage(value: unknown): Usage | undefined {
     tokensAt(usage, 'cache_read_input_tokens'),
     tokensAt(usage, 'cached_tokens'),
   )
+  const written = firstOf(
+    tokensAt(detailsIn(usage, 'prompt_tokens_details', 'input_tokens_details'), 'cache_write_tokens'),
+    tokensAt(detailsIn(usage, 'prompt_tokens_details', 'input_tokens_details'), 'cache_creation_tokens'),
+    tokensAt(usage, 'cache_creation_input_tokens'),
+  )
   const reasoning = firstOf(
     tokensAt(detailsIn(usage, 'completion_tokens_details', 'output_tokens_details'), 'reasoning_tokens'),
     tokensAt(usage, 'reasoning_tokens'),
   )
-  return usageOf({ prompt, completion, cached, reasoning })
+  return usageOf({ prompt, completion, cached, written, reasoning })
 }
 
-/** The tokens of an answer. `cached` are among those of the prompt, `reasoning` among those of the completion. */
+/** The tokens of an answer. `cached` and `written` are among those of the prompt, `reasoning` among those of the completion. */
 export function usageOf(counts: {
   prompt: number
   completion: number
   cached: number | undefined
+  written: number | undefined
   reasoning: number | undefined
 }): Usage {
-  const { prompt, completion, cached, reasoning } = counts
+  const { prompt, completion, cached = 0, written, reasoning } = counts
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     ...(cached ? { cached_tokens: Math.min(cached, prompt) } : {}),
+    ...(written && cached < prompt ? { cache_write_tokens: Math.min(written, prompt - cached) } : {}),
     ...(reasoning ? { reasoning_tokens: Math.min(reasoning, completion) } : {}),
   }
 }

@@ -1,3 +1,4 @@
+import type { ModelPrice } from '../../domain/model-prices.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { type ProviderKind, nativeKindOf } from '../../domain/provider-kinds.ts'
 import type { ModelAbilities, ProvidedModel } from '../../domain/provided-models.ts'
@@ -48,7 +49,25 @@ export function abilitiesOf({
     ...(letters.includes('p') ? { pictures: true } : {}),
     ...(letters.includes('t') ? { tools: true } : {}),
     ...(letters.includes('r') ? { thinking: true } : {}),
+    ...(letters.includes('j') ? { json: true } : {}),
     ...abilities,
+  }
+}
+
+/** What a million tokens of a model cost at its maker, in US dollars. */
+export function listedPriceOf({
+  kind,
+  baseUrl,
+  providerModel,
+}: Pick<ProvidedModel, 'kind' | 'providerModel'> & { baseUrl: string }): ModelPrice | undefined {
+  const isMaker = isAtMaker({ kind, baseUrl: baseUrl === '' ? undefined : baseUrl })
+  const [, , input, output, cached, written] = (isMaker ? factsOf(providerModel) : undefined) ?? []
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined
+  return {
+    input,
+    output,
+    ...(typeof cached === 'number' ? { cached_input: cached } : {}),
+    ...(typeof written === 'number' ? { cache_write: written } : {}),
   }
 }
 

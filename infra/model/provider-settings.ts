@@ -14,9 +14,11 @@ const Model = Type.Object(
     /** The provider's own name, if it differs. */
     provider_model: Type.Optional(name),
     context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: 100_000_000 })),
-    /** Whether it sees pictures and calls tools; default: what is known of it. */
+    /** What it can do; default: what is known of it. */
     pictures: Type.Optional(Type.Boolean()),
     tools: Type.Optional(Type.Boolean()),
+    thinking: Type.Optional(Type.Boolean()),
+    json: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )

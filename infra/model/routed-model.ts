@@ -65,8 +65,11 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
 
 function requestTo(candidate: ProvidedModel, request: ChatRequest): ChatRequest {
   const { kind, apiKey, baseUrl, providerModel } = candidate
-  const messages = abilitiesOf(candidate).pictures === false ? withoutPictures(request.messages) : request.messages
-  return { ...request, messages, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
+  const { pictures, thinking } = abilitiesOf(candidate)
+  const messages = pictures === false ? withoutPictures(request.messages) : request.messages
+  const { reasoning_effort: _effort, ...unthinking } = request.sampling
+  const sampling = thinking === false ? unthinking : request.sampling
+  return { ...request, messages, sampling, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
 }
 
 /** The smallest window among those that may be asked, so that the conversation fits each of them. */

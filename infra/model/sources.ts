@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { type JsonObject, isArray } from './foreign-values.ts'
 
-const listNames = ['citations', 'search_results', 'web_search', 'references']
 const maxSources = 50
 const maxUrlLength = 2000
 const maxTitleLength = 200
@@ -40,11 +39,14 @@ export function createSources() {
     },
     /** What stands in a chunk, a choice or a message beside the text, under the names that servers have for it. */
     addFrom(one: JsonObject): void {
-      for (const name of listNames) if (one[name]) this.addUrls(one[name])
-      for (const name of ['context', 'search_info']) {
-        const inner = one[name]
-        if (isJsonObject(inner)) for (const list of listNames) this.addUrls(inner[list])
-      }
+      // Of each chunk: members are looked up by constant names.
+      const { citations, search_results: results, web_search: searched, references, context, search_info: info } = one
+      if (citations) this.addUrls(citations)
+      if (results) this.addUrls(results)
+      if (searched) this.addUrls(searched)
+      if (references) this.addUrls(references)
+      if (isJsonObject(context)) this.addUrls(context['citations'])
+      if (isJsonObject(info)) this.addUrls(info['search_results'])
     },
     /** As Markdown that follows the answer; texts refer to the pages by their number. Empty without pages. */
     list(): string {

@@ -3,15 +3,18 @@ import { type JsonObject, isArray } from './foreign-values.ts'
 
 /** The text of a model's thinking. Servers that send several of these members send the same in each. */
 export function thoughtOf(delta: JsonObject): string {
-  for (const name of ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text']) {
-    const text = textIn(delta[name])
-    if (text !== '') return text
-  }
-  return textIn(delta['reasoning_details'] ?? delta['thinking_blocks'])
+  return (
+    textIn(delta['reasoning_content']) ||
+    textIn(delta['reasoning']) ||
+    textIn(delta['thinking']) ||
+    textIn(delta['reasoning_text']) ||
+    textIn(delta['reasoning_details'] ?? delta['thinking_blocks'])
+  )
 }
 
 /** A text, an object that has one, or a list of them. */
 function textIn(value: unknown): string {
+  if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
   if (isArray(value)) return value.map((one) => textIn(one)).join('')
   if (!isJsonObject(value)) return ''

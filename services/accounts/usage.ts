@@ -12,7 +12,10 @@ import { type StoredBytesCollections, createStoredBytes } from '../knowledge/sto
 import { sumWork } from '../budgets/work.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 
-export interface UserUsage extends Required<Usage> {
+/** What a cache was written is part of the cost only. */
+type Shown = Required<Omit<Usage, 'cache_write_tokens'>>
+
+export interface UserUsage extends Shown {
   thread_counter: number
   thread_max: number
   projects: number
@@ -26,7 +29,7 @@ export interface UserUsage extends Required<Usage> {
   /** The threads with the most tokens, among those that exist. */
   threads: ThreadUsage[]
   /** The last days with runs, oldest first; days are in UTC. */
-  days: (Required<Usage> & { date: string; runs: number; cost: number })[]
+  days: (Shown & { date: string; runs: number; cost: number })[]
   /** The assistants that cost most. */
   assistants_used: (Row & { assistant_id: string; cost: number })[]
   /** The same for runs of public callers: the use of each public token. */
@@ -43,10 +46,11 @@ export interface UserUsage extends Required<Usage> {
   currency: string
 }
 
-type Row = Required<Usage> & { runs: number }
-type GroupedRow = Row & { _id: { assistant: string; model?: string; public: boolean } }
+type Row = Shown & { runs: number }
+type GroupedRow = Row &
+  Pick<Usage, 'cache_write_tokens'> & { _id: { assistant: string; model?: string; public: boolean } }
 
-export interface ThreadUsage extends Required<Usage> {
+export interface ThreadUsage extends Shown {
   thread_id: string
   runs: number
 }
@@ -73,6 +77,7 @@ const sums = {
   completion_tokens: { $sum: '$usage.completion_tokens' },
   total_tokens: { $sum: '$usage.total_tokens' },
   cached_tokens: { $sum: '$usage.cached_tokens' },
+  cache_write_tokens: { $sum: '$usage.cache_write_tokens' },
   reasoning_tokens: { $sum: '$usage.reasoning_tokens' },
 }
 
@@ -141,6 +146,7 @@ export function createUsage(
               completion_tokens: { $sum: '$usage_by_model.completion_tokens' },
               total_tokens: { $sum: '$usage_by_model.total_tokens' },
               cached_tokens: { $sum: '$usage_by_model.cached_tokens' },
+              cache_write_tokens: { $sum: '$usage_by_model.cache_write_tokens' },
               reasoning_tokens: { $sum: '$usage_by_model.reasoning_tokens' },
             },
           },
@@ -204,6 +210,7 @@ async function costsByDay(
         prompt_tokens: { $sum: '$parts.prompt_tokens' },
         completion_tokens: { $sum: '$parts.completion_tokens' },
         cached_tokens: { $sum: '$parts.cached_tokens' },
+        cache_write_tokens: { $sum: '$parts.cache_write_tokens' },
       },
     },
     { $limit: rowsRead },

@@ -75,6 +75,7 @@ export function createSpentToday({ collections, budgetCounting, models, embeddin
           completion_tokens: { $sum: '$parts.completion_tokens' },
           total_tokens: { $sum: '$parts.total_tokens' },
           cached_tokens: { $sum: '$parts.cached_tokens' },
+          cache_write_tokens: { $sum: '$parts.cache_write_tokens' },
         },
       },
       { $set: { model: { $ifNull: ['$_id', ''] } } },

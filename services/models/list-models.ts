@@ -1,4 +1,4 @@
-import { type ModelPrice, priceOf } from '../../domain/model-prices.ts'
+import { type ModelPrice, isListed, priceOf } from '../../domain/model-prices.ts'
 import type { ModelsNow } from './live-models.ts'
 
 interface ModelListDeps {
@@ -14,7 +14,7 @@ export interface ListedModel {
   /** Names of the providers, in the order in which they are asked. Empty for the server of `OPENAI_BASE_URL`. */
   providers: string[]
   /** For a million tokens, if they are known. */
-  prices?: ModelPrice & { currency: string }
+  prices?: ModelPrice & { currency: string; listed?: boolean }
   /** Models that answer in its place while it fails. */
   fallbacks: string[]
 }
@@ -38,7 +38,9 @@ export function createModelList({ models, contextWindowOf }: ModelListDeps) {
         is_default: id === defaultModel,
         context_tokens: contextWindowOf(id),
         providers: own.map(({ provider }) => provider),
-        ...(price === undefined ? {} : { prices: { currency: prices.currency, ...price } }),
+        ...(price === undefined
+          ? {}
+          : { prices: { currency: prices.currency, ...price, ...(isListed(prices, id) ? { listed: true } : {}) } }),
         fallbacks: [...(providers.fallbacks.get(id) ?? [])],
       }
     })

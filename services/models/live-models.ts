@@ -1,5 +1,6 @@
 import {
   type EnvironmentModels,
+  type ListedPrice,
   type ModelCatalog,
   type StoredModels,
   catalogOf,
@@ -19,6 +20,7 @@ interface LiveModelsDeps {
   collections: Pick<Collections, 'modelSettings'>
   secretBox: Pick<SecretBox, 'open'>
   environment: EnvironmentModels
+  listedPrice?: ListedPrice
   onError(error: unknown): void
 }
 
@@ -28,9 +30,9 @@ const lookEveryMs = 2_000
 export type LiveModels = ReturnType<typeof createLiveModels>
 
 /** What settings and operators say about models. Each process reads the record anew when its revision has changed. */
-export function createLiveModels({ collections, secretBox, environment, onError }: LiveModelsDeps) {
+export function createLiveModels({ collections, secretBox, environment, listedPrice, onError }: LiveModelsDeps) {
   const { modelSettings } = collections
-  let catalog = catalogOf(environment, nothingStored)
+  let catalog = catalogOf(environment, nothingStored, listedPrice)
   let revision = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -45,7 +47,7 @@ export function createLiveModels({ collections, secretBox, environment, onError 
     // An answer that was under way while a newer one was taken.
     if (record.revision < revision) return
     const stored: StoredModels = storedModels(record, secretBox)
-    catalog = catalogOf(environment, stored)
+    catalog = catalogOf(environment, stored, listedPrice)
     revision = record.revision
   }
 

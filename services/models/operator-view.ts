@@ -2,7 +2,7 @@ import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog
 import { noKey } from '../../domain/model-catalog.ts'
 import { type MinutePrices, type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
-import { type ModelAbilities, type ProvidedModel, abilitiesIn } from '../../domain/provided-models.ts'
+import { type ModelAbilities, type ProvidedModel, abilitiesIn, abilityNames } from '../../domain/provided-models.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -32,6 +32,11 @@ export interface ModelView {
   pictures: boolean | null
   tools: boolean | null
   thinking: boolean | null
+  json: boolean | null
+  /** Which of these operators have said. */
+  set: (keyof ModelAbilities)[]
+  /** What a million tokens cost by the list of known models, in US dollars. */
+  listed_price: ModelPrice | null
   /** What was learnt about its requests in the last hour, by this process. */
   learnt: string[]
 }
@@ -39,6 +44,7 @@ export interface ModelView {
 /** What is known of models beside the settings. */
 export interface ModelFacts {
   abilitiesOf(model: Pick<ProvidedModel, 'kind' | 'baseUrl' | 'providerModel' | 'abilities'>): ModelAbilities
+  listedPriceOf(model: Pick<ProvidedModel, 'kind' | 'baseUrl' | 'providerModel'>): ModelPrice | undefined
   learntOf(served: { baseUrl: string; model: string }): string[]
 }
 
@@ -203,10 +209,10 @@ function storedServer(
 
 function modelView(
   model: Omit<ProvidedModel, 'apiKey' | 'provider'>,
-  { abilitiesOf, learntOf }: ModelFacts,
+  { abilitiesOf, listedPriceOf, learntOf }: ModelFacts,
 ): ModelView {
   const { id, baseUrl, providerModel, contextTokens } = model
-  const { pictures, tools, thinking } = abilitiesOf(model)
+  const { pictures, tools, thinking, json } = abilitiesOf(model)
   return {
     id,
     provider_model: providerModel,
@@ -214,6 +220,9 @@ function modelView(
     pictures: pictures ?? null,
     tools: tools ?? null,
     thinking: thinking ?? null,
+    json: json ?? null,
+    set: abilityNames.filter((name) => model.abilities?.[name] !== undefined),
+    listed_price: listedPriceOf(model) ?? null,
     learnt: learntOf({ baseUrl, model: providerModel }),
   }
 }

@@ -1,5 +1,5 @@
 import { invalidInput } from '../../domain/errors.ts'
-import { abilitiesIn } from '../../domain/provided-models.ts'
+import { type ModelAbilities, abilitiesIn, abilityNames } from '../../domain/provided-models.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -15,7 +15,7 @@ export interface ModelServerChange {
 }
 
 /** Absent abilities stay as they are; null: what is known of the model. */
-type GivenModel = Omit<ModelServerModel, 'pictures' | 'tools'> & { pictures?: boolean | null; tools?: boolean | null }
+type GivenModel = Omit<ModelServerModel, keyof ModelAbilities> & { [N in keyof ModelAbilities]?: boolean | null }
 
 /** A server after an operator's change. */
 export function serverAfter(
@@ -56,12 +56,16 @@ function hintOf(key: string): string {
   return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
 }
 
-function modelAfter({ pictures, tools, ...model }: GivenModel, known: ModelServerModel | undefined): ModelServerModel {
-  const abilities = {
-    pictures: (pictures === undefined ? known?.pictures : pictures) ?? undefined,
-    tools: (tools === undefined ? known?.tools : tools) ?? undefined,
-  }
-  return { ...model, ...abilitiesIn(abilities) }
+function modelAfter(
+  { pictures, tools, thinking, json, ...model }: GivenModel,
+  known: ModelServerModel | undefined,
+): ModelServerModel {
+  const given = { pictures, tools, thinking, json }
+  const said = abilityNames.map((name) => [
+    name,
+    (given[name] === undefined ? known?.[name] : given[name]) ?? undefined,
+  ])
+  return { ...model, ...abilitiesIn(Object.fromEntries(said)) }
 }
 
 function distinct(models: GivenModel[]): GivenModel[] {

@@ -93,7 +93,10 @@ describe('the settings of models that operators make', () => {
     const choice = { default_model: 'spare', fallbacks: { small: ['spare'] }, currency: 'EUR', prices: {} }
     expect((await admin('PUT', '/admin/models/choices', { ...choice, default_model: 'missing' })).status).toBe(422)
     expect((await admin('PUT', '/admin/models/choices', { ...choice, fallbacks: { small: ['no'] } })).status).toBe(422)
-    const prices = { spare: { input: 1, output: 2, cached_input: 0.1 }, '*': { input: 5, output: 6 } }
+    const prices = {
+      spare: { input: 1, output: 2, cached_input: 0.1, cache_write: 1.25 },
+      '*': { input: 5, output: 6 },
+    }
     const { body } = await admin('PUT', '/admin/models/choices', { ...choice, prices, minutes: { code: 0.01 } })
     expect(body).toMatchObject({
       default_model: 'spare',
@@ -106,7 +109,7 @@ describe('the settings of models that operators make', () => {
     const { models } = (await user.call('GET', '/user/models')).body
     expect(models[0]).toMatchObject({
       id: 'spare',
-      prices: { currency: 'eur', input: 1, output: 2, cached_input: 0.1 },
+      prices: { currency: 'eur', input: 1, output: 2, cached_input: 0.1, cache_write: 1.25 },
     })
     expect(models.find(({ id }: any) => id === 'small')).toMatchObject({ fallbacks: ['spare'] })
     // The default is gone with its server: the service chooses another.

@@ -126,6 +126,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(counted).toMatchObject({ prompt_tokens: usage.prompt, completion_tokens: usage.completion })
     // Mistral names none.
     expect(counted?.cached_tokens).toBe(kind === 'mistral' ? undefined : usage.cached)
+    expect(counted?.cache_write_tokens).toBe(kind === 'anthropic' ? 5 : undefined)
     expect(deltas.at(-1)?.type).toBe('provider')
   })
 

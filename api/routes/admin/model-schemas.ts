@@ -19,6 +19,9 @@ const ModelPrice = {
   cached_input: Type.Optional(
     Type.Unsafe<number>({ ...Price, description: 'Of tokens read from the cache of the provider; default: `input`.' }),
   ),
+  cache_write: Type.Optional(
+    Type.Unsafe<number>({ ...Price, description: 'Of tokens written to it; default: `input`.' }),
+  ),
 }
 const BaseUrl = Type.String({ minLength: 8, maxLength: 2000, pattern: '^https?://' })
 const Key = Type.String({ minLength: 1, maxLength: 2000 })
@@ -44,6 +47,13 @@ const ModelServer = Type.Object(
         pictures: nullable(Type.Boolean({ description: 'Whether it sees pictures. Null: not known.' })),
         tools: nullable(Type.Boolean({ description: 'Whether it calls tools. Null: not known.' })),
         thinking: nullable(Type.Boolean({ description: 'Whether it thinks. Null: not known.' })),
+        json: nullable(Type.Boolean({ description: 'Whether it writes JSON by a schema. Null: not known.' })),
+        set: Type.Array(Type.Enum(['pictures', 'tools', 'thinking', 'json']), {
+          description: 'Which of these operators have said.',
+        }),
+        listed_price: nullable(
+          Type.Object(ModelPrice, { description: 'In US dollars, by the list of known models. Null: not listed.' }),
+        ),
         learnt: Type.Array(Type.String(), {
           description: 'How its requests are written since it refused others, in the last hour, by this process.',
         }),
@@ -87,6 +97,8 @@ export const ModelServerRequest = Type.Object(
         context_tokens: Type.Optional(Window),
         pictures: Type.Optional(Ability),
         tools: Type.Optional(Ability),
+        thinking: Type.Optional(Ability),
+        json: Type.Optional(Ability),
       }),
       { maxItems: servedModelsMax },
     ),

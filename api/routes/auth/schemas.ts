@@ -128,6 +128,10 @@ export const ModelList = Type.Object(
               input: Type.Number(),
               output: Type.Number(),
               cached_input: Type.Optional(Type.Number()),
+              cache_write: Type.Optional(Type.Number()),
+              listed: Type.Optional(
+                Type.Boolean({ description: 'Of the list of known models, because the operator set none.' }),
+              ),
             },
             { description: 'For a million tokens.' },
           ),

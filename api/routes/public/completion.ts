@@ -190,7 +190,7 @@ function finishReasonOf(view: RunView, { clientTools, isOld }: CompletionOptions
 export function usageOf(views: RunView[]): CompletionUsage | undefined {
   const usage = sumUsage(views.flatMap(answersOf).flatMap((answer) => answer.usage ?? []))
   if (usage === undefined) return undefined
-  const { cached_tokens: cached, reasoning_tokens: reasoning, ...counts } = usage
+  const { cached_tokens: cached, cache_write_tokens: _written, reasoning_tokens: reasoning, ...counts } = usage
   return {
     ...counts,
     ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),

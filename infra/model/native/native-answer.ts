@@ -128,8 +128,13 @@ function readUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage |
   const prompt = tokensOf(inputTokens.total)
   const completion = tokensOf(outputTokens.total)
   if (prompt === undefined || completion === undefined) return undefined
-  const [cached, reasoning] = [tokensOf(inputTokens.cacheRead), tokensOf(outputTokens.reasoning)]
-  return usageOf({ prompt, completion, cached, reasoning })
+  return usageOf({
+    prompt,
+    completion,
+    cached: tokensOf(inputTokens.cacheRead),
+    written: tokensOf(inputTokens.cacheWrite),
+    reasoning: tokensOf(outputTokens.reasoning),
+  })
 }
 
 const tokensOf = (value: number | undefined) => (value === undefined ? undefined : countOf(value))

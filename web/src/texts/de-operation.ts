@@ -181,6 +181,19 @@ export const deOperation: typeof enOperation = {
     tools: 'ruft Werkzeuge auf',
     noTools: 'ruft keine Werkzeuge auf',
     thinks: 'denkt nach',
+    noJson: 'schreibt kein JSON nach Schema',
+    thinksNot: 'denkt nicht nach',
+    byList: (input, output) => `laut Liste: $${input} gelesen, $${output} geschrieben`,
+    abilities: 'Kontextfenster und Fähigkeiten',
+    abilitiesHelp:
+      'Was über ein Modell bekannt ist, gilt, bis Sie etwas anderes angeben. Was ein Modell nicht kann, wird abgelehnt, bevor es gefragt wird.',
+    abilityNames: { pictures: 'Bilder', tools: 'Werkzeuge', json: 'JSON nach Schema', thinking: 'Nachdenken' },
+    abilityOf: (ability, model) => `${ability}: ${model}`,
+    windowField: 'Fenster (Token)',
+    windowOf: (model) => `Fenster von ${model} in Token`,
+    asKnown: (can) => (can === null ? 'nicht bekannt' : can ? 'ja, wie bekannt' : 'nein, wie bekannt'),
+    yes: 'ja',
+    no: 'nein',
     learnt: (traits) => `gelernt: ${traits}`,
     otherModel: 'Anderes Modell',
     otherModelHelp: 'Eines, das der Server nicht aufführt',
@@ -199,10 +212,11 @@ export const deOperation: typeof enOperation = {
     noFallback: 'kein anderes',
     input: 'Preis gelesen',
     cachedInput: 'Preis aus Cache gelesen',
+    cacheWrite: 'Preis in Cache geschrieben',
     output: 'Preis geschrieben',
     priceOf: (kind, model) =>
-      `Preis für eine Million Token, die ${model} ${{ input: 'liest', cached_input: 'aus dem Cache liest', output: 'schreibt' }[kind]}`,
+      `Preis für eine Million Token, die ${model} ${{ input: 'liest', cached_input: 'aus dem Cache liest', cache_write: 'in den Cache schreibt', output: 'schreibt' }[kind]}`,
     pricesHelp:
-      'Preise gelten für eine Million Token. Ohne Preis sind die Kosten eines Modells unbekannt; ohne den für Token aus einem Cache kosten sie so viel wie andere.',
+      'Preise gelten für eine Million Token. Ohne Preis gilt der aus der Liste bekannter Modelle, der grau gezeigt wird, wenn die Währung usd ist; sonst sind die Kosten eines Modells unbekannt. Token aus einem Cache und solche, die in einen geschrieben werden, kosten ohne eigenen Preis so viel wie andere.',
   },
 }

@@ -167,6 +167,19 @@ export const enOperation = {
     tools: 'calls tools',
     noTools: 'calls no tools',
     thinks: 'thinks',
+    noJson: 'writes no JSON by a schema',
+    thinksNot: 'does not think',
+    byList: (input: number, output: number) => `by the list: $${input} read, $${output} written`,
+    abilities: 'Windows and abilities',
+    abilitiesHelp:
+      'What is known of a model holds until you say otherwise. What a model cannot do is refused before it is asked.',
+    abilityNames: { pictures: 'Pictures', tools: 'Tools', json: 'JSON by a schema', thinking: 'Thinking' },
+    abilityOf: (ability: string, model: string) => `${ability}: ${model}`,
+    windowField: 'Window (tokens)',
+    windowOf: (model: string) => `Window of ${model} in tokens`,
+    asKnown: (can: boolean | null): string => (can === null ? 'not known' : can ? 'yes, as known' : 'no, as known'),
+    yes: 'yes',
+    no: 'no',
     learnt: (traits: string) => `learnt: ${traits}`,
     otherModel: 'Another model',
     otherModelHelp: 'One that the server does not list',
@@ -186,10 +199,11 @@ export const enOperation = {
     noFallback: 'no other',
     input: 'Price read',
     cachedInput: 'Price read from cache',
+    cacheWrite: 'Price written to cache',
     output: 'Price written',
-    priceOf: (kind: 'input' | 'cached_input' | 'output', model: string) =>
-      `Price of a million tokens ${{ input: 'read', cached_input: 'read from cache', output: 'written' }[kind]} by ${model}`,
+    priceOf: (kind: 'input' | 'cached_input' | 'cache_write' | 'output', model: string) =>
+      `Price of a million tokens ${{ input: 'read', cached_input: 'read from cache', cache_write: 'written to cache', output: 'written' }[kind]} by ${model}`,
     pricesHelp:
-      'Prices are for a million tokens. Without one, the cost of a model is unknown; without one for tokens read from a cache, they cost what others cost.',
+      'Prices are for a million tokens. Without one, that of the list of known models counts, which is shown in grey, if the currency is usd; otherwise the cost of a model is unknown. Tokens read from a cache, or written to one, cost what others cost unless they have a price.',
   },
 }

@@ -13,18 +13,22 @@ import { type ModelSettings, keepSettings, modelIds } from './use-models.ts'
 
 const t = operationTexts.models
 
+type ListedPrice = NonNullable<ModelSettings['servers'][number]['models'][number]['listed_price']>
+
 interface ModelChoice {
   /** Another model that answers while it fails; empty: none. */
   fallback: string
   input: string
   /** Empty: as `input`. */
   cached_input: string
+  cache_write: string
   output: string
 }
 
 /** The default model, fallbacks and prices. What the environment says is shown and cannot be changed. */
 export function Choices({ api, settings }: { api: AdminApi; settings: ModelSettings }) {
   const ids = modelIds(settings)
+  const listed = listedPrices(settings)
   const [model, setModel] = useState(settings.default_source === 'stored' ? settings.default_model : '')
   const [currency, setCurrency] = useState(settings.currency)
   const [minutes, setMinutes] = useState(() => minutesOf(settings))
@@ -90,6 +94,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
                   <th>{t.fallback}</th>
                   <th>{t.input}</th>
                   <th>{t.cachedInput}</th>
+                  <th>{t.cacheWrite}</th>
                   <th>{t.output}</th>
                 </tr>
               </thead>
@@ -118,7 +123,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
                             ))}
                         </select>
                       </td>
-                      {(['input', 'cached_input', 'output'] as const).map((kind) => (
+                      {priceKinds.map((kind) => (
                         <td key={kind}>
                           <input
                             className="input price"
@@ -128,6 +133,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
                             aria-label={t.priceOf(kind, id)}
                             readOnly={arePricesFixed}
                             value={row[kind]}
+                            placeholder={listed.get(id)?.[kind]?.toString()}
                             onChange={(event) => set(id, { [kind]: event.target.value })}
                           />
                         </td>
@@ -162,16 +168,26 @@ const minutesBody = ({ recognition, code }: Minutes) => ({
   ...(code === '' ? {} : { code: Number(code) }),
 })
 
-const noChoice: ModelChoice = { fallback: '', input: '', cached_input: '', output: '' }
+const priceKinds = ['input', 'cached_input', 'cache_write', 'output'] as const
+
+const noChoice: ModelChoice = { fallback: '', input: '', cached_input: '', cache_write: '', output: '' }
+
+/** Prices of the list of known models, which count where none is set. */
+function listedPrices({ servers, currency, prices }: ModelSettings): Map<string, ListedPrice | undefined> {
+  if (currency !== 'usd' || prices.some(({ model }) => model === '*')) return new Map()
+  const listed = servers.flatMap(({ models }) => models).toReversed()
+  return new Map(listed.map(({ id, listed_price: price }) => [id, price ?? undefined]))
+}
 
 function choicesOf({ fallbacks, prices }: ModelSettings): Record<string, ModelChoice> {
   const rows: Record<string, ModelChoice> = {}
   for (const { model, others } of fallbacks) rows[model] = { ...noChoice, fallback: others[0] ?? '' }
-  for (const { model, input, cached_input: cached, output } of prices)
+  for (const { model, input, cached_input: cached, cache_write: written, output } of prices)
     rows[model] = {
       ...(rows[model] ?? noChoice),
       input: String(input),
       cached_input: String(cached ?? ''),
+      cache_write: String(written ?? ''),
       output: String(output),
     }
   return rows
@@ -180,9 +196,9 @@ function choicesOf({ fallbacks, prices }: ModelSettings): Record<string, ModelCh
 /** What this form does not show stays: further fallbacks of a model, and prices of models that no server lists. */
 function bodyOf(settings: ModelSettings, rows: Record<string, ModelChoice>) {
   const fallbacks: Record<string, string[]> = {}
-  const prices: Record<string, { input: number; cached_input?: number; output: number }> = {}
+  const prices: Record<string, { input: number; cached_input?: number; cache_write?: number; output: number }> = {}
   const ids = new Set(modelIds(settings))
-  for (const [id, { fallback, input, cached_input: cached, output }] of Object.entries(rows)) {
+  for (const [id, { fallback, input, cached_input: cached, cache_write: written, output }] of Object.entries(rows)) {
     const known = settings.fallbacks.find(({ model }) => model === id)
     if (fallback && ids.has(id) && known?.source !== 'environment')
       fallbacks[id] = [
@@ -193,6 +209,7 @@ function bodyOf(settings: ModelSettings, rows: Record<string, ModelChoice>) {
       prices[id] = {
         input: Number(input),
         ...(cached === '' ? {} : { cached_input: Number(cached) }),
+        ...(written === '' ? {} : { cache_write: Number(written) }),
         output: Number(output),
       }
   }

@@ -108,14 +108,16 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
   )
 }
 
-type Facts = Pick<ModelServer['models'][number], 'pictures' | 'tools' | 'thinking' | 'learnt'>
+type Facts = Pick<ModelServer['models'][number], 'pictures' | 'tools' | 'thinking' | 'json' | 'listed_price' | 'learnt'>
 
 /** What the model can do, as far as that is known, and how its requests are written since it refused others. */
-function factsOf({ pictures, tools, thinking, learnt }: Facts): string {
+function factsOf({ pictures, tools, thinking, json, listed_price: price, learnt }: Facts): string {
   const known = [
     ...(pictures === null ? [] : [pictures ? t.pictures : t.noPictures]),
     ...(tools === null ? [] : [tools ? t.tools : t.noTools]),
-    ...(thinking ? [t.thinks] : []),
+    ...(json === false ? [t.noJson] : []),
+    ...(thinking === null ? [] : [thinking ? t.thinks : t.thinksNot]),
+    ...(price === null ? [] : [t.byList(price.input, price.output)]),
     ...(learnt.length === 0 ? [] : [t.learnt(learnt.join(', '))]),
   ]
   return known.map((fact) => ` · ${fact}`).join('')

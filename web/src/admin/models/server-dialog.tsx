@@ -12,6 +12,7 @@ import { CheckField, TextField } from '../../ui/field.tsx'
 import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { AdminApi } from '../api.ts'
+import { AbilitiesFields } from './abilities-fields.tsx'
 import { type ModelServer, keepSettings } from './use-models.ts'
 
 const t = operationTexts.models
@@ -134,6 +135,15 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
             </Button>
           </div>
         </fieldset>
+        {chosen.length > 0 && (
+          <AbilitiesFields
+            models={chosen}
+            known={server?.models ?? []}
+            onChange={(id, change) =>
+              setChosen(chosen.map((model) => (model.id === id ? { ...model, ...change } : model)))
+            }
+          />
+        )}
         <div className="row row-end">
           <Button onClick={onClose}>{texts.cancel}</Button>
           <Button type="submit" look="primary" busy={save.isBusy} disabled={chosen.length === 0}>
@@ -151,10 +161,11 @@ function keyChange({ key, isKeyRemoved }: { key: string; isKeyRemoved: boolean }
 }
 
 function storedModels(server: ModelServer | undefined): Model[] {
-  return (server?.models ?? []).map(({ id, provider_model: own, context_tokens: window }) => ({
+  return (server?.models ?? []).map(({ id, provider_model: own, context_tokens: window, set, ...facts }) => ({
     id,
     ...(own === id ? {} : { provider_model: own }),
     ...(window === null ? {} : { context_tokens: window }),
+    ...Object.fromEntries(set.map((name) => [name, facts[name]])),
   }))
 }
 
