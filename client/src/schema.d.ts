@@ -4151,8 +4151,6 @@ export interface components {
             total_tokens: number;
             /** @description Of `prompt_tokens`, read from caches of providers. */
             cached_tokens: number;
-            /** @description Of `prompt_tokens`, written to caches of providers. */
-            cache_write_tokens: number;
             /** @description Of `completion_tokens`, with which models thought. */
             reasoning_tokens: number;
             /** @description The hundred threads with the most tokens. */
@@ -4164,8 +4162,6 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
-                /** @description Of `prompt_tokens`, written to caches of providers. */
-                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
             }[];
@@ -4179,8 +4175,6 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
-                /** @description Of `prompt_tokens`, written to caches of providers. */
-                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4194,8 +4188,6 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
-                /** @description Of `prompt_tokens`, written to caches of providers. */
-                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4209,8 +4201,6 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
-                /** @description Of `prompt_tokens`, written to caches of providers. */
-                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
@@ -4224,8 +4214,6 @@ export interface components {
                 total_tokens: number;
                 /** @description Of `prompt_tokens`, read from caches of providers. */
                 cached_tokens: number;
-                /** @description Of `prompt_tokens`, written to caches of providers. */
-                cache_write_tokens: number;
                 /** @description Of `completion_tokens`, with which models thought. */
                 reasoning_tokens: number;
                 cost: number;
