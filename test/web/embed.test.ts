@@ -279,3 +279,34 @@ test('a public page, on a phone too: light and dark, starters, sources that open
   await guest.getByRole('heading', { name: 'No such page' }).waitFor()
   await site.expectAccessible(guest, 'a page that is not there')
 })
+
+test('what the model thinks unfolds where the owner shows it, and folds when the answer begins', async () => {
+  const owner = await insertUser(site.service)
+  const config = {
+    'type==agent/access_mode': 'public_no_auth',
+    'type==agent/public_page': true,
+    'type==agent/show_reasoning': true,
+  }
+  const { assistant_id: assistantId } = await owner.post('/assistants/', { name: 'Harbour guide', config })
+  const page = await site.newPage()
+  await page.goto(`${site.url}/a/${assistantId}`)
+  const chunk = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const thought = Promise.withResolvers<void>()
+  site.model.reply({
+    raw: [
+      chunk({ reasoning_content: 'In winter it opens late.' }),
+      thought.promise,
+      `${chunk({ content: 'At eight.' }, 'stop')}data: [DONE]\n\n`,
+    ],
+  })
+  await page.getByRole('textbox', { name: 'Message' }).fill('When does it open?')
+  await page.keyboard.press('Enter')
+  await page.getByText('In winter it opens late.').waitFor()
+  expect(await page.locator('summary').textContent()).toMatch(/^Thinking… \d+ s$/)
+  await site.expectAccessible(page, 'a thought')
+  thought.resolve()
+  await page.getByText('At eight.').waitFor()
+  await page.getByText(/^Thought for \d+ s$/).click()
+  await page.getByText('In winter it opens late.').waitFor()
+})

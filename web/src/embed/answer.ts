@@ -45,6 +45,13 @@ export function answerOf(messages: Message[], isComplete: boolean): Answer {
   }
 }
 
+/** What the model thought, where the owner lets readers see it. */
+export function thoughtOf(messages: Message[]): string {
+  return messages
+    .flatMap(({ type, data }) => (type === 'AIMessage' && data.reasoning ? [data.reasoning] : []))
+    .join('\n\n')
+}
+
 interface Shown {
   /** The name of a table that scrolls. */
   table: string

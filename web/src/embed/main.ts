@@ -1,5 +1,5 @@
 import { languages } from '../texts/embed.ts'
-import { type Answer, answerOf, plainAnswer, render } from './answer.ts'
+import { type Answer, answerOf, plainAnswer, render, thoughtOf } from './answer.ts'
 import { bubbleIcon, element, face, signButton } from './elements.ts'
 import { keepChat, readChat } from './kept-chat.ts'
 import { type Options, isPageDark, optionsOf } from './options.ts'
@@ -7,6 +7,7 @@ import { cancel, run, wordsOf } from './service.ts'
 import { createReading, readForPage } from './reading.ts'
 import { createSourcePanel } from './source-panel.ts'
 import { createSheet } from './style.ts'
+import { createThinking } from './thinking.ts'
 import { composes } from '../lib/composes.ts'
 
 const script = typeof document === 'undefined' ? undefined : document.currentScript
@@ -196,6 +197,7 @@ function createChat(options: Options, root: ShadowRoot) {
     lines.push({ who: 'human', ...question })
     const line = addLine('ai', plainAnswer(''))
     line.classList.add('busy')
+    const thinking = createThinking(texts, line)
     log.setAttribute('aria-busy', 'true')
     const entry = { who: 'ai' as const, ...plainAnswer('') }
     const keep = () => {
@@ -210,12 +212,14 @@ function createChat(options: Options, root: ShadowRoot) {
         Object.assign(entry, answerOf(snapshot.messages, snapshot.status !== 'running'))
         if (entry.text !== '' && lines.at(-1) !== entry) lines.push(entry)
         render(line, entry, shown)
+        thinking.show(thoughtOf(snapshot.messages), entry.text === '' && snapshot.status === 'running')
         stay()
         if (snapshot.status === 'failed') throw new Error(texts.failed)
       }
     } catch (error) {
       line.append(element('p', { class: 'problem', role: 'alert' }, wordsOf(error, options)))
     }
+    thinking.close()
     line.classList.remove('busy')
     log.removeAttribute('aria-busy')
     window.removeEventListener('pagehide', keep)

@@ -17,6 +17,7 @@ const styles = `
   --text: #1d1f1c;
   --soft: #eef0fb;
   --border: #dedfda;
+  --muted: #5c605a;
   --problem: #b3261e;
   position: fixed;
   right: 20px;
@@ -32,6 +33,7 @@ const styles = `
   --text: #e9ebe6;
   --soft: #262d4b;
   --border: #333932;
+  --muted: #a7aca3;
   --problem: #f2918a;
 }
 * { box-sizing: border-box; }
@@ -114,6 +116,9 @@ button.mark, span.mark {
 .names span { font-size: 13px; }
 .passage { overflow-y: auto; padding: 0 16px 16px; white-space: pre-line; overflow-wrap: anywhere; }
 mark { background: #ffe27a; color: #1d1f1c; }
+.thinking { align-self: flex-start; max-width: 88%; color: var(--muted); font-size: 13px; }
+.thinking summary { cursor: pointer; }
+.thought { padding: 6px 0 0 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .busy::after { content: '…'; }
 .problem { color: var(--problem); }
 .starters { display: flex; flex-wrap: wrap; gap: 8px; padding: 0 16px 12px; }

@@ -19,6 +19,8 @@ const en = {
   page: (page: number) => `page ${page}`,
   closeSource: 'Close the source',
   table: 'Table',
+  thinkingFor: (seconds: number) => `Thinking… ${seconds} s`,
+  thoughtFor: (seconds: number) => `Thought for ${seconds} s`,
   limitedForNow: 'No more answers can be given for now. Please try again later.',
 }
 
@@ -44,6 +46,8 @@ const de: typeof en = {
   page: (page) => `Seite ${page}`,
   closeSource: 'Quelle schließen',
   table: 'Tabelle',
+  thinkingFor: (seconds) => `Denkt nach … ${seconds} s`,
+  thoughtFor: (seconds) => `${seconds} s nachgedacht`,
   limitedForNow: 'Im Augenblick sind keine weiteren Antworten möglich. Bitte versuchen Sie es später wieder.',
 }
 
