@@ -188,6 +188,7 @@ function cutOf(reason: string | undefined): CutReason | undefined {
     case 'max_tokens':
     case 'max_output_tokens':
     case 'model_length':
+    case 'model_context_window_exceeded':
       return 'length'
     case 'content_filter':
     case 'safety':

@@ -40,10 +40,12 @@ interface ErrorAnswer {
 
 /** The server answered with an error. */
 export function failureOfAnswer({ status, message, code, headers, cause }: ErrorAnswer, apiKey: string): ModelFailure {
-  const retryable = status === 408 || status === 409 || status === 429 || status >= 500
   const type = typeOf(status, { code, message })
+  const isOurs = type === 'context_length_exceeded' || type === 'model_refused_request'
+  const retryable = !isOurs && (status === 408 || status === 409 || status === 429 || status >= 500)
   return new ModelFailure(messageOf[type], {
-    statusCode: type === 'model_credentials_refused' ? 502 : status,
+    // Some servers fail with 500 over what is wrong with a request.
+    statusCode: type === 'model_credentials_refused' ? 502 : isOurs && status >= 500 ? 400 : status,
     type,
     details: withoutKeys(message.startsWith(`${status} `) ? message : `${status} ${message}`, apiKey),
     retryable: retryable && type !== 'model_quota_exceeded',
@@ -118,6 +120,7 @@ function typeOf(status: number, error: { code?: string | null | undefined; messa
   if (status === 401 || status === 403 || /api key not valid/i.test(error.message)) return 'model_credentials_refused'
   if (isContextOverflow(error)) return 'context_length_exceeded'
   if (isUnknownModel(status, error)) return 'model_not_found'
+  if (status === 500 && isTemplateRefusal(error.message)) return 'model_refused_request'
   // A wrong path is an error of the configuration.
   return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
 }
@@ -132,6 +135,11 @@ const messageOf: Record<ReturnType<typeof typeOf>, string> = {
   model_error: 'The model failed.',
 }
 
+/** The template of a model, or a server that was started without one, refuses what it is given with status 500. */
+export function isTemplateRefusal(text: string): boolean {
+  return /template|jinja|\brole|raise_exception|unsupported param/i.test(text)
+}
+
 /** Servers answer 404, also for a wrong path, or 400. */
 function isUnknownModel(status: number, { code, message }: { code?: string | null | undefined; message: string }) {
   if (code === 'model_not_found') return true
@@ -144,7 +152,7 @@ function isContextOverflow(error: { code?: string | null | undefined; message: s
 
 /** As providers and servers say it. */
 const overflowWords =
-  /maximum context length|context window|context length|context size|prompt is too long|input is too long|input token count|maximum prompt length|too many (?:input )?tokens/i
+  /max(?:imum)? context length|context[ _]window|context length|context size|context limit|prompt (?:is )?too long|input is too long|input token count|input tokens? exceed|input length.{0,40}exceed|prompt token count.{0,40}exceed|maximum prompt length|maximum model length|too many (?:input )?tokens|reduce the length of the (?:messages|prompt|input)|max_new_tokens. must be|must have less than \d+ tokens/i
 
 function isRefusedAddress(error: unknown): boolean {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {

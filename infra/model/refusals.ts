@@ -1,4 +1,5 @@
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
+import { isTemplateRefusal } from './failures.ts'
 import { collectedNames } from './collected-members.ts'
 import { type RequestBody, changesNoAnswer, isPresent } from './optional-members.ts'
 
@@ -40,9 +41,11 @@ export function lessonIn(
   { body, known, isAsked }: AskedWith,
 ): Lesson | { unknown: OptionalMember } | undefined {
   const { status, message } = refusal
-  const isTemplate = status === 500 && /template|jinja|role|raise_exception/i.test(message)
+  const isTemplate = status === 500 && isTemplateRefusal(message)
   if (status !== 400 && status !== 422 && !isTemplate) return undefined
-  if (!known.has('max_completion_tokens') && body.max_tokens !== undefined && message.includes('max_completion_tokens'))
+  const isRenamed =
+    message.includes('max_completion_tokens') && !/too large|at most|exceed|context length/i.test(message)
+  if (!known.has('max_completion_tokens') && body.max_tokens !== undefined && isRenamed)
     return { traits: ['max_completion_tokens'], isLasting: true }
   for (const trait of messageTraits(message, body))
     if (!known.has(trait)) return { traits: [trait], isLasting: trait !== 'plain_schemas' || !isAboutSchema(message) }
@@ -97,7 +100,8 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
     if (/function.{0,10}name|tool.{0,10}name/i.test(text) && /letter|start|begin|invalid/i.test(text))
       yield 'plain_names'
     const canBePlain = tools.some((tool) => tool.type === 'function' && tool.function.strict !== true)
-    const isOfTools = /schema|parameters|propert|function_?declaration/i.test(text) && !/response_format/.test(text)
+    const isOfTools =
+      /schema|parameters|propert|function_?declaration/i.test(text) && !/response_format|support parameters/.test(text)
     if (canBePlain && isOfTools) yield 'plain_schemas'
   }
 }
@@ -169,6 +173,11 @@ function isExtraMember(text: string): boolean {
 /** Servers write `presence_penalty`, or `presencePenalty`. */
 function namesMember({ message, param }: Refusal, name: OptionalMember): boolean {
   const camel = name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+  if (
+    name === 'reasoning_effort' &&
+    /not support(?:ed)? (?:thinking|reasoning)|think(?:ing)? value|(?:thinking|reasoning) is not support/i.test(message)
+  )
+    return true
   const words = named(`(?:${name}|${camel})`)
   return words.test(param) || words.test(message)
 }

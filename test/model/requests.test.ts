@@ -119,6 +119,26 @@ describe('a member that a server does not take', () => {
       { sampling: { reasoning_effort: 'none' }, setByCaller: ['reasoning_effort'] },
     ],
     [
+      'an effort of the assistant, of Ollama',
+      (body) => !('reasoning_effort' in body),
+      refused('"llama3.2" does not support thinking'),
+      { sampling: { reasoning_effort: 'high' } },
+    ],
+    [
+      'several, of LiteLLM',
+      (body) => !('tool_choice' in body),
+      refused(
+        "litellm.UnsupportedParamsError: openai does not support parameters: ['tool_choice'], for model=gpt-5.5. To drop these, set `litellm.drop_params=True` or for proxy: `litellm_settings: drop_params: true`. If you want to use these params dynamically send allowed_openai_params=['tool_choice'] in your request.",
+      ),
+      { tools: [tool({})], toolChoice: 'auto' },
+    ],
+    [
+      'tool_choice, of llama.cpp',
+      (body) => !('tool_choice' in body),
+      refused('Unsupported param: tool_choice', null, 500),
+      { tools: [tool({})], toolChoice: 'auto' },
+    ],
+    [
       'no effort',
       (body) => !('reasoning_effort' in body),
       refused('Argument not supported on this model: reasoning_effort'),
@@ -563,10 +583,47 @@ describe('a refusal', () => {
   it.each([
     [400, 'prompt is too long: 210000 tokens > 200000 maximum', 'context_length_exceeded'],
     [400, 'the request exceeds the available context size, try increasing it', 'context_length_exceeded'],
+    // vLLM
+    [
+      400,
+      "'max_tokens' or 'max_completion_tokens' is too large: 16000. This model's maximum context length is 8192 tokens and your request has 100 input tokens (16000 > 8192 - 100).",
+      'context_length_exceeded',
+    ],
+    [
+      400,
+      'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
+      'context_length_exceeded',
+    ],
+    // llama.cpp, also with a status of its own failures
+    [500, 'the request exceeds the available context size. try increasing the context size', 'context_length_exceeded'],
+    [500, 'tools param requires --jinja flag', 'model_refused_request'],
+    // SGLang, Text Generation Inference, Ollama
+    [400, 'Input length (9000 tokens) exceeds the maximum allowed length (8191 tokens).', 'context_length_exceeded'],
+    [
+      422,
+      'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3900 `inputs` tokens and 512 `max_new_tokens`',
+      'context_length_exceeded',
+    ],
+    [422, 'Input validation error: `inputs` must have less than 4095 tokens. Given: 5000', 'context_length_exceeded'],
+    [400, 'prompt too long; exceeded max context length by 12 tokens', 'context_length_exceeded'],
+    // Providers
+    [
+      400,
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again',
+      'context_length_exceeded',
+    ],
+    [400, 'Input tokens exceed the configured limit of 272000 tokens.', 'context_length_exceeded'],
+    [400, 'Please reduce the length of the messages or completion.', 'context_length_exceeded'],
+    [400, 'prompt token count of 130000 exceeds the limit of 128000', 'context_length_exceeded'],
+    [400, 'registry.ollama.ai/library/gemma3:4b does not support tools', 'model_refused_request'],
     [400, 'API key not valid. Please pass a valid API key.', 'model_credentials_refused'],
     [400, 'Your credit balance is too low to access the API.', 'model_quota_exceeded'],
   ])('with %i %s is %s', async (status, message, type) => {
-    await expect(modelBefore(() => refused(message, null, status)).ask()).rejects.toMatchObject({ type })
+    const server = modelBefore(() => refused(message, null, status))
+    const retryable = false
+    await expect(server.ask({ maxTokens: 16_000 })).rejects.toMatchObject({ type, retryable })
+    expect(server.sent).toHaveLength(1)
+    expect(server.dialects.learnt({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' })).toEqual([])
   })
 })
 
