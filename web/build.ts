@@ -43,7 +43,31 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       target: 'es2022',
-      rolldownOptions: { input: entries().map((name) => path.join(web, name)) },
+      rolldownOptions: {
+        input: entries().map((name) => path.join(web, name)),
+        // Each of these modules would be a request of its own. The texts wait for their language while they are loaded: what
+        // they need must not be in a file that waits for them.
+        output: {
+          codeSplitting: {
+            groups: [
+              {
+                name: 'base',
+                test: /node_modules[\\/](?:react|react-dom|scheduler|@tanstack|openapi-fetch)[\\/]/,
+                priority: 4,
+              },
+              { name: 'language', test: /web[\\/]src[\\/](?:lib[\\/]language|texts[\\/]count)\.ts$/, priority: 3 },
+              { name: 'icons', test: /node_modules[\\/]lucide-react[\\/]/, priority: 2 },
+              {
+                name: 'shared',
+                test: /(?:web[\\/]src[\\/](?:ui|lib)|client[\\/]src|web[\\/]src[\\/]texts[\\/]index\.ts)/,
+                minShareCount: 3,
+                priority: 1,
+              },
+            ],
+          },
+        },
+        checks: { pluginTimings: false },
+      },
     },
   })
   // One file that other sites load with a script tag.

@@ -34,7 +34,7 @@ export const limitSettings = {
       defaultText: 'those in docs/limits.md',
     }),
     threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads of a new user.', {
-      default: 100,
+      default: 500,
     }),
     scheduleMaxDefault: integer('SCHEDULE_MAX_DEFAULT', [0, 1_000_000], 'Schedules of a user.', {
       default: 20,

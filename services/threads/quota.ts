@@ -20,7 +20,7 @@ export async function takePlace(
   if (matchedCount > 0) return
   const user = await users.findOne({ _id: userId }, { deleting: 1 }, { session }).lean()
   if (user === null || user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
-  throw new AppError('forbidden', 'The thread quota of this account is used up.')
+  throw new AppError('forbidden', 'You have as many chats as you may have. Delete some, or ask the operator for more.')
 }
 
 /** Whether a thread counts against the quota of its owner. */

@@ -69,7 +69,7 @@ test('stop ends an answer; a message that is sent meanwhile waits for its turn',
   await say(page, 'Never end')
   await answer(page, 'I will go on and on').waitFor()
   await say(page, 'And then?')
-  await page.getByText('Waiting for its turn').waitFor()
+  await page.getByText('Waits until the answer above is complete').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
   await answer(page, 'The second answer.').waitFor()
   await page.getByText('Stopped', { exact: true }).waitFor()
@@ -173,6 +173,18 @@ test('a failed answer shows the reason and can be retried', async () => {
   await page.getByRole('button', { name: 'Try again' }).click()
   await answer(page, 'Now it works.').waitFor()
   expect(await page.locator('.bubble').count()).toBe(1)
+  // What fails keeps its card, with the reason in words, also when more was said after it.
+  site.model.reply({ status: 401, errorMessage: 'wrong key' })
+  await say(page, 'Try that')
+  const reason = page.getByText('The provider of the model refuses the key. Check the account of the model.')
+  await reason.waitFor()
+  site.model.reply({ text: 'This works.' })
+  await say(page, 'And this')
+  await answer(page, 'This works.').waitFor()
+  await page.reload()
+  await answer(page, 'This works.').waitFor()
+  await reason.waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
 })
 
 test('an edited message can start a new chat with the messages before it', async () => {
@@ -249,6 +261,32 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
   await answer(page, 'Then I leave it.').waitFor()
   expect(JSON.stringify(site.model.requests.at(-1)?.body.messages)).toContain('Not today')
+
+  // Of two calls, a decision about one is held back, and can be undone, until the other is decided.
+  site.model.reply({ toolCalls: [call(), { name: 'tide_tables', arguments: { method: 'HEAD', url } }] })
+  site.model.reply({ text: 'One of two.' })
+  await say(page, 'Both')
+  await page.getByRole('button', { name: 'Approve all' }).waitFor()
+  expect(await page.locator('.call-arguments').last().textContent()).toContain('MethodHEAD')
+  const reject = async () => {
+    await page.getByRole('button', { name: 'Reject' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('Rejected: Tide tables. Waiting for your decision on the other.').waitFor()
+  }
+  await reject()
+  await site.expectAccessible(page, 'two calls that wait')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Approve all' }).waitFor()
+  await reject()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
+  await answer(page, 'One of two.').waitFor()
+  await page.getByText('Rejected: tide_tables').last().waitFor()
+
+  site.model.reply({ toolCalls: [call(), { name: 'tide_tables', arguments: { method: 'HEAD', url } }] })
+  site.model.reply({ text: 'Both of two.' })
+  await say(page, 'Both again')
+  await page.getByRole('button', { name: 'Approve all' }).click()
+  await answer(page, 'Both of two.').waitFor()
 })
 
 test('chats are found, renamed and deleted', async () => {

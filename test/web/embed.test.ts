@@ -79,7 +79,7 @@ test('a site that is not allowed gets no answer', async () => {
   await page.locator('.ai p', { hasText: 'Good day!' }).waitFor()
   await page.getByRole('textbox', { name: 'Message' }).fill('Hello?')
   await page.keyboard.press('Enter')
-  await page.getByText('This did not work. Please try again.').waitFor()
+  await page.getByText(`This site (${elsewhere.url}) is not among those that may use this chat.`).waitFor()
   await elsewhere.close()
   // The browser says so too.
   site.problems.splice(

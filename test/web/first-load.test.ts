@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-test('a first load takes at most 300 KB, requests nothing from other servers, and is ready within seconds', async () => {
+test('a first load takes at most 240 KB in few files, requests nothing from other servers, and is ready within seconds', async () => {
   for (const path of ['/', '/console/chat']) {
     const { user } = await site.signedIn()
     const page = await site.newPage(path === '/' ? undefined : user.token)
@@ -29,7 +29,8 @@ test('a first load takes at most 300 KB, requests nothing from other servers, an
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     expect(sizes.length).toBeGreaterThan(2)
     expect(bytes).toBeGreaterThan(50_000)
-    expect(bytes, `bytes of ${path}`).toBeLessThan(300_000)
+    expect(bytes, `bytes of ${path}`).toBeLessThan(240_000)
+    expect(sizes.length, `requests of ${path}`).toBeLessThanOrEqual(32)
     expect(elsewhere).toEqual([])
     console.log(`${path}: ${Math.round(bytes / 1000)} KB in ${sizes.length} files`)
   }

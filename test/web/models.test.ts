@@ -102,6 +102,13 @@ test('the first login leads to the model page, where an operator connects a mode
   await page.getByText('$0.02', { exact: false }).first().waitFor()
   await page.getByText('This chat: $0.02').waitFor()
   expect(real.requests.at(-1)?.body.model).toBe('large')
+  // Each answer names its model and its time, and another model can answer beside it.
+  await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/ · large · \d+:\d\d/)
+  await page.getByRole('button', { name: 'Answer again with another model' }).click()
+  await page.getByRole('menuitem', { name: 'scripted', exact: true }).click()
+  await page.getByText('2/2').waitFor()
+  await expect.poll(() => page.locator('.turn-facts').textContent()).toContain(' · scripted · ')
+  expect(real.requests.at(-1)?.body.model).toBe('scripted')
 
   await page.goto(`${site.url}/console/usage`)
   await page.getByRole('row', { name: /large/ }).getByText('$0.02').waitFor()

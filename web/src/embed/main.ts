@@ -217,7 +217,7 @@ function createChat(options: Options, root: ShadowRoot) {
         if (snapshot.status === 'failed') throw new Error(texts.failed)
       }
     } catch (error) {
-      line.append(element('p', { class: 'problem', role: 'alert' }, wordsOf(error, options)))
+      line.append(element('p', { class: 'problem', role: 'alert' }, await wordsOf(error, options)))
     }
     thinking.close()
     line.classList.remove('busy')

@@ -30,9 +30,18 @@ export async function cancel({ baseUrl, token }: Target, runId: string): Promise
   await fetch(url, { method: 'POST', headers, keepalive: true }).catch(() => undefined)
 }
 
+const isReached = (baseUrl: string): Promise<boolean> =>
+  fetch(`${baseUrl}/ok`, { mode: 'no-cors', cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  )
+
 /** What a refusal means to the reader: at a limit, until when. */
-export function wordsOf(error: unknown, { language, layout }: Options): string {
+export async function wordsOf(error: unknown, { language, layout, baseUrl }: Options): Promise<string> {
   const texts = languages[language]
+  // A browser does not tell a site that is not allowed from a service that does not answer.
+  if (error instanceof TypeError && window.location.origin !== baseUrl && (await isReached(baseUrl)))
+    return texts.notNamed(window.location.origin)
   if (!(error instanceof ApiError)) return texts.failed
   if (error.status === 401 && layout === 'page') return texts.needsLink
   if (error.status === 403 || error.status === 404) return texts.closed

@@ -60,9 +60,32 @@ export function turnsOf({ stored, runs, sent, followedOf, last }: Parts) {
   const versions = readVersions(messages, last)
   const turns = grouped(versions, runs, sent, waiting)
   // A run without an answer leaves no message with its id: the newest one belongs to the last question.
+  giveFailedRuns(turns, runs, messages)
   const end = turns.at(-1)
   if (end && !end.run && end.answers.length === 0 && last === undefined) end.run = runs[0]
   return { turns, endOf: versions.endOf }
+}
+
+/** Characters of the id of a run, with which the ids of its answers begin. */
+const runIdLength = 36
+
+/**
+ * A run that failed before it answered leaves no message with its id. Runs are in the order of their ids, so it belongs to
+ * the question without an answer that stands between the answers of runs before and after it.
+ */
+function giveFailedRuns(turns: Turn[], runs: Run[], messages: Message[]): void {
+  const known = new Set(messages.map(({ data: { id } }) => id.slice(0, runIdLength)))
+  for (const { run } of turns) if (run) known.add(run.run_id)
+  const failed = runs.filter(({ run_id: id, error, parent_run_id: parent }) => error && !parent && !known.has(id))
+  if (failed.length === 0) return
+  let before: string | undefined
+  for (const [place, turn] of [...turns.entries()].toReversed()) {
+    if (turn.run === undefined && turn.answers.length === 0 && turn.human !== undefined && !turn.isWaiting) {
+      const after = turns.slice(0, place).findLast(({ run }) => run !== undefined)?.run?.run_id ?? ''
+      turn.run = failed.find(({ run_id: id }) => id > after && (before === undefined || id < before))
+    }
+    before = turn.run?.run_id ?? before
+  }
 }
 
 function grouped(

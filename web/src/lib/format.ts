@@ -1,8 +1,8 @@
-import { language } from './language.ts'
+import { locale } from './language.ts'
 
-const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 0 })
-const number = new Intl.NumberFormat(language)
-const tenths = new Intl.NumberFormat(language, {
+const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 0 })
+const number = new Intl.NumberFormat(locale)
+const tenths = new Intl.NumberFormat(locale, {
   minimumFractionDigits: 1,
   maximumFractionDigits: 1,
   useGrouping: false,
@@ -24,7 +24,7 @@ export function formatSeconds(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
-const shortDay = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const shortDay = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** A day in UTC, such as 2026-11-22, as people write it. */
 export function formatDay(date: string): string {
@@ -36,8 +36,8 @@ export function formatTokens(tokens: number): string {
   return compact.format(tokens)
 }
 
-const date = new Intl.DateTimeFormat(language, { dateStyle: 'full' })
-const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
+const date = new Intl.DateTimeFormat(locale, { dateStyle: 'full' })
+const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 
 export function formatDate(iso: string): string {
   return date.format(new Date(iso))
@@ -47,7 +47,7 @@ export function formatTime(iso: string): string {
   return time.format(new Date(iso))
 }
 
-const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 
 export function formatDateTime(iso: string): string {
   return dateTime.format(new Date(iso))
@@ -55,18 +55,18 @@ export function formatDateTime(iso: string): string {
 
 /** An amount in the smallest unit of its currency. */
 export function formatMoney(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat(language, { style: 'currency', currency })
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
 }
 
 /** An amount in whole units of a currency that the operator named, which may be no ISO 4217 code. */
 export function formatCost(amount: number, currency: string): string {
   const digits = { maximumFractionDigits: 4 }
-  if (!/^[A-Za-z]{3}$/.test(currency)) return `${new Intl.NumberFormat(language, digits).format(amount)} ${currency}`
-  return new Intl.NumberFormat(language, { style: 'currency', currency, ...digits }).format(amount)
+  if (!/^[A-Za-z]{3}$/.test(currency)) return `${new Intl.NumberFormat(locale, digits).format(amount)} ${currency}`
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount)
 }
 
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -18,6 +18,10 @@ export const language: Language =
   (globalThis.navigator?.languages ?? []).map((tag) => tag.slice(0, 2).toLowerCase()).find(isLanguage) ??
   'en'
 
+/** How numbers and times are written: as the reader's browser says, if that is for the language of the page. */
+export const locale: string =
+  (globalThis.navigator?.languages ?? []).find((tag) => tag.slice(0, 2).toLowerCase() === language) ?? language
+
 /** Loads one of two languages: only the texts of the page's are loaded. */
 export async function inLanguage<T>(load: Record<Language, () => Promise<T>>): Promise<T> {
   return load[language]()

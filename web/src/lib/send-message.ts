@@ -16,6 +16,8 @@ interface Sending {
   messageId?: string | undefined
   /** The message that it follows, if that is not the newest: then it begins another version. */
   after?: string | null | undefined
+  /** In place of the model that was chosen for the chat. */
+  model?: string | undefined
 }
 
 /** Starts a run with a message, shows the message at once, and follows the run. */
@@ -26,9 +28,9 @@ export async function sendMessage({
   pictures = [],
   messageId,
   after,
+  model = chosenFor('model', threadId),
 }: Sending): Promise<void> {
   const id = messageId ?? newId()
-  const model = chosenFor('model', threadId)
   const effort = effortOf(chosenFor('effort', threadId))
   const chosen = { ...(model && { model }), ...(effort && { reasoning_effort: effort }) }
   const message = { id, content, ...(after === undefined ? {} : { after }) }

@@ -1,5 +1,5 @@
-import { language } from '../lib/language.ts'
+import { locale } from '../lib/language.ts'
 
 /** An amount with the word for it. */
 export const count = (amount: number, one: string, many: string) =>
-  `${amount.toLocaleString(language)} ${amount === 1 ? one : many}`
+  `${amount.toLocaleString(locale)} ${amount === 1 ? one : many}`

@@ -34,7 +34,10 @@ const sentences: [RegExp, string][] = [
   [/^This account is being deleted/, 'Dieses Konto wird gerade gelöscht.'],
   [/^This account no longer exists/, 'Dieses Konto gibt es nicht mehr.'],
   [/^Too many requests; try again in (\d+)/, 'Das war zu viel auf einmal. In $1 Sekunden geht es weiter.'],
-  [/^You have as many chats/, 'Du hast so viele Chats, wie du haben darfst. Archiviere oder lösche einige.'],
+  [
+    /^You have as many chats/,
+    'Du hast so viele Chats, wie du haben darfst. Lösche einige, oder bitte den Betreiber um mehr.',
+  ],
   [/^You already have a project with this name/, 'Ein Projekt mit diesem Namen hast du schon.'],
   [/^A project's name has 1 to (\d+)/, 'Der Name eines Projekts hat 1 bis $1 Zeichen.'],
   [/^There is no such assistant|^The assistant was deleted/, 'Diesen Assistenten gibt es nicht mehr.'],

@@ -262,7 +262,15 @@ export const de: typeof en = {
     thinking: 'Denkt nach',
     thinkingFor: (seconds) => `Denkt nach … ${seconds} s`,
     thoughtFor: (seconds) => (seconds === undefined ? 'Gedankengang' : `${seconds} s nachgedacht`),
-    waitingTurn: 'Wartet, bis sie an der Reihe ist',
+    temporary: 'Temporärer Chat',
+    temporaryHelp: 'Dieser Chat steht in keiner Liste und wird gelöscht, wenn du ihn verlässt.',
+    temporaryTag: 'Temporär',
+    quotaWarning: (used, most) =>
+      `Du hast ${used} von ${most} Chats. Lösche, was du nicht brauchst: In der Liste an der Seite lassen sich mehrere wählen.`,
+    waitsForAnswer: 'Wartet, bis die Antwort darüber fertig ist',
+    waitsForDecision: 'Wartet auf deine Entscheidung darüber',
+    waitsForMessages: (before) =>
+      `Wartet auf die Antwort darüber und ${count(before, 'Nachricht', 'Nachrichten')} vor ihr`,
     lost: 'Die Verbindung ließ sich nicht wiederherstellen. Die Antwort läuft ohne diese Seite weiter.',
     reconnect: 'Neu verbinden',
     reconnecting: 'Die Verbindung ist unterbrochen. Die Antwort läuft weiter; neue Verbindung …',
@@ -278,6 +286,7 @@ export const de: typeof en = {
     details: 'Details',
     retry: 'Erneut versuchen',
     regenerate: 'Neu antworten',
+    otherModel: 'Mit einem anderen Modell noch einmal antworten',
     editMessage: 'Nachricht bearbeiten',
     editTitle: 'Nachricht bearbeiten',
     editText: 'Sie wird zu einer neuen Version; die vorige bleibt und lässt sich wieder anzeigen.',
@@ -343,6 +352,16 @@ export const de: typeof en = {
     approvalText: (calls) =>
       calls === 1 ? 'Prüfe den Aufruf und entscheide.' : `Prüfe die ${calls} Aufrufe und entscheide.`,
     approve: 'Freigeben',
+    approveAll: 'Alle freigeben',
+    decided: {
+      approve: (name) => `Freigegeben: ${name}.`,
+      edit: (name) => `Geändert und freigegeben: ${name}.`,
+      reject: (name) => `Abgelehnt: ${name}.`,
+    },
+    waitsForDecisions: (calls) =>
+      calls === 1 ? 'Wartet auf deine Entscheidung zum anderen.' : `Wartet auf deine Entscheidung zu ${calls} anderen.`,
+    undoDecision: 'Rückgängig',
+    noArguments: 'Es bekommt keine Angaben.',
     reject: 'Ablehnen',
     change: 'Ändern',
     changeTitle: (name) => `Argumente von ${name} ändern`,
@@ -719,6 +738,8 @@ export const de: typeof en = {
     hideToken: 'Verbergen',
     snippets: 'Benutzen',
     snippetsText: 'Erst speichern; dann funktionieren diese so, wie sie sind.',
+    noSites:
+      'Noch ist keine Website genannt: Außer auf den Seiten dieses Dienstes wird der Chat nirgends antworten. Trage oben die Adresse deiner Website ein, und speichere.',
     snippetNames: { curl: 'curl', node: 'Node', python: 'Python', embed: 'Webseite' },
     look: 'Chat für Besucher',
     page: 'Öffentliche Seite',

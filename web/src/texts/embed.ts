@@ -11,6 +11,8 @@ const en = {
   stop: 'Stop the answer',
   starters: 'Questions to begin with',
   failed: 'This did not work. Please try again.',
+  notNamed: (site: string) =>
+    `This site (${site}) is not among those that may use this chat. Its owner can add it where the assistant is published.`,
   limited: (until: string) => `No more answers can be given for now. Please try again after ${until}.`,
   needsLink: 'This link is not complete. Please ask for the whole link.',
   closed: 'This chat is not open at the moment.',
@@ -37,6 +39,8 @@ const de: typeof en = {
   stop: 'Antwort anhalten',
   starters: 'Fragen für den Anfang',
   failed: 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.',
+  notNamed: (site) =>
+    `Diese Website (${site}) gehört nicht zu denen, die diesen Chat benutzen dürfen. Der Besitzer kann sie dort eintragen, wo der Assistent veröffentlicht wird.`,
   limited: (until) =>
     `Im Augenblick sind keine weiteren Antworten möglich. Bitte versuchen Sie es nach ${until} wieder.`,
   needsLink: 'Dieser Link ist nicht vollständig. Bitte lassen Sie sich den ganzen Link geben.',

@@ -251,7 +251,15 @@ export const en = {
     thinking: 'Thinking',
     thinkingFor: (seconds: number) => `Thinking… ${seconds} s`,
     thoughtFor: (seconds: number | undefined) => (seconds === undefined ? 'Thought' : `Thought for ${seconds} s`),
-    waitingTurn: 'Waiting for its turn',
+    temporary: 'Temporary chat',
+    temporaryHelp: 'This chat stands in no list, and is deleted when you leave it.',
+    temporaryTag: 'Temporary',
+    quotaWarning: (used: number, most: number) =>
+      `You have ${used} of ${most} chats. Delete what you do not need: choose several in the list at the side.`,
+    waitsForAnswer: 'Waits until the answer above is complete',
+    waitsForDecision: 'Waits for your decision above',
+    waitsForMessages: (before: number) =>
+      `Waits for the answer above and for ${count(before, 'message', 'messages')} before it`,
     lost: 'The connection could not be restored. The answer goes on without this page.',
     reconnect: 'Connect again',
     reconnecting: 'The connection is lost. The answer goes on; reconnecting…',
@@ -267,6 +275,7 @@ export const en = {
     details: 'Details',
     retry: 'Try again',
     regenerate: 'Answer again',
+    otherModel: 'Answer again with another model',
     editMessage: 'Edit the message',
     editTitle: 'Edit the message',
     editText: 'It becomes a new version; the one before stays and can be shown again.',
@@ -332,6 +341,16 @@ export const en = {
     approvalText: (calls: number) =>
       calls === 1 ? 'Check the call and decide.' : `Check the ${calls} calls and decide.`,
     approve: 'Approve',
+    approveAll: 'Approve all',
+    decided: {
+      approve: (name: string) => `Approved: ${name}.`,
+      edit: (name: string) => `Changed and approved: ${name}.`,
+      reject: (name: string) => `Rejected: ${name}.`,
+    },
+    waitsForDecisions: (calls: number) =>
+      calls === 1 ? 'Waiting for your decision on the other.' : `Waiting for your decision on ${calls} others.`,
+    undoDecision: 'Undo',
+    noArguments: 'It is given nothing.',
     reject: 'Reject',
     change: 'Change',
     changeTitle: (name: string) => `Change the arguments of ${name}`,
@@ -706,6 +725,8 @@ export const en = {
     hideToken: 'Hide',
     snippets: 'Use it',
     snippetsText: 'Save first; then these work as they are.',
+    noSites:
+      'No site is named yet: on any other page than those of this service, the chat will not answer. Name the address of your site above, and save.',
     snippetNames: { curl: 'curl', node: 'Node', python: 'Python', embed: 'Web page' },
     look: 'Chat for visitors',
     page: 'Public page',

@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
-import { language } from '../lib/language.ts'
+import { locale } from '../lib/language.ts'
 
 interface ColumnChartProps {
   label: string
@@ -121,7 +121,7 @@ function useWidth(element: RefObject<HTMLElement | null>): number {
   return width
 }
 
-const compact = new Intl.NumberFormat(language, { notation: 'compact' })
+const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
 
 function niceTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))

@@ -10,6 +10,7 @@ import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { LinesField } from '../../ui/lines-field.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { BudgetSettings } from '../budget.tsx'
 import { ChatLook } from './chat-look.tsx'
 
@@ -107,6 +108,7 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
           <Snippets
             assistantId={assistantId}
             token={usedToken}
+            hasSites={(draft.config[configKey.origins] ?? []).length > 0}
             bubble={{
               look: draft.config[configKey.chatLook] ?? {},
               starters: draft.config[configKey.starters] ?? [],
@@ -130,10 +132,12 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
 interface SnippetsProps {
   assistantId: string
   token: string | undefined
+  /** Sites are named that may use it in the browser. */
+  hasSites: boolean
   bubble: Bubble
 }
 
-function Snippets({ assistantId, token, bubble }: SnippetsProps) {
+function Snippets({ assistantId, token, hasSites, bubble }: SnippetsProps) {
   const product = useConsoleSettings()?.product
   const snippets = snippetsOf({ baseUrl: window.location.origin, assistantId, token, product, bubble })
   return (
@@ -150,6 +154,7 @@ function Snippets({ assistantId, token, bubble }: SnippetsProps) {
         </Tabs.List>
         {snippets.map(({ name, text }) => (
           <Tabs.Content key={name} value={name} className="snippet">
+            {name === 'embed' && !hasSites && <Notice tone="warn">{t.noSites}</Notice>}
             <CodeBlock text={text} label={t.snippetNames[name]} />
           </Tabs.Content>
         ))}

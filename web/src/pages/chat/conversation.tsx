@@ -5,6 +5,8 @@ import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { prepareReader } from '../../lib/markdown/reader.ts'
+import { removeTestThread } from '../../lib/send-message.ts'
+import { isTemporary } from '../../lib/temporary-chats.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -43,6 +45,12 @@ function Conversation({ threadId }: { threadId: string }) {
     return chat.send(content, pictures)
   }
   useEffect(prepareReader, [])
+  useEffect(
+    () => () => {
+      if (isTemporary(threadId)) removeTestThread(threadId)
+    },
+    [threadId],
+  )
   const actions = useTurnActions({
     onEdit: setEdited,
     onRetry: chat.retry,
@@ -63,6 +71,11 @@ function Conversation({ threadId }: { threadId: string }) {
           <h1 className="grow truncate" title={thread.data?.name}>
             {thread.data ? thread.data.name || t.untitled : texts.loading}
           </h1>
+          {isTemporary(threadId) && (
+            <span className="tag" title={t.temporaryHelp}>
+              {t.temporaryTag}
+            </span>
+          )}
           <IconButton label={texts.chatFiles.title} icon={<Files size={17} />} onClick={() => setFilesOpen(true)} />
           {assistant && (
             <Link

@@ -1,15 +1,18 @@
 import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { Bot } from 'lucide-react'
+import { Bot, MessageCircleDashed } from 'lucide-react'
 import { useState } from 'react'
-import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
+import { type Assistant, useAssistants, useUsage, wordsOf } from '../../lib/api.ts'
 import { moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { moveUploads } from '../../lib/uploads.ts'
-import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
+import { nameOf, newTestThread, newThread, sendMessage } from '../../lib/send-message.ts'
+import { keepTemporary } from '../../lib/temporary-chats.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
@@ -24,12 +27,15 @@ export function NewChat() {
   const assistants = useAssistants()
   const { assistant: wanted } = useSearch({ from: '/console/chat' })
   const [chosen, setChosen] = useState(() => wanted ?? localStorage.getItem(lastAssistantKey) ?? '')
+  const [isPassing, setPassing] = useState(false)
   const navigate = useNavigate()
   const assistant = assistants.data?.find(({ assistant_id: id }) => id === chosen) ?? assistants.data?.[0]
   const send = async (text: string, pictures: string[] = []) => {
     if (!assistant) return false
     try {
-      const threadId = await newThread(nameOf(text) || texts.chat.pictures.title, assistant.assistant_id)
+      const name = nameOf(text) || texts.chat.pictures.title
+      const threadId = await (isPassing ? newTestThread : newThread)(name, assistant.assistant_id)
+      if (isPassing) keepTemporary(threadId)
       moveChoices(newChatKey, threadId)
       await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text, pictures })
       moveDraft(newChatKey, threadId)
@@ -71,6 +77,17 @@ export function NewChat() {
     <div className="chat" data-new="true">
       <header className="chat-head">
         <h1 className="visually-hidden">{texts.nav.newChat}</h1>
+        <span className="grow" />
+        <Button
+          look="ghost"
+          size="small"
+          aria-pressed={isPassing}
+          title={t.temporaryHelp}
+          onClick={() => setPassing(!isPassing)}
+        >
+          <MessageCircleDashed size={15} aria-hidden="true" />
+          {t.temporary}
+        </Button>
       </header>
       <div className="chat-scroll">
         <Hello assistant={assistant} />
@@ -86,8 +103,25 @@ export function NewChat() {
         <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
         <ChatModel chat={newChatKey} />
       </Composer>
-      <Starters assistant={assistant} chat={newChatKey} onSend={(text) => void send(text)} />
+      <div className="new-chat-foot">
+        <div className="new-chat-notes">
+          {isPassing && <Notice>{t.temporaryHelp}</Notice>}
+          <QuotaWarning />
+        </div>
+        <Starters assistant={assistant} chat={newChatKey} onSend={(text) => void send(text)} />
+      </div>
     </div>
+  )
+}
+
+/** From nine tenths of the chats that the account may have. */
+function QuotaWarning() {
+  const usage = useUsage().data
+  if (usage === undefined || usage.thread_counter < usage.thread_max * 0.9) return undefined
+  return (
+    <Notice tone="warn">
+      {t.quotaWarning(usage.thread_counter, usage.thread_max)} <Link to="/console/usage">{texts.usage.title}</Link>
+    </Notice>
   )
 }
 

@@ -12,12 +12,14 @@ interface QuestionProps {
   turn: Turn
   /** Undefined while an answer is under way. */
   onEdit: (() => void) | undefined
+  /** For what a message waits whose answer has not begun. */
+  waitsFor: string
   /** Shows another version, by the id of its question. */
   onVersion: (questionId: string) => void
 }
 
 /** What a person wrote, with the way to its other versions. */
-export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersion }: QuestionProps) {
+export function Question({ turn: { human, isWaiting, versions }, onEdit, waitsFor, onVersion }: QuestionProps) {
   if (human === undefined) return undefined
   const hasPictures = sentPictures(human.data.id) ?? human.data.parts?.some(({ type }) => type === 'image')
   return (
@@ -34,7 +36,7 @@ export function Question({ turn: { human, isWaiting, versions }, onEdit, onVersi
       )}
       <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
         {isWaiting ? (
-          t.waitingTurn
+          waitsFor
         ) : (
           <>
             {onEdit && <IconButton label={t.editMessage} icon={<Pencil size={15} />} onClick={onEdit} />}

@@ -1,11 +1,13 @@
-import { RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { RotateCcw, Shuffle, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
 import { useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
-import { formatCost, formatSeconds } from '../../lib/format.ts'
+import { formatCost, formatDateTime, formatSeconds, formatTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyIcon } from '../../ui/code-block.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useModels } from '../../ui/model-picker.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.chat
@@ -14,10 +16,11 @@ interface TurnFootProps {
   run: Run | undefined
   text: string
   onRegenerate: (() => void) | undefined
+  onOtherModel: ((model: string) => void) | undefined
 }
 
 /** Below an answer: copy, feedback, duration, tokens, and the link to its workflow. */
-export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
+export function TurnFoot({ run, text, onRegenerate, onOtherModel }: TurnFootProps) {
   const facts: string[] = []
   // Without the time that people took to decide.
   if (run?.started_at && run.finished_at)
@@ -26,6 +29,9 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
     )
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
   if (run?.cost) facts.push(formatCost(run.cost, run.currency))
+  if (run?.model) facts.push(run.model)
+  if (run?.finished_at)
+    facts.push(isToday(run.finished_at) ? formatTime(run.finished_at) : formatDateTime(run.finished_at))
   return (
     <>
       {run?.warnings && (
@@ -36,6 +42,7 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
       <div className="turn-tools">
         <CopyIcon text={text} />
         {onRegenerate && <IconButton label={t.regenerate} icon={<RotateCcw size={15} />} onClick={onRegenerate} />}
+        {onOtherModel && <OtherModels used={run?.model} onChoose={onOtherModel} />}
         {run && <Thumbs runId={run.run_id} />}
         {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
         {run && <WorkflowLink threadId={run.thread_id} />}
@@ -43,6 +50,21 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
     </>
   )
 }
+
+/** The same question to another model; the answer becomes a version beside this one. */
+function OtherModels({ used, onChoose }: { used: string | null | undefined; onChoose: (model: string) => void }) {
+  const others = (useModels().data?.models ?? []).filter(({ id }) => id !== used)
+  if (others.length === 0) return undefined
+  return (
+    <Menu
+      align="start"
+      trigger={<IconButton label={t.otherModel} icon={<Shuffle size={15} />} />}
+      entries={others.map(({ id }) => ({ label: id, onSelect: () => onChoose(id) }))}
+    />
+  )
+}
+
+const isToday = (iso: string) => new Date(iso).toDateString() === new Date().toDateString()
 
 function Thumbs({ runId }: { runId: string }) {
   const [given, setGiven] = useState<0 | 1>()

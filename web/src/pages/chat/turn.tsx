@@ -3,6 +3,7 @@ import { memo, useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
 import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
 import { type Turn as TurnData, passagesOf, textOfAnswer } from '../../lib/conversation.ts'
+import { wordsOfRunError } from '../../lib/error-words.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -21,7 +22,7 @@ const t = texts.chat
 /** What can be done with a turn. The same functions as long as the chat is open. */
 export interface TurnActions {
   onEdit: (turn: TurnData) => void
-  onRetry: (turn: TurnData) => void
+  onRetry: (turn: TurnData, model?: string) => void
   onVersion: (questionId: string) => void
   onSource: (source: Source, sources: Source[]) => void
 }
@@ -31,11 +32,12 @@ interface TurnProps {
   followed: Followed | undefined
   /** Changes of the chat are possible while no answer is under way. */
   canChange: boolean
+  waitsFor?: string
   actions: TurnActions
 }
 
 /** A question and its answers; drawn again only when something in it has changed. */
-export const Turn = memo(({ turn, followed, canChange, actions }: TurnProps) => {
+export const Turn = memo(({ turn, followed, canChange, waitsFor = t.waitsForAnswer, actions }: TurnProps) => {
   const { onVersion, onSource } = actions
   const onEdit = () => actions.onEdit(turn)
   const onRetry = () => actions.onRetry(turn)
@@ -45,7 +47,7 @@ export const Turn = memo(({ turn, followed, canChange, actions }: TurnProps) => 
   const isShown = (answers.length > 0 || isActive || error !== undefined) && !turn.isWaiting
   return (
     <>
-      <Question turn={turn} onEdit={canChange ? onEdit : undefined} onVersion={onVersion} />
+      <Question turn={turn} onEdit={canChange ? onEdit : undefined} waitsFor={waitsFor} onVersion={onVersion} />
       {isShown && (
         <article className="turn-ai" aria-label={t.assistant} aria-busy={isActive}>
           <Answers turn={turn} isActive={isActive} onSource={onSource} />
@@ -57,6 +59,7 @@ export const Turn = memo(({ turn, followed, canChange, actions }: TurnProps) => 
               run={run}
               text={answers.map(textOfAnswer).join('\n\n')}
               onRegenerate={human && canChange ? onRetry : undefined}
+              onOtherModel={human && canChange ? (model) => actions.onRetry(turn, model) : undefined}
             />
           )}
         </article>
@@ -173,11 +176,11 @@ function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() 
     <Notice tone={isStopped ? 'plain' : 'danger'}>
       <div className="stack-small">
         <strong>{isStopped ? t.stopped : t.failed}</strong>
-        {!isStopped && <div>{error.message}</div>}
-        {!isStopped && error.details && (
+        {!isStopped && <div>{wordsOfRunError(error.type)}</div>}
+        {!isStopped && (
           <details>
             <summary>{t.details}</summary>
-            <pre className="code-block">{error.details}</pre>
+            <pre className="code-block code-wrapped">{[error.message, error.details].filter(Boolean).join('\n\n')}</pre>
           </details>
         )}
         {onRetry && (

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { textOfAnswer } from '../../lib/conversation.ts'
+import { texts } from '../../texts/index.ts'
 import { Turn, type TurnActions } from './turn.tsx'
 import type { useChat } from './use-chat.ts'
 
@@ -11,6 +12,7 @@ interface TurnsProps {
   wanted: string | undefined
 }
 
+const t = texts.chat
 /** Turns at the end that are drawn at once. */
 const mostAtOnce = 6
 /** Turns of a chat; of a longer one, those that are far away leave the page again. */
@@ -34,10 +36,18 @@ export function Turns({ chat: { turns, followedOf, current }, actions, wanted }:
         turn={turn}
         followed={turn.run && followedOf(turn.run.run_id)}
         canChange={current === undefined}
+        waitsFor={turn.isWaiting ? waitsFor(turn, turns) : undefined}
         actions={actions}
       />
     </Place>
   ))
+}
+
+/** For what a message waits, in words. */
+function waitsFor(turn: TurnData, turns: TurnData[]): string {
+  if (turns.some(({ run }) => run?.status === 'interrupted')) return t.waitsForDecision
+  const before = turns.filter(({ isWaiting }) => isWaiting).indexOf(turn)
+  return before > 0 ? t.waitsForMessages(before) : t.waitsForAnswer
 }
 
 interface PlaceProps {

@@ -101,7 +101,7 @@ export function useChat(threadId: string) {
 
   const sendTo = async (
     content: string,
-    place: { messageId?: string; after?: string | null; pictures?: string[] } = {},
+    place: { messageId?: string; after?: string | null; pictures?: string[]; model?: string | undefined } = {},
   ) => {
     const answering = assistantId ?? (await data.loadedAssistantId())
     if (answering === undefined) throw new Error(t.noAssistantsText)
@@ -129,13 +129,14 @@ export function useChat(threadId: string) {
     /** Sends a changed question as a new version of it. */
     sendVersion: async (turn: Turn, content: string) =>
       sendTo(content, { after: turn.versions.after, pictures: await picturesIn(threadId, turn) }),
-    retry: (turn: Turn) => {
+    /** Has the question answered once more, also by another model. */
+    retry: (turn: Turn, model?: string) => {
       const { human, answers, versions } = turn
       if (!human) return
       const { id, content } = human.data
-      // A question without any answer needs no second version.
-      const place = answers.length === 0 ? { messageId: id } : { after: versions.after }
-      void attempt(async () => sendTo(content, { ...place, pictures: await picturesIn(threadId, turn) }))
+      // The newest question, as long as it has no answer, needs no second version.
+      const place = answers.length === 0 && turn === turns.at(-1) ? { messageId: id } : { after: versions.after }
+      void attempt(async () => sendTo(content, { ...place, model, pictures: await picturesIn(threadId, turn) }))
     },
     showVersion: (questionId: string) => setLast(endOf(questionId)),
     stop: () =>

@@ -1,3 +1,4 @@
+import { wordsOfRunError } from '../../lib/error-words.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
@@ -49,7 +50,7 @@ function Answer({ run }: { run: ScheduleRun }) {
     staleTime: Infinity,
     queryFn: () => unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: run.run_id } } })),
   })
-  if (run.error !== null) return <p className="muted small">{run.error.message}</p>
+  if (run.error !== null) return <p className="muted small">{wordsOfRunError(run.error.type)}</p>
   const last = answer.data?.output.findLast(({ type }) => type === 'AIMessage')
   return last ? <p className="small">{last.data.content}</p> : undefined
 }
