@@ -106,3 +106,23 @@ test('files of one chat are searched in it alone, listed beside those of its ass
   await expect.poll(() => files.countDocuments(own), { timeout: 60_000 }).toBe(0)
   await expect.poll(() => assistants.countDocuments({ ...own, kind: 'vector_store' }), { timeout: 60_000 }).toBe(0)
 })
+
+test('a temporary chat stands in no list and is deleted when it is left; a full list is announced', async () => {
+  const { page, user } = await site.signedIn()
+  const { threads, users } = site.service.collections
+  const temporary = { user_id: user.userId, expires_at: { $exists: true } }
+  await page.getByRole('button', { name: 'Temporary chat' }).click()
+  await page.getByText('This chat stands in no list, and is deleted when you leave it.').waitFor()
+  await site.expectAccessible(page, 'a temporary chat')
+  site.model.reply({ text: 'In passing.' })
+  await say(page, 'Hello')
+  await page.locator('.markdown', { hasText: 'In passing.' }).waitFor()
+  await page.getByText('Temporary', { exact: true }).waitFor()
+  expect(await threads.countDocuments(temporary)).toBe(1)
+  expect((await user.get('/threads/')).total).toBe(0)
+  await page.getByRole('link', { name: 'New chat' }).first().click()
+  await expect.poll(() => threads.countDocuments(temporary), { timeout: 60_000 }).toBe(0)
+  await users.updateOne({ _id: user.userId }, { $set: { thread_counter: 9, thread_max: 10 } })
+  await page.reload()
+  await page.getByText('You have 9 of 10 chats.').waitFor()
+})
