@@ -224,7 +224,7 @@ test('a call of a tool that asks is changed in the form of its tool', async () =
   })
   site.model.reply({ text: 'I asked elsewhere.' })
   await say(page, 'When is high water?')
-  expect(await page.locator('.approval pre').textContent()).toContain('9007199254740993')
+  expect(await page.locator('.call-arguments').textContent()).toContain('9007199254740993')
   await page.getByRole('button', { name: 'Change' }).click()
   const panel = page.getByRole('dialog', { name: 'Change the arguments of tide_tables' })
   await panel.getByLabel('Method').waitFor()
