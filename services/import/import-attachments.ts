@@ -61,6 +61,15 @@ async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Bu
   return bytes
 }
 
+/** The ids of messages, and of those that they follow, where messages have them. In texts, quotes are escaped. */
+const messageIds = /("type":"(?:Human|AI|Tool|System)Message","data":\{"id":"|"after":")([^"\\]{38,200})(?=")/g
+
+/** In the text: to parse all messages of an entry takes seconds of processor time. */
+function withNewItems(messagesJson: string, idOf: NewIds): string {
+  const rename = (entryId: string) => idOf('run', entryId)
+  return messagesJson.replaceAll(messageIds, (_all, before: string, id: string) => before + withEntryId(id, rename))
+}
+
 /** Members of stored messages that name other records. */
 const naming = ['"attachment_id"', '"attachments"', '"run_id"']
 
@@ -69,20 +78,9 @@ const naming = ['"attachment_id"', '"attachments"', '"run_id"']
  * are shown as items, their own ids name the new runs and entries, too.
  */
 export function withNewIdsIn(messagesJson: string, idOf: NewIds, thread: Parameters<typeof holdsItems>[0]): string {
-  const areItems = holdsItems(thread)
-  if (!areItems && !naming.some((member) => messagesJson.includes(member))) return messagesJson
-  const named = (message: Message) => (areItems ? withNewId(message) : message)
-  return messagesToJson(
-    messagesFromJson(messagesJson).map((message) => named(renamed(withNewAskedRuns(message, idOf)))),
-  )
-
-  function withNewId(message: Message): Message {
-    const rename = (id: string) => withEntryId(id, (entryId) => idOf('run', entryId))
-    const { id } = message.data
-    const after = 'after' in message.data ? message.data.after : undefined
-    const data = { ...message.data, id: rename(id), ...(typeof after === 'string' ? { after: rename(after) } : {}) }
-    return { ...message, data } as Message
-  }
+  const text = holdsItems(thread) ? withNewItems(messagesJson, idOf) : messagesJson
+  if (!naming.some((member) => text.includes(member))) return text
+  return messagesToJson(messagesFromJson(text).map((message) => renamed(withNewAskedRuns(message, idOf))))
 
   function renamed(message: Message): Message {
     if (message.type === 'ToolMessage') {
