@@ -32,8 +32,8 @@ export async function scanAnswer(response: Response, limits: Limits): Promise<Re
 }
 
 /**
- * Passes server-sent events on when they are complete and their data was scanned; nothing else of the stream. Each is
- * written anew, because a line that this parser skips could be read by another. What arrives between the ends of two
+ * Passes server-sent events on when they are complete and their data was scanned, and times to come again (`retry`);
+ * nothing else of the stream. Each is written anew, because a line that this parser skips could be read by another. What arrives between the ends of two
  * events is bounded by `limits.bytes`, too. `rewrite` may pass other data on, as any number of events.
  */
 export async function* scanEvents(
@@ -54,6 +54,10 @@ export async function* scanEvents(
         complete += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
       }
       unfinished = 0
+    },
+    // When the client may come again.
+    onRetry(ms) {
+      complete += `retry: ${ms}\n`
     },
   })
   for await (const chunk of chunks) {

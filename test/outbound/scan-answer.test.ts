@@ -50,10 +50,10 @@ describe('a stream of events', () => {
   }
   const encode = (text: string) => new TextEncoder().encode(text)
   const whole =
-    'event: a\r\nid: 1\r\ndata: {"é":\r\ndata:  "😀"}\r\n\r\n: a comment\r\rdata:[1]\n\nunknown: [\n\ndata: half'
+    'event: a\r\nid: 1\r\nretry: 50\r\ndata: {"é":\r\ndata:  "😀"}\r\n\r\n: a comment\r\rdata:[1]\n\nunknown: [\n\ndata: half'
 
   it('has the same events, whole, wherever it is split', async () => {
-    const expected = 'event: a\nid: 1\ndata: {"é":\ndata:  "😀"}\n\ndata: [1]\n\n'
+    const expected = 'retry: 50\nevent: a\nid: 1\ndata: {"é":\ndata:  "😀"}\n\ndata: [1]\n\n'
     const bytes = encode(whole)
     expect(await scanned([...bytes].map((byte) => Uint8Array.of(byte)))).toBe(expected)
     for (let at = 0; at < bytes.length; at++)

@@ -38,6 +38,10 @@ const assistantAgents = [
   'langchain-openai==1.7.4',
   'llama-index-agent-openai==0.2.9',
 ]
+/** LangChain's tests for those who write a class of models. */
+const langchainTests = ['langchain-tests==1.1.9', 'langchain-openai==1.7.4', 'pytest==9.2.0', 'pytest-asyncio==1.5.0']
+/** The proxy, which many put before several servers. */
+const liteLlmProxy = ['litellm[proxy]==1.106.0']
 const officialPython1 = ['openai==1.109.1']
 
 /** The released program of the Codex CLI, in a package of its own for each platform. */
@@ -50,5 +54,7 @@ export const nodeClients = () => npmPackages('openai-npm', officialNode)
 /** Each answers the folder of the programs of a virtual environment. */
 export const pythonFrameworks = () => pythonPrograms('frameworks-python', frameworksPython)
 export const pythonLlamaIndexAndLiteLlm = () => pythonPrograms('llama-index-python', llamaIndexAndLiteLlm)
+export const pythonLangchainTests = () => pythonPrograms('langchain-tests', langchainTests)
+export const pythonLiteLlmProxy = () => pythonPrograms('litellm', liteLlmProxy)
 export const pythonClient1 = () => pythonPrograms('openai-python', officialPython1)
 export const pythonAssistantAgents = () => pythonPrograms('assistants-python', assistantAgents)

@@ -12,5 +12,8 @@ export const peers: readonly { name: string; file: string }[] = [
     file: 'test/v1/frameworks.test.ts',
   },
   { name: 'Semantic Kernel, LangChain and LlamaIndex with assistants', file: 'test/v1/assistant-agents.long.test.ts' },
+  { name: "LangChain's standard tests", file: 'test/v1/langchain-standard.long.test.ts' },
+  { name: "LiteLLM's proxy before the service", file: 'test/v1/litellm-proxy.long.test.ts' },
   { name: 'The MCP inspector', file: 'test/mcp/inspector.long.test.ts' },
+  { name: 'The conformance tests of MCP, for servers and clients', file: 'test/mcp/conformance.long.test.ts' },
 ]
