@@ -1,3 +1,4 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type NativeKind, providerKinds } from '../../domain/provider-kinds.ts'
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
@@ -10,6 +11,7 @@ import { keyHeaders } from '../../infra/model/provider-requests.ts'
 import { scanFrames } from '../../infra/model/scan-frames.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
 import type { ChatRequest, ModelDelta, PromptMessage } from '../../services/runs/chat-model.ts'
+import { createNativeAnswer } from '../../infra/model/native/native-answer.ts'
 import { answers, exactArgs, frame, said, thought, usage } from './native-wire.ts'
 
 const kinds = providerKinds.filter((kind): kind is NativeKind => kind !== 'openai-compatible')
@@ -224,6 +226,27 @@ describe.each(kinds)('%s', (kind) => {
     const asked = providerOf(kind).ask({ logitBias: { 5: 10 }, setByCaller: ['logit_bias'] })
     await expect(asked).rejects.toMatchObject({ statusCode: 400, message: 'The model does not take `logit_bias`.' })
   })
+})
+
+test('two calls with one id are kept apart', () => {
+  const answer = createNativeAnswer({ names: new Map(), addSources: false, argumentsText: (text) => text })
+  const whole = (x: number): LanguageModelV4StreamPart[] => [
+    { type: 'tool-input-start', id: 'call_0', toolName: 'find' },
+    { type: 'tool-input-delta', id: 'call_0', delta: `{"x":${x}}` },
+    { type: 'tool-input-end', id: 'call_0' },
+    { type: 'tool-call', toolCallId: 'call_0', toolName: 'find', input: `{"x":${x}}` },
+  ]
+  const last: LanguageModelV4StreamPart = {
+    type: 'tool-call',
+    toolCallId: 'call_0',
+    toolName: 'find',
+    input: '{"x":3}',
+  }
+  const message = createAnswer('run-0')
+  for (const part of [...whole(1), ...whole(2), last]) for (const delta of answer.read(part)) message.add(delta)
+  const { tool_calls: calls = [] } = message.message().data
+  expect(calls.map(({ args }) => args)).toEqual([{ x: 1 }, { x: 2 }, { x: 3 }])
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
 })
 
 test('an answer that is too long is refused', async () => {

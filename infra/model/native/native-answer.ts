@@ -11,6 +11,8 @@ import { countOf, usageOf } from '../answer-usage.ts'
 interface Call {
   index: number
   bytes: number
+  /** It came as a whole: the same id again is that of another call. */
+  isWhole: boolean
 }
 
 interface NativeAnswerOptions {
@@ -27,17 +29,20 @@ export function createNativeAnswer({ names, addSources, argumentsText }: NativeA
   const count = createByteCount()
   const sources = createSources()
   const pieces = createAnswerPieces()
+  /** The newest of each id. */
   const calls = new Map<string, Call>()
+  let callCount = 0
   let finished = false
 
   function callOf(id: string, name: string): { call: Call; begun: AnswerDelta[] } {
     const known = calls.get(id)
-    if (known !== undefined) return { call: known, begun: [] }
-    if (calls.size > maxCallIndex) throw invalid(`there must not be more than ${maxCallIndex + 1} calls`)
+    if (known !== undefined && !known.isWhole) return { call: known, begun: [] }
+    if (callCount > maxCallIndex) throw invalid(`there must not be more than ${maxCallIndex + 1} calls`)
     stringAt(id, 'the id of a call', maxIdLength)
     stringAt(name, 'the name of a tool', maxNameLength)
     count(`${id}${name}`)
-    const call = { index: calls.size, bytes: 0 }
+    const call = { index: callCount, bytes: 0, isWhole: false }
+    callCount += 1
     calls.set(id, call)
     return { call, begun: [{ type: 'call', index: call.index, id, name: names.get(name) ?? name }] }
   }
@@ -67,6 +72,7 @@ export function createNativeAnswer({ names, addSources, argumentsText }: NativeA
       case 'tool-call': {
         if (part.providerExecuted) return []
         const { call, begun } = callOf(part.toolCallId, part.toolName)
+        call.isWhole = true
         // Its input comes in pieces before it, or only here.
         return [...begun, ...(call.bytes === 0 ? argumentsOf(call, argumentsText(part.input)) : [])]
       }
