@@ -20,7 +20,7 @@ const Lock = Type.Object({
   ),
 })
 type Lock = Static<typeof Lock>
-export type Wheel = Pick<Lock['packages'][string], 'file_name' | 'sha256'>
+type Wheel = Pick<Lock['packages'][string], 'file_name' | 'sha256'>
 
 export interface Distribution {
   /** Names of packages; what they need comes with them. */

@@ -5,7 +5,7 @@ import { run } from '../../local/services/command.ts'
 import { pythonCompiled } from './python-packages.ts'
 
 /** How tests of Python ended: how many passed, and of each that failed its name with the first words of the failure. */
-export interface PytestOutcome {
+interface PytestOutcome {
   passed: number
   failed: string[]
 }
