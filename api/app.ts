@@ -41,6 +41,7 @@ import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { ingestionRoutes } from './routes/files/ingestions.ts'
 import { reembeddingRoutes } from './routes/files/reembedding.ts'
+import { evaluationRoutes } from './routes/files/evaluation.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'
@@ -185,6 +186,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(ingestionRoutes, { ...deps.services, openStreams })
   await app.register(reembeddingRoutes, deps.services)
   await app.register(passageRoutes, deps.services)
+  await app.register(evaluationRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(findRoutes, deps.services)
   await app.register(shareRoutes, { ...deps.services, frontendUrl: settings.frontendUrl })

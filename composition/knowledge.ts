@@ -2,6 +2,7 @@ import { embeddingSlots, readingSlots, reembeddingSlots, scanSlots } from '../do
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { checkLanguages } from '../infra/extract/ocr/languages.ts'
 import type { Ocr } from '../infra/extract/ocr/scan.ts'
+import { createEvaluation } from '../services/knowledge/evaluation.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
 import { createRecognition } from '../services/knowledge/recognition.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
@@ -13,9 +14,10 @@ import type { Core } from './core.ts'
 
 /** Files of assistants and their search. `ingestion` starts no process before a file is read. */
 export function composeKnowledge(core: Core) {
-  const { settings, infra, collections, assistantConfigs, workflows, logger, storageQuota } = core
+  const { settings, infra, collections, transaction, assistantConfigs, workflows, logger, storageQuota } = core
   const { blobs, vectors, embedder, reranker } = infra.knowledge
   const startIngestion = createStartIngestion({ workflows })
+  const passages = createPassages({ collections, vectors, embedder, reranker })
   const uploads = createUploads({
     collections,
     assistantConfigs,
@@ -35,7 +37,8 @@ export function composeKnowledge(core: Core) {
       workflows,
       model: embedder?.model,
     }),
-    passages: createPassages({ collections, vectors, embedder, reranker }),
+    passages,
+    evaluation: createEvaluation({ collections, transaction, passages, model: embedder?.model }),
     files: core.files,
     ingestion: {
       workUsage: core.workUsage,

@@ -27,8 +27,8 @@ const steps: MigrationStep<MigrationContext>[] = [
   },
   {
     number: 2,
-    name: 'containers of a project, and batches of files',
-    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'file_batches']),
+    name: 'containers of a project, batches of files, evaluations',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'file_batches', 'evaluations']),
   },
 ]
 

@@ -14,6 +14,7 @@ import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purch
 import type { ProgramLoginRecord } from '../domain/records/program-login.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
+import type { EvaluationRecord } from '../domain/records/evaluation.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
 import type { ShareRecord } from '../domain/records/share.ts'
@@ -42,6 +43,7 @@ export interface Collections extends KnowledgeCollections, DeclaredCollections {
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
   programLogins: Model<ProgramLoginRecord>
+  evaluations: Model<EvaluationRecord>
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
   purchases: Model<PurchaseRecord>

@@ -45,6 +45,7 @@ export const componentExamples: Record<string, unknown> = {
   CompatChatCompletionRequest: { model: 'any', messages: [{ role: 'user', content: question }], stream: true },
   CompatTextCompletionRequest: { model: 'any', prompt: question, max_tokens: 50 },
   SearchFilesRequest: { query: question },
+  EvaluationRequest: { questions: [{ question, file_name: 'guide.pdf', page: 3 }] },
   CompatDoneEvent: '[DONE]',
   CompatErrorEvent: {
     error: { message: 'The model did not answer.', type: 'server_error', param: null, code: 'model_error' },

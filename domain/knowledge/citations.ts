@@ -17,6 +17,8 @@ export interface CitedFile {
   id: string
   name: string
   pages: Set<number>
+  /** Pages by what the document calls them, where that is no number: `xii`. */
+  labels: Map<string, number>
   headings: Set<string>
 }
 
@@ -26,6 +28,7 @@ const maxResultsBytes = 4 * 1024 * 1024
 const maxNameCharacters = 1000
 const maxFiles = 100
 const maxHeadings = 100
+const maxLabels = 1000
 /** Limit of comparisons with one answer, because an answer can consist of brackets. */
 const maxComparisons = 100_000
 
@@ -37,7 +40,7 @@ export function citationsIn(answer: string, files: CitedFile[]): Citation[] {
     for (const file of files) {
       if (++comparisons > maxComparisons) return found
       if (!answer.startsWith(file.name, start + 1)) continue
-      comparisons += file.headings.size
+      comparisons += file.headings.size + file.labels.size
       const cited = citationAt(answer, start, file)
       if (cited === undefined) continue
       found.push(cited)
@@ -61,6 +64,10 @@ function citationAt(answer: string, start: number, file: CitedFile): Citation | 
     if (digits === undefined) return cited
     const page = Number(digits)
     return file.pages.has(page) ? { ...cited, page } : undefined
+  }
+  for (const [name, page] of file.labels) {
+    const label = [`, page ${name})`, `, p. ${name})`].find((one) => answer.startsWith(one, after))
+    if (label !== undefined) return { ...until(after + label.length), page }
   }
   for (const heading of file.headings) {
     const label = `, ${heading})`
@@ -125,12 +132,15 @@ export function passagesIn(
 function addPassage(files: Map<string, CitedFile>, passage: unknown): void {
   const [id, name, heading] = [textIn(passage, 'file_id'), textIn(passage, 'file_name'), textIn(passage, 'heading')]
   if (id === undefined || name === undefined) return
-  const file = files.get(id) ?? { id, name, pages: new Set(), headings: new Set() }
+  const file = files.get(id) ?? { id, name, pages: new Set(), labels: new Map(), headings: new Set() }
   if (files.size < maxFiles) files.set(id, file)
   if (heading !== undefined && file.headings.size < maxHeadings) file.headings.add(heading)
   for (const entry of [passage, ...listIn(passage, 'pages')]) {
     const page = memberOf(entry, 'page')
-    if (typeof page === 'number') file.pages.add(page)
+    if (typeof page !== 'number') continue
+    file.pages.add(page)
+    const label = textIn(entry, 'label')
+    if (label !== undefined && !/^\d+$/.test(label) && file.labels.size < maxLabels) file.labels.set(label, page)
   }
 }
 

@@ -19,10 +19,13 @@ const maxTextCharacters = 8000
 
 /**
  * A server with `POST {base}/rerank {model, query, documents}`, which answers `{results: [{index, relevance_score}]}`:
- * Cohere, Jina, vLLM, llama.cpp,
- * Infinity.
+ * Cohere, Jina, vLLM, llama.cpp, Infinity. One that refuses this form is asked in that of text-embeddings-inference,
+ * `{query, texts}`, which answers `[{index, score}]`.
  */
 export function createReranker({ baseUrl, apiKey, model, fetch, onError }: RerankerOptions): Reranker {
+  /** What the server took last. */
+  let isOfTexts = false
+
   return {
     rerank: (query, texts, signal) =>
       ask(query, texts, signal).catch((error: unknown) => {
@@ -35,30 +38,44 @@ export function createReranker({ baseUrl, apiKey, model, fetch, onError }: Reran
   async function ask(query: string, texts: string[], signal: AbortSignal | undefined): Promise<number[]> {
     const limit = AbortSignal.timeout(limitMs)
     const documents = texts.map((text) => text.slice(0, maxTextCharacters).toWellFormed())
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/rerank`, {
+    const forms = isOfTexts ? [true, false] : [false, true]
+    for (const [attempt, ofTexts] of forms.entries()) {
+      const body = ofTexts ? { query, texts: documents, truncate: true } : { model, query, documents }
+      const response = await post(body, signal ? AbortSignal.any([signal, limit]) : limit)
+      const isOther = response.status === 400 || response.status === 422
+      if (!response.ok) {
+        await response.body?.cancel()
+        if (isOther && attempt === 0) continue
+        throw new Error(`the server for reranking answered ${response.status}`)
+      }
+      const text = await limitBody(response, maxAnswerBytes).text()
+      const scores = scoresOf(parseForeignJson(text, { bytes: maxAnswerBytes }), texts.length)
+      isOfTexts = ofTexts
+      return scores
+    }
+    throw new Error('the server for reranking takes no known form')
+  }
+
+  function post(body: object, signal: AbortSignal): Promise<Response> {
+    return fetch(`${baseUrl.replace(/\/+$/, '')}/rerank`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       },
-      body: JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents }),
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      body: JSON.stringify(body),
+      signal,
     })
-    if (!response.ok) {
-      await response.body?.cancel()
-      throw new Error(`the server for reranking answered ${response.status}`)
-    }
-    const text = await limitBody(response, maxAnswerBytes).text()
-    return scoresOf(parseForeignJson(text, { bytes: maxAnswerBytes }), texts.length)
   }
 }
 
 function scoresOf(answer: unknown, texts: number): number[] {
-  const results: unknown = isJsonObject(answer) ? answer['results'] : undefined
+  const results: unknown = isJsonObject(answer) ? (answer['results'] ?? answer['data']) : answer
   const scores = new Map<number, number>()
   for (const result of Array.isArray(results) ? results.slice(0, texts) : []) {
     if (!isJsonObject(result)) continue
-    const { index, relevance_score: score } = result
+    const { index } = result
+    const score = result['relevance_score'] ?? result['score']
     if (typeof index === 'number' && typeof score === 'number') scores.set(index, score)
   }
   const all = Array.from({ length: texts }, (_, index) => scores.get(index))

@@ -57,6 +57,7 @@ export function createStores(deps: StoresDeps): Store[] {
     ofUsers(transaction, 'program_logins', collections.programLogins),
     idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
+    evaluationStore(transaction, collections.evaluations),
     budgetStore(transaction, collections.budgets),
     purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
     { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
@@ -109,6 +110,18 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
 /** Anything that is found by its id. */
 type ById = Erasable<{ _id: { $in: string[] } }> & {
   countDocuments(filter: { _id: { $in: string[] } }): PromiseLike<number>
+}
+
+function evaluationStore(transaction: RunInTransaction, evaluations: ById): Store {
+  return {
+    name: 'evaluations',
+    phase: 'contents',
+    collections: ['evaluations'],
+    deleteFor: ({ assistantIds }) =>
+      inBatches(assistantIds, (ids) => eraseAll(transaction, evaluations, { _id: { $in: ids } })),
+    countFor: ({ assistantIds }) =>
+      sumOver(assistantIds, async (ids) => evaluations.countDocuments({ _id: { $in: ids } })),
+  }
 }
 
 function budgetStore(transaction: RunInTransaction, budgets: ById): Store {

@@ -7,6 +7,7 @@ const file = (name: string, pages: number[] = [], headings: string[] = []): Cite
   id: `id of ${name}`,
   name,
   pages: new Set(pages),
+  labels: new Map(),
   headings: new Set(headings),
 })
 
@@ -19,6 +20,16 @@ const filesIn = (...messages: Message[]) =>
     new Set(['run']),
     messages.map((message) => ({ message, runId: 'run' })),
   ).get('run') ?? []
+
+it('pages are cited by what their document calls them, too', () => {
+  const pages = [
+    { page: 4, label: 'iv' },
+    { page: 9, label: '3' },
+  ]
+  const files = filesIn(result({ passages: [{ file_id: 'f', file_name: 'guide.pdf', pages }] }))
+  const answer = 'So it is (guide.pdf, page iv), (guide.pdf, p. iv), (guide.pdf, page 9), not (guide.pdf, page 3).'
+  expect(citationsIn(answer, files).map(({ page }) => page)).toEqual([4, 4, 9])
+})
 
 describe('the citations of an answer', () => {
   it('are where they stand in it, with the page that they name', () => {

@@ -58,6 +58,43 @@ test('an owner sees the chunks of a file in pages, and the passages for a query'
   expect(unlike[0]).not.toHaveProperty('by_words')
 })
 
+test('an owner keeps questions with the place that answers them, and compares what is found each time', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  await client.upload([
+    { name: 'guide.md', content: guide },
+    { name: 'other.md', content: 'Cranes are green.' },
+  ])
+  const path = `/assistants/${client.assistantId}/evaluation`
+  expect(await client.get(path)).toEqual({ questions: [], runs: [] })
+  expect((await client.call('POST', `${path}/runs`)).status).toBe(400)
+  const berth = { question: 'What does a berth cost?', file_name: 'guide.md' }
+  const cranes = { question: 'Which colour have cranes?', file_name: 'other.md' }
+  const questions = [berth, berth, { ...cranes, page: 2 }]
+  const kept = await client.call('PUT', path, { questions })
+  expect(kept.body.questions).toHaveLength(2)
+  const ids = kept.body.questions.map(({ question_id: id }: any) => id)
+  const first = await client.post(`${path}/runs`, undefined)
+  expect(first).toMatchObject({
+    embedding_model: 'new-model (64 dimensions)',
+    files: 2,
+    right: { first: 0.5, five: 0.5, ten: 0.5 },
+    places: [
+      { question_id: ids[0], place: 1 },
+      { question_id: ids[1], place: 0 },
+    ],
+  })
+  await client.call('PUT', path, { questions: [berth, cranes] })
+  const second = await client.post(`${path}/runs`, undefined)
+  expect(second.right).toMatchObject({ five: 1 })
+  const both = await client.get(path)
+  expect(both.runs).toEqual([second, first])
+  expect(both.questions[0].question_id).toBe(ids[0])
+  const bad = await client.call('PUT', path, { questions: [{ ...berth, page: 0 }] })
+  expect(bad.status).toBe(422)
+  await client.call('DELETE', `/assistants/${client.assistantId}`)
+  expect(await service.collections.evaluations.countDocuments({ _id: client.assistantId })).toBe(0)
+})
+
 const entries = (count: number) =>
   Array.from(
     { length: count },

@@ -33,6 +33,31 @@ it('asks a server for reranking in the usual form, and takes its scores in any o
   expect(high).toBeCloseTo(0.881, 3)
 })
 
+it('asks a server that refuses the usual form in that of text-embeddings-inference, and then at once', async () => {
+  const bodies: string[] = []
+  const reranker = createReranker({
+    baseUrl: 'http://rerank.test',
+    apiKey: undefined,
+    model: undefined,
+    fetch: async (_url, init) => {
+      bodies.push(typeof init?.body === 'string' ? init.body : '')
+      if (!bodies.at(-1)?.includes('"texts"')) return new Response('missing field `texts`', { status: 422 })
+      return Response.json([
+        { index: 1, score: 0.9 },
+        { index: 0, score: 0.2 },
+      ])
+    },
+    onError: (error) => expect.unreachable(String(error)),
+  })
+  expect(await reranker.rerank('why?', ['a', 'b'])).toEqual([0.2, 0.9])
+  expect(await reranker.rerank('why?', ['a', 'b'])).toEqual([0.2, 0.9])
+  expect(bodies.map((body) => JSON.parse(body))).toEqual([
+    { query: 'why?', documents: ['a', 'b'] },
+    { query: 'why?', texts: ['a', 'b'], truncate: true },
+    { query: 'why?', texts: ['a', 'b'], truncate: true },
+  ])
+})
+
 it.each([
   ['fails', results(1, 1), 503],
   ['sends no JSON', '<html>', 200],

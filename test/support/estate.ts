@@ -122,6 +122,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     remove_at: later,
   })
   const { body: share } = await call('POST', `/threads/${threads[0]}/share`)
+  await call('PUT', `/assistants/${assistants[0]}/evaluation`, { questions: [{ question: 'kept?', file_name: 'a' }] })
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
   const { body: fact } = await call('POST', '/memory/', { text: 'kept' })
   return {

@@ -18,6 +18,20 @@ const onTwoPages = passage({
   ],
 })
 
+it('pages have the names that their document gives them, and rows of sheets their numbers', () => {
+  const labelled = passage({ page: 12, pages: [{ page: 12, label: 'xii', sentences: [0] }] })
+  const { texts, sources } = citationsIn(['So (guide.pdf, page xii), and (guide.pdf, page 12).'], [labelled])
+  expect(texts).toEqual(['So[1](#source-0), and[2](#source-1).'])
+  expect(sources.map((source) => placeOf(source))).toEqual(['p. xii', 'p. xii'])
+  const rows = {
+    text: 'Item: Oil; Price: 3\nItem: Tar; Price: 4',
+    sheets: [{ sheet: 'Budget', rows: [13, 14], starts: [0, 20] }],
+  }
+  const table = passage({ ...rows, file_name: 'b.xlsx', heading: 'Budget' })
+  const cited = citationsIn(['Tar costs 4 (b.xlsx, Budget).'], [table]).sources
+  expect(cited.map((source) => placeOf(source))).toEqual(['Budget, row 14'])
+})
+
 it('citations become numbered marks, each with the sentence that the answer means', () => {
   const notes = passage({ file_name: 'notes (1).md', heading: 'Winter', text: 'Boats rest.\nSalt helps.' })
   const answers = [

@@ -94,6 +94,11 @@ function claimBefore(text: string): string {
   return /[^.!?]*[.!?]*$/.exec(line)?.[0] || line
 }
 
+/** What the document calls a page; a label that is a number could be another page. */
+function labelOf({ label }: { page: number; label?: string }): string[] {
+  return label === undefined || /^\d+$/.test(label) ? [] : [label]
+}
+
 /** By what each passage can be cited; longer labels first, because one may begin with another. */
 function labelsOf(passages: Passage[]): Label[] {
   const labels = new Map<string, Label>()
@@ -104,10 +109,11 @@ function labelsOf(passages: Passage[]): Label[] {
   }
   for (const passage of passages) {
     const { file_name: name, page, last_page: last, heading, pages = page === undefined ? [] : [{ page }] } = passage
-    for (const one of pages) {
-      add(`${name}, page ${one.page}`, passage, one.page)
-      add(`${name}, p. ${one.page}`, passage, one.page)
-    }
+    for (const one of pages)
+      for (const shown of new Set([String(one.page), ...labelOf(one)])) {
+        add(`${name}, page ${shown}`, passage, one.page)
+        add(`${name}, p. ${shown}`, passage, one.page)
+      }
     if (last !== undefined && page !== undefined && page !== last)
       for (const dash of ['–', '-']) add(`${name}, pages ${page}${dash}${last}`, passage, page)
     if (heading !== undefined) add(`${name}, ${heading}`, passage)

@@ -40,12 +40,15 @@ function findQuote(root: HTMLElement, quote: string): Range | undefined {
     }
   }
   const wanted = bare(quote)
-  for (const part of [wanted, wanted.slice(0, 60), wanted.slice(-60)]) {
+  for (const part of [wanted, bare(valuesOf(quote)), wanted.slice(0, 60), wanted.slice(-60)]) {
     const begin = part.length < 4 ? -1 : text.indexOf(part)
     if (begin >= 0) return rangeOf(places.slice(begin, begin + part.length))
   }
   return undefined
 }
+
+/** Of a row of a table (`Ship: Amalia; Tons: 1180`) what stands in its cells; the names stand above them. */
+const valuesOf = (quote: string): string => quote.replaceAll(/(^|; )[^:;]*: /g, '$1')
 
 function bare(text: string): string {
   return text

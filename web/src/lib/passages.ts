@@ -11,7 +11,10 @@ export interface Passage {
   last_page?: number
   heading?: string
   text: string
-  pages?: { page: number; sentences: number[] }[]
+  /** `label`: what the document calls the page, where that differs. */
+  pages?: { page: number; label?: string; sentences: number[] }[]
+  /** Rows of a table with numbered rows, and where each begins in the text. */
+  sheets?: { sheet?: string; rows: number[]; starts: number[] }[]
   score: number
 }
 

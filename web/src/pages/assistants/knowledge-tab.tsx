@@ -6,6 +6,7 @@ import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
+import { Evaluation } from './evaluation.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
 import { Reembedding } from './reembedding.tsx'
@@ -18,6 +19,8 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   const sources = useSources(assistantId)
   const hasPages = sources.data?.sources.some(({ pages }) => pages > 0)
   const hasReady = files.data?.files.some(({ metadata }) => metadata.status === 'ready')
+  const ready = files.data?.files.filter(({ metadata }) => metadata.status === 'ready') ?? []
+  const names = [...new Set(ready.map(({ name }) => name))]
   return (
     <div className="stack">
       <DropZone assistantId={assistantId} />
@@ -37,6 +40,7 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
         <WebSources assistantId={assistantId} />
       </Suspense>
       {(hasReady || hasPages) && <PassageSearch assistantId={assistantId} />}
+      {hasReady && <Evaluation assistantId={assistantId} fileNames={names} />}
     </div>
   )
 }

@@ -1,23 +1,31 @@
-import { Search } from 'lucide-react'
-import { useState } from 'react'
-import { type Schemas, api, unwrap } from '../../lib/api.ts'
-import { pagesOf } from '../../lib/places.ts'
+import { FileSearch, Search } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
+import { type Schemas, api, unwrap, useFiles } from '../../lib/api.ts'
+import { pagesOf, placeOf } from '../../lib/places.ts'
+import { bestSentence } from '../../lib/sentences.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
+import { Skeleton } from '../../ui/states.tsx'
 
 const t = texts.knowledge
+const Original = lazy(async () => ({ default: (await import('../chat/sources/original.tsx')).Original }))
+
+type Found = Schemas['PassageList']['passages'][number]
 
 /** The passages that `retrieval` would give the model for a query. */
 export function PassageSearch({ assistantId }: { assistantId: string }) {
   const [query, setQuery] = useState('')
-  const [found, setFound] = useState<Schemas['PassageList']>()
+  const [found, setFound] = useState<Schemas['PassageList'] & { query: string }>()
+  const [shown, setShown] = useState<Found>()
   const form = useSubmit(async () => {
     const path = { params: { path: { aid: assistantId } } }
-    setFound(await unwrap(api.POST('/assistants/{aid}/files/search', { ...path, body: { query } })))
+    const { passages } = await unwrap(api.POST('/assistants/{aid}/files/search', { ...path, body: { query } }))
+    setFound({ passages, query })
   })
   return (
     <section className="card stack-small">
@@ -42,8 +50,13 @@ export function PassageSearch({ assistantId }: { assistantId: string }) {
         {found?.passages.length === 0 && <p className="muted">{t.searchNone}</p>}
         {found?.passages.map((passage) => (
           <div key={passage.file_id + passage.text} className="stack-tight">
-            <div className="muted small">
-              {[passage.file_name, pagesOf(passage), passage.heading, ...whyFound(passage)].filter(Boolean).join(' · ')}
+            <div className="row">
+              <div className="muted small grow">
+                {[passage.file_name, pagesOf(passage), passage.heading, ...whyFound(passage)]
+                  .filter(Boolean)
+                  .join(' · ')}
+              </div>
+              <IconButton label={t.showInFile} icon={<FileSearch size={16} />} onClick={() => setShown(passage)} />
             </div>
             <div className="passage small">
               <PassageText {...passage} />
@@ -51,11 +64,36 @@ export function PassageSearch({ assistantId }: { assistantId: string }) {
           </div>
         ))}
       </div>
+      {found && shown && (
+        <InFile assistantId={assistantId} passage={shown} query={found.query} onClose={() => setShown(undefined)} />
+      )}
     </section>
   )
 }
 
-function whyFound({ score, by_meaning: meaning, by_words: words }: Schemas['PassageList']['passages'][number]) {
+interface InFileProps {
+  assistantId: string
+  passage: Found
+  query: string
+  onClose: () => void
+}
+
+/** A passage in the page of its file, with the sentence marked that fits the question best. */
+function InFile({ assistantId, passage, query, onClose }: InFileProps) {
+  const files = useFiles(assistantId)
+  const { text: quote } = bestSentence(passage, query)
+  const page = passage.pages?.findLast(({ sentences: [begin = 0] }) => begin <= passage.text.indexOf(quote))?.page
+  const source = { number: 1, passage, page: page ?? passage.page, quote }
+  return (
+    <Dialog title={[passage.file_name, placeOf(source)].filter(Boolean).join(', ')} onClose={onClose} wide>
+      <Suspense fallback={<Skeleton lines={8} />}>
+        <Original assistantId={assistantId} source={source} files={files} />
+      </Suspense>
+    </Dialog>
+  )
+}
+
+function whyFound({ score, by_meaning: meaning, by_words: words }: Found) {
   return [
     texts.chat.score(score),
     meaning === undefined ? undefined : t.byMeaning(meaning),
