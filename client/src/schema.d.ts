@@ -5074,6 +5074,15 @@ export interface components {
         /**
          * EvaluationRequest
          * @description Questions with the place that answers each.
+         * @example {
+         *       "questions": [
+         *         {
+         *           "question": "When is the office open on Fridays?",
+         *           "file_name": "guide.pdf",
+         *           "page": 3
+         *         }
+         *       ]
+         *     }
          */
         EvaluationRequest: {
             questions: {
