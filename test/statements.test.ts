@@ -26,7 +26,7 @@ const outsideStores: Record<string, number> = {
   import: 10,
   knowledge: 31,
   mcp: 1,
-  memory: 9,
+  memory: 2,
   models: 2,
   'note-activity.ts': 1,
   'parents.ts': 1,

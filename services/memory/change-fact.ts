@@ -5,7 +5,7 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import { deleteVectorsOfFile } from '../knowledge/vector-spaces.ts'
 import { scopeOf } from './embed-facts.ts'
 import type { EraseFactDeps } from './erase-fact.ts'
-import { shown } from './find-facts.ts'
+import { factStore } from './store.ts'
 import { type NamedOwner, type RequestedScopeDeps, requestedScope } from './requested-scope.ts'
 import { sameTextHash, storedText } from './same-text.ts'
 import { type StoreFact, type StoreFactDeps, holdScope, placeOf } from './store-fact.ts'
@@ -59,13 +59,10 @@ export function createChangeFact(deps: ChangeFactDeps) {
   }
 
   async function write(before: MemoryRecord, scope: MemoryScope, update: object): Promise<MemoryRecord> {
-    const { _id, user_id } = before
-    const same = { _id, user_id, scope: before.scope, ...shown() }
     try {
       return await transaction(async (session) => {
-        await holdScope(collections, user_id, scope, session)
-        const options = { session, returnDocument: 'after' } as const
-        return present(await collections.memories.findOneAndUpdate(same, update, options).lean<MemoryRecord>())
+        await holdScope(collections, before.user_id, scope, session)
+        return present(await factStore(collections).change(before, update, session))
       })
     } catch (error) {
       if (isDuplicateKey(error)) throw new AppError('conflict', 'There is already a fact with this text.')

@@ -7,6 +7,7 @@ import type { Collections } from '../collections.ts'
 import type { Embedder } from '../knowledge/embedder.ts'
 import { deleteVectorsOfFile } from '../knowledge/vector-spaces.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
+import { factStore } from './store.ts'
 
 export interface EmbedFactsDeps {
   collections: Pick<Collections, 'memories'>
@@ -30,9 +31,6 @@ export function spaceOf(scope: MemoryScope, model: string): string {
   return memorySpace(scope, number + 1)
 }
 
-/** The condition that a fact has no vector of this model, and that the model has not refused it. */
-export const lacksVector = (model: string) => ({ embedded_with: { $ne: model }, refused_by: { $ne: model } })
-
 export type EmbedFacts = ReturnType<typeof createEmbedFacts>
 
 /**
@@ -40,13 +38,15 @@ export type EmbedFacts = ReturnType<typeof createEmbedFacts>
  * vector again. Safe to repeat: the record says whether its current text has a vector. Throws `ModelFailure`, and
  * `unavailable` of the vector store.
  */
-export function createEmbedFacts({ collections: { memories }, vectors, embedder }: EmbedFactsDeps) {
+export function createEmbedFacts({ collections, vectors, embedder }: EmbedFactsDeps) {
+  const store = factStore(collections)
+
   return async function embedFacts(facts: MemoryRecord[], signal?: AbortSignal): Promise<void> {
     if (embedder === undefined) return
     let left = facts
     for (let round = 0; left.length > 0 && round < maxRounds; round++) {
       const embedded = await vectorsOf(embedder, left, signal)
-      await store(embedder.model, embedded)
+      await storeVectors(embedder.model, embedded)
       const changed: MemoryRecord[] = []
       for (const { fact } of embedded) {
         const now = await note(fact, { embedded_with: embedder.model })
@@ -71,7 +71,7 @@ export function createEmbedFacts({ collections: { memories }, vectors, embedder 
     })
   }
 
-  async function store(model: string, embedded: { fact: MemoryRecord; vector: number[] }[]): Promise<void> {
+  async function storeVectors(model: string, embedded: { fact: MemoryRecord; vector: number[] }[]): Promise<void> {
     for (const [space, those] of Map.groupBy(embedded, ({ fact }) => spaceOf(scopeOf(fact), model))) {
       const records = those.map(({ fact: { _id, text }, vector }) => ({
         id: chunkId(_id, 0),
@@ -87,10 +87,8 @@ export function createEmbedFacts({ collections: { memories }, vectors, embedder 
 
   /** Notes the outcome on the record. Returns it as it is now if its text or scope has changed since. */
   async function note(fact: MemoryRecord, $set: Partial<MemoryRecord>): Promise<MemoryRecord | undefined> {
-    const same = { _id: fact._id, scope: fact.scope, text_hash: fact.text_hash, deleting: { $ne: true } } as const
-    const { matchedCount } = await memories.updateOne(same, { $set })
-    if (matchedCount > 0) return undefined
-    const now = await memories.findOne({ _id: fact._id, deleting: { $ne: true } }).lean<MemoryRecord>()
+    if (await store.note(fact, $set)) return undefined
+    const now = await store.rereadOfAny(fact)
     if (now === null || now.scope !== fact.scope)
       await deleteVectorsOfFile(vectors, memorySpaces(scopeOf(fact)), fact._id)
     return now ?? undefined

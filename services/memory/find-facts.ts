@@ -5,6 +5,7 @@ import type { Collections } from '../collections.ts'
 import type { Embedder } from '../knowledge/embedder.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 import { type EmbedFacts, spaceOf } from './embed-facts.ts'
+import { type ListedFact as Listed, factStore } from './store.ts'
 
 export interface FindFactsDeps {
   collections: Pick<Collections, 'memories'>
@@ -27,21 +28,14 @@ const searchMs = 5000
 /** Facts without vector that a search embeds first. */
 const repairedAtOnce = 32
 
-type Listed = Pick<MemoryRecord, '_id' | 'scope' | 'embedded_with' | 'refused_by'>
-
 export type FindFacts = ReturnType<typeof createFindFacts>
-
-/** Selects facts that are shown. */
-export function shown(now = new Date()) {
-  return { deleting: { $ne: true }, $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: now } }] }
-}
 
 /**
  * Finds the facts of these scopes that match a query best. Only facts whose records are in the scopes are found,
  * whatever the vector store answers. Facts without a vector are embedded first, or found by their words.
  */
 export function createFindFacts({ collections, vectors, embedder, embedFacts, onError }: FindFactsDeps) {
-  const { memories } = collections
+  const store = factStore(collections)
   const most = memoryLimits.ofUser + memoryLimits.ofCaller
 
   return async function findFacts(
@@ -49,9 +43,8 @@ export function createFindFacts({ collections, vectors, embedder, embedFacts, on
     { query: whole, limit, mayBeAll = false, signal }: FactQuery,
   ): Promise<MemoryRecord[]> {
     const query = whole.slice(0, memoryLimits.queryLength).toWellFormed()
-    const own = { scope: { $in: scopes.map(scopeKey) }, ...shown() }
-    const members = { scope: 1, embedded_with: 1, refused_by: 1 } as const
-    const listed = await memories.find(own, members).sort({ updated_at: -1, _id: -1 }).limit(most).lean<Listed[]>()
+    const own = scopes.map(scopeKey)
+    const listed = await store.listInScopes(own, most)
     if (listed.length === 0) return []
     const ids = listed.map(({ _id }) => _id)
     if (mayBeAll && ids.length <= limit) return read(ids)
@@ -71,7 +64,7 @@ export function createFindFacts({ collections, vectors, embedder, embedFacts, on
     return read(best(scores, limit))
 
     async function read(chosen: string[]): Promise<MemoryRecord[]> {
-      const found = await memories.find({ _id: { $in: chosen }, ...own }).lean<MemoryRecord[]>()
+      const found = await store.findInScopes(own, chosen)
       const byId = new Map(found.map((fact) => [fact._id, fact]))
       return chosen.flatMap((id) => byId.get(id) ?? [])
     }
@@ -79,7 +72,7 @@ export function createFindFacts({ collections, vectors, embedder, embedFacts, on
     async function byWords(some: string[], text: string): Promise<[string, number][]> {
       const wanted = new Set(termsOf(text))
       if (some.length === 0 || wanted.size === 0) return []
-      const facts = await memories.find({ _id: { $in: some }, ...own }).lean<MemoryRecord[]>()
+      const facts = await store.findInScopes(own, some)
       return facts.flatMap((fact): [string, number][] => {
         const shared = [...new Set(termsOf(fact.text))].filter((term) => wanted.has(term)).length
         return shared === 0 ? [] : [[fact._id, shared / wanted.size]]
@@ -95,9 +88,9 @@ export function createFindFacts({ collections, vectors, embedder, embedFacts, on
     const ids = missing.slice(0, repairedAtOnce).map(({ _id }) => _id)
     if (ids.length === 0) return new Set()
     try {
-      await embedFacts(await memories.find({ _id: { $in: ids }, ...shown() }).lean<MemoryRecord[]>(), signal)
-      const done = await memories.find({ _id: { $in: ids }, embedded_with: model }, { _id: 1 }).lean()
-      return new Set(done.map(({ _id }) => _id))
+      const scopes = [...new Set(missing.map(({ scope }) => scope))]
+      await embedFacts(await store.findInScopes(scopes, ids), signal)
+      return await store.embeddedOfAny(ids, model)
     } catch (error) {
       onError(error)
       return new Set()

@@ -1,10 +1,10 @@
 import { invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import type { Page, PageRange } from '../page.ts'
 import { type ChangeFactDeps, type FactChange, createChangeFact, present } from './change-fact.ts'
-import { type EraseFact, tombstone } from './erase-fact.ts'
-import { shown } from './find-facts.ts'
+import type { EraseFact } from './erase-fact.ts'
+import { factStore } from './store.ts'
 import { type NamedOwner, requestedScope } from './requested-scope.ts'
 import { personNamed } from '../person-named.ts'
 import { callerHash } from './same-text.ts'
@@ -31,19 +31,18 @@ interface FactFilter extends NamedOwner {
 /** Facts as the owner of an account sees them. Another user's fact is answered like a missing one: `not_found`. */
 export function createMemories(deps: MemoriesDeps) {
   const { collections, storeFact, eraseFact, onError } = deps
-  const { memories } = collections
+  const store = factStore(collections)
   const change = createChangeFact(deps)
 
   async function read(userId: string, memoryId: string): Promise<MemoryRecord> {
-    return present(await memories.findOne({ _id: memoryId, user_id: userId, ...shown() }).lean<MemoryRecord>())
+    return present(await store.findOwned(userId, memoryId))
   }
 
   return {
     read,
 
     /** Also one that is hidden. */
-    has: async (userId: string, memoryId: string): Promise<boolean> =>
-      (await memories.exists({ _id: memoryId, user_id: userId })) !== null,
+    has: store.hasOwned,
 
     /** Newest first. Throws `invalid_input` for a caller without an assistant. */
     list(userId: string, filter: FactFilter, range: PageRange): Promise<Page<MemoryRecord>> {
@@ -55,14 +54,11 @@ export function createMemories(deps: MemoriesDeps) {
           ? { $exists: false }
           : callerHash(assistant_id, personNamed(user))
       const own = {
-        user_id: userId,
         ...(assistant_id === undefined ? {} : { assistant_id }),
         ...(project_id === undefined ? {} : { project_id }),
         caller,
-        ...shown(),
       }
-      const query = memories.find(own).sort({ _id: -1 }).lean<MemoryRecord>()
-      return readPage(query, range, (fact) => Buffer.byteLength(JSON.stringify(fact)))
+      return store.listOwned(userId, own, range)
     },
 
     /** A text that the scope has already is not stored again: the known fact is returned. */
@@ -81,10 +77,7 @@ export function createMemories(deps: MemoriesDeps) {
 
     /** The fact is hidden at once. If the vector store is away, a worker removes the vector later. */
     async remove(userId: string, memoryId: string): Promise<void> {
-      const own = { _id: memoryId, user_id: userId, ...shown() }
-      const fact = present(
-        await memories.findOneAndUpdate(own, tombstone(memoryId), { returnDocument: 'after' }).lean<MemoryRecord>(),
-      )
+      const fact = present(await store.hideOwned(userId, memoryId))
       await eraseFact(fact).catch(onError)
     },
   }

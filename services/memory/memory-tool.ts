@@ -12,7 +12,8 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { derivedId } from '../derived-id.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
-import { type EraseFact, tombstone } from './erase-fact.ts'
+import type { EraseFact } from './erase-fact.ts'
+import { factStore } from './store.ts'
 import type { FindFacts } from './find-facts.ts'
 import { callerHash } from './same-text.ts'
 import type { StoreFact } from './store-fact.ts'
@@ -184,15 +185,12 @@ async function find(
 
 /** Only what this assistant can save, too: what others share is for its owner to delete. */
 async function forget(
-  { collections: { memories }, eraseFact, onError }: MemoryToolDeps,
+  { collections, eraseFact, onError }: MemoryToolDeps,
   { userId, write }: Reach,
   memoryId: string | undefined,
 ): Promise<string> {
   if (memoryId === undefined) throw new Error('`memory_id` is required')
-  const own = { _id: memoryId, user_id: userId, scope: scopeKey(write), deleting: { $ne: true } } as const
-  const fact = await memories
-    .findOneAndUpdate(own, tombstone(memoryId), { returnDocument: 'after' })
-    .lean<MemoryRecord>()
+  const fact = await factStore(collections).hideInScope(userId, scopeKey(write), memoryId)
   if (fact === null) throw new Error('there is no such fact, or it is shared and its owner has to delete it')
   await eraseFact(fact).catch(onError)
   return JSON.stringify({ forgotten: memoryId })

@@ -8,6 +8,7 @@ import { holdAssistant, holdProject, holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { EmbedFacts } from './embed-facts.ts'
 import { sameTextHash, storedText } from './same-text.ts'
+import { factStore } from './store.ts'
 
 export interface StoreFactDeps {
   collections: Pick<Collections, 'memories' | 'users' | 'projects' | 'assistants'>
@@ -40,12 +41,11 @@ export type StoreFact = ReturnType<typeof createStoreFact>
  * stored, `forbidden` beyond a limit, and `not_found` or `forbidden` if the scope is being deleted.
  */
 export function createStoreFact({ collections, transaction, embedFacts, onError }: StoreFactDeps) {
-  const { memories } = collections
+  const facts = factStore(collections)
 
   async function known({ id, scope }: NewFact, text_hash: string, now: Date): Promise<MemoryRecord | undefined> {
-    const same = { scope: scopeKey(scope), deleting: { $ne: true }, $or: [{ _id: id }, { text_hash }] }
-    const $set = { updated_at: now, ...expiryOf(scope, now) }
-    const found = await memories.findOneAndUpdate(same, { $set }, { returnDocument: 'after' }).lean<MemoryRecord>()
+    const renewed = { updated_at: now, ...expiryOf(scope, now) }
+    const found = await facts.renewInScope(scopeKey(scope), { id, text_hash }, renewed)
     return found ?? undefined
   }
 
@@ -54,7 +54,7 @@ export function createStoreFact({ collections, transaction, embedFacts, onError 
       // Of two creations at once one is repeated, and counts the other.
       await holdScope(collections, fact.user_id, scope, session)
       await requireRoom(collections, fact, session)
-      await memories.create([fact], { session })
+      await facts.add(fact, session)
     })
   }
 
@@ -137,12 +137,12 @@ function expiryOf(scope: MemoryScope, now: Date): { expires_at?: Date } {
 }
 
 async function requireRoom(
-  { memories }: Pick<Collections, 'memories'>,
+  collections: Pick<Collections, 'memories'>,
   { user_id, scope, assistant_id, caller, run_id }: MemoryRecord,
   session: ClientSession,
 ): Promise<void> {
   const { savesOfRun, ofUser, ofCaller, ofAllCallers } = memoryLimits
-  const isFull = async (filter: object, most: number) => (await memories.countDocuments(filter, { session })) >= most
+  const isFull = async (filter: object, most: number) => (await factStore(collections).count(filter, session)) >= most
   if (run_id !== undefined && (await isFull({ run_id }, savesOfRun)))
     throw new AppError('forbidden', `One run saves at most ${savesOfRun} facts.`)
   if (caller === undefined) {

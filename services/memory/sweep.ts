@@ -4,8 +4,9 @@ import type { Embedder } from '../knowledge/embedder.ts'
 import { memorySpaces } from '../../domain/memory/memory-scope.ts'
 import { deleteSpaces } from '../knowledge/vector-spaces.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
-import { type EmbedFacts, lacksVector, scopeOf, spaceOf } from './embed-facts.ts'
-import { type EraseFact, tombstone } from './erase-fact.ts'
+import { type EmbedFacts, scopeOf, spaceOf } from './embed-facts.ts'
+import type { EraseFact } from './erase-fact.ts'
+import { factStore } from './store.ts'
 
 interface MemorySweepDeps {
   collections: Pick<Collections, 'memories'>
@@ -25,7 +26,7 @@ const youngMs = 30_000
  * deletes facts of callers whose time is over, and embeds all facts anew after a change of the model.
  */
 export function createMemorySweep({ collections, vectors, embedder, embedFacts, eraseFact }: MemorySweepDeps) {
-  const { memories } = collections
+  const store = factStore(collections)
 
   return async (clock: () => number = Date.now): Promise<void> => {
     try {
@@ -36,22 +37,14 @@ export function createMemorySweep({ collections, vectors, embedder, embedFacts, 
   }
 
   async function erase(now: Date): Promise<void> {
-    const expired = await memories
-      .find({ expires_at: { $lt: now } }, { _id: 1 })
-      .limit(perRound)
-      .lean()
-    for (const { _id } of expired)
-      // It may have been saved again.
-      await memories.updateOne({ _id, expires_at: { $lt: now } }, tombstone(_id))
-    for (const fact of await memories.find({ deleting: true }).limit(perRound).lean<MemoryRecord[]>())
-      await eraseFact(fact)
+    await store.hideExpiredOfAny(now, perRound)
+    for (const fact of await store.hiddenOfAny(perRound)) await eraseFact(fact)
   }
 
   async function embed(before: Date): Promise<void> {
     if (embedder === undefined) return
-    const lacking = { ...lacksVector(embedder.model), deleting: { $ne: true }, updated_at: { $lt: before } } as const
     for (let done = 0; done < perRound; done += embeddedAtOnce) {
-      const facts = await memories.find(lacking).limit(embeddedAtOnce).lean<MemoryRecord[]>()
+      const facts = await store.lackingOfAny(embedder.model, before, embeddedAtOnce)
       if (facts.length === 0) return
       await embedFacts(facts)
       for (const [scope, [fact]] of Map.groupBy(facts, ({ scope }) => scope))
@@ -67,7 +60,7 @@ export function createMemorySweep({ collections, vectors, embedder, embedFacts, 
       own.kind === 'caller'
         ? { assistant_id: own.id, caller: { $exists: true } }
         : { scope, caller: { $exists: false } }
-    if ((await memories.exists({ ...sharing, ...lacksVector(model), deleting: { $ne: true } })) !== null) return
+    if (await store.hasLacking(sharing, model)) return
     await deleteSpaces(vectors, memorySpaces(own), spaceOf(own, model))
   }
 }
