@@ -37,7 +37,7 @@ const outsideStores: Record<string, number> = {
   schedules: 9,
   sources: 14,
   threads: 14,
-  v1: 15,
+  v1: 16,
 }
 
 /** Statements on a collection, by the names that code has for collections. */
