@@ -1,0 +1,3 @@
+#!/bin/sh
+set -eu
+exec ./ui-server --env docker start
