@@ -60,8 +60,9 @@ export function eventsIn(data: string): string[] {
 
 export const isEnd = (data: string): boolean => data.length < 50 && data.trim() === '[DONE]'
 
+/** A text without an end goes on to the end of all: were it no match, each quote in it would be looked at as its beginning. */
+const textOrOddNumber = /"(?:[^"\\]|\\.?)*"?|-?\bInfinity\b|\bNaN\b/gs
+
 function withoutOddNumbers(text: string): string {
-  return text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/gs, (found) =>
-    found.startsWith('"') ? found : 'null',
-  )
+  return text.replaceAll(textOrOddNumber, (found) => (found.startsWith('"') ? found : 'null'))
 }

@@ -137,8 +137,15 @@ const messageOf: Record<ReturnType<typeof typeOf>, string> = {
 
 /** The template of a model, or a server that was started without one, refuses what it is given with status 500. */
 export function isTemplateRefusal(text: string): boolean {
-  return /template|jinja|\brole|raise_exception|unsupported param/i.test(text)
+  return (
+    /chat.?template|prompt template|template error|template: ?:|jinja|raise_exception|unsupported param/i.test(text) ||
+    rolesWords.test(text)
+  )
 }
+
+/** About roles of messages: those of databases and clouds are no fault of the request. */
+const rolesWords =
+  /\broles? (?:must|should|is not|are not|not|are only|alternat)|\broles are supported|\b(?:conversation|message|system|user|assistant|tool|developer|last|first|expected|unexpected|unknown|invalid|unsupported|after)(?:'s|s)? roles?\b/i
 
 /** Servers answer 404, also for a wrong path, or 400. */
 function isUnknownModel(status: number, { code, message }: { code?: string | null | undefined; message: string }) {

@@ -4,7 +4,9 @@ import { parseExactJson } from '../../domain/json-text.ts'
 const mark = '\uE000'
 /** Lines of a stream beside its data are not JSON: an event's id is sent back as it is. */
 const besideJson = String.raw`^(?:id|event|retry):.*$`
-const stringOrNumber = new RegExp(String.raw`${besideJson}|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*`, 'gm')
+/** Up to its line end, if it has no other end: were that no match, each quote in it would be looked at as a beginning. */
+const string = String.raw`"(?:[^"\\\n]|\\.?)*"?`
+const stringOrNumber = new RegExp(String.raw`${besideJson}|${string}|-?\d[\d.eE+-]*`, 'gm')
 const marked = new RegExp(`"${mark}(-?\\d[\\d.eE+-]*)"`, 'g')
 
 /**

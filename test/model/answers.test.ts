@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eventsIn } from '../../infra/model/answer-events.ts'
 import { createThinkingTags } from '../../infra/model/thinking-tags.ts'
 import { calls, chunk, eventsOf, modelBefore, readAnswer, stop } from './ask.ts'
 
@@ -262,6 +263,13 @@ describe('text of a model', () => {
     ],
   ])('is read: %s', async (_name, answer, expected) => {
     expect((await readAnswer(answer)).content).toBe(expected)
+  })
+
+  it('takes no time with a text without an end beside NaN', () => {
+    const begun = performance.now()
+    eventsIn(`{"score": NaN, "text": "${'\\"'.repeat(500_000)}`)
+    eventsIn(`{"score": NaN, "text": "${'\\"'.repeat(500_000)}\\`)
+    expect(performance.now() - begun).toBeLessThan(5000)
   })
 
   it('that breaks off without an end is interrupted', async () => {

@@ -597,6 +597,8 @@ describe('a refusal', () => {
     // llama.cpp, also with a status of its own failures
     [500, 'the request exceeds the available context size. try increasing the context size', 'context_length_exceeded'],
     [500, 'tools param requires --jinja flag', 'model_refused_request'],
+    [500, 'Only user, assistant and tool roles are supported', 'model_refused_request'],
+    [500, 'template: :3:7: executing "" at <.Messages>: nil data', 'model_refused_request'],
     // SGLang, Text Generation Inference, Ollama
     [400, 'Input length (9000 tokens) exceeds the maximum allowed length (8191 tokens).', 'context_length_exceeded'],
     [
@@ -625,6 +627,15 @@ describe('a refusal', () => {
     expect(server.sent).toHaveLength(1)
     expect(server.dialects.learnt({ baseUrl: 'http://127.0.0.1/v1', model: 'stub' })).toEqual([])
   })
+})
+
+it.each([
+  'FATAL: password authentication failed for role "gateway"',
+  'not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::1:role/models',
+  'the template of the page could not be rendered',
+])('is asked once more by a server that fails with a role or a template of its own: %s', async (message) => {
+  const server = modelBefore(() => refused(message, null, 500))
+  await expect(server.ask({})).rejects.toMatchObject({ type: 'model_error', statusCode: 500, retryable: true })
 })
 
 describe('tools in a request', () => {

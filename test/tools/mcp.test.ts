@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
+import { keepingDigits } from '../../services/tools/exact-answers.ts'
 import { createMcpTools } from '../../services/tools/mcp.ts'
 import type { Tool } from '../../services/tool.ts'
 import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
@@ -169,6 +170,15 @@ describe('the tools of an MCP server', () => {
       '{"id":9007199254740993,"rate":0.12345678901234567890,"n":12,"s":"90071992547409931"}',
     )
     await foreign.close()
+  })
+
+  it('cost no time where a text has no end', async () => {
+    const begun = performance.now()
+    const line = `{"id": 9007199254740993, "s": "${'\\"'.repeat(500_000)}`
+    expect(await keepingDigits(new Response(`${line}\\\n{"id": 9007199254740993}`)).text()).toMatch(
+      /"\uE0009007199254740993"\}$/,
+    )
+    expect(performance.now() - begun).toBeLessThan(5000)
   })
 
   it('answer in a later stream, when the server ends the first and names its event', async () => {
