@@ -273,6 +273,11 @@ describe('documents in OpenDocument that odfpy made', () => {
       'Then  E = m c^2 holds.',
       'c) Tar',
     ])
+    const raised =
+      '<office:automatic-styles><style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style><style:style style:name="T2"><style:text-properties style:text-position="-33% 58%"/></style:style></office:automatic-styles>'
+    const span = (name: string, text: string) => `<text:span text:style-name="${name}">${text}</text:span>`
+    const powers = `<office:body><office:text><text:p>10${span('T1', '6')} of CO${span('T2', '2')}, note${span('T1', '1')}, 1${span('T0', '2')}</text:p></office:text></office:body>`
+    expect(await open('odt', 'text', raised + powers)).toEqual(['10^6 of CO2, note1, 12'])
     const row =
       '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row>'
     const sheet = `<office:body><office:spreadsheet><table:table table:name="S">${row}</table:table></office:spreadsheet></office:body>`
@@ -304,6 +309,7 @@ describe('an RTF document', () => {
 {\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title Not shown}}
 \pard\s1 Rope\par\pard\plain\f0 K\'f6ln, {\f1\'cf\'e0}, {\f2\'93\'fa}, \u8364?5, part A\_7{\deleted gone}{\v hidden}{\*\footnote Without tax.}
 {\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt Call 7714.\par}}{\shprslt Call 7714.}}{\pict 89504e47}\par
+10{\super -}{\super 6}, m\up6 2\up0 , 11\sub 2\nosupersub , tax{\super 12}{\super\plain 3}\par
 {\field{\*\fldinst EQ \\* jc2 \\o\\ad(\\s\\up 9(x),y)}{\fldrslt }}{\field{\*\fldinst HYPERLINK "z"}{\fldrslt link}}\par
 \trowd\trhdr\cellx100\cellx200\cellx300\pard\intbl City\cell Adults\cell Children\cell\row
 \trowd\clvmgf\cellx100\cellx200\cellx300\pard\intbl Oslo\cell 5\cell 6\cell\row
@@ -313,6 +319,7 @@ describe('an RTF document', () => {
       'Köln, Па, 日, €5, part A-7',
       'Without tax.',
       'Call 7714.',
+      '10^-6, m^2, 11_2, tax^123',
       'ylink',
       'City: Oslo; Adults: 5; Children: 6',
       'City: Oslo; Adults: 7; Children: 7',
@@ -355,10 +362,10 @@ describe('a book', () => {
       'META-INF/container.xml': '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
       'OPS/book.opf': `<package><manifest>${item('b', 'text/b%20two.xhtml')}${item('a', 'text/z.xhtml')}</manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>`,
       'OPS/text/b two.xhtml': chapter('<h1>Second</h1><img src="x" alt="Map of the bay"/>'),
-      'OPS/text/z.xhtml': chapter('<h1>First</h1><ol><li>Oil</li><li>Rope</li></ol>'),
+      'OPS/text/z.xhtml': chapter('<h1>First</h1><ol><li>Oil</li><li>10<sup>6</sup> ropes</li></ol>'),
     }
     const data = zip(Object.entries(files).map(([name, text]) => ({ name, data: Buffer.from(text) })))
-    expect(await read('book.epub', data)).toEqual(['1 First', '1. Oil', '2. Rope', '1 Second', 'Map of the bay'])
+    expect(await read('book.epub', data)).toEqual(['1 First', '1. Oil', '2. 10^6 ropes', '1 Second', 'Map of the bay'])
   })
 })
 

@@ -146,6 +146,16 @@ describe('text formats', () => {
     expect(chunks[0]?.heading).toBe('Tides')
   })
 
+  it('keeps numbers and what stands above or below them apart', async () => {
+    const page = `<p>10<sup>6</sup> parts, 5 m<sup>2</sup>, 10<sup>−<b>3</b></sup> g, SO<sub>4</sub><sup>2-</sup>, 1010<sub>2</sub>.</p>
+      <p>Revenue<sup>1</sup>, H<sub>2</sub>O, 1<sup>st</sup>, 2019<sup>[3]</sup></p>
+      <table><tr><th>Ship</th><th>Tons</th></tr><tr><td>Amalia</td><td>3 · 10<sup>9</sup></td></tr></table>`
+    const { text } = await content('page.html', page)
+    expect(text.replace(/\n+/g, '\n')).toBe(
+      '10^6 parts, 5 m^2, 10^−3 g, SO4^2-, 1010_2.\nRevenue1, H2O, 1st, 2019[3]\nShip: Amalia; Tons: 3 · 10^9',
+    )
+  })
+
   it('reads JSON as paths and values, also with special keys', async () => {
     const { text } = await content('data.json', '{"ship":{"name":"Amalia","tons":[1180,{"__proto__":"x"}]}}')
     expect(text).toBe('ship.name: Amalia\nship.tons.0: 1180\nship.tons.1.__proto__: x')

@@ -157,6 +157,15 @@ describe('what a paragraph shows', () => {
     expect(await read(`<w:p>${inner}</w:p>`)).toEqual([shown])
   })
 
+  it('is a power, apart from its number, also where it was written in parts', async () => {
+    const at = (place: string, words: string) =>
+      `<w:r><w:rPr><w:vertAlign w:val="${place}"/></w:rPr><w:t xml:space="preserve">${words}</w:t></w:r>`
+    const powers = [text('10'), at('superscript', '-'), at('superscript', '6'), text(' CO'), at('subscript', '2')]
+    expect(await read(`<w:p>${powers.join('')}${text(' tonnes')}${at('superscript', '1')}${text('.')}</w:p>`)).toEqual([
+      '10^-6 CO2 tonnes1.',
+    ])
+  })
+
   it('is a text box once, behind its paragraph', async () => {
     const inner = `<w:txbxContent>${paragraph('Boiler room: 7714')}</w:txbxContent>`
     const box = run(

@@ -2,6 +2,7 @@ import { Parser } from 'htmlparser2'
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { raisedMarks, withRaised } from '../raised-text.ts'
 import { readText } from '../read-text.ts'
 import { type SpanningCell, type TableWriter, createTableWriter } from '../table-rows.ts'
 import { type Content, headOf } from '../content.ts'
@@ -41,7 +42,8 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
       skipDepth++
       return
     }
-    if (name === 'table') content.beginTable()
+    if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[0])
+    else if (name === 'table') content.beginTable()
     else if (!content.openInTable(name, attributes)) openBlock(name, attributes)
     if (name === 'img' && attributes['alt']) content.add(` ${attributes['alt']} `)
   }
@@ -63,6 +65,7 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
   function closeTag(name: string): void {
     depth--
     if (skipDepth > 0) skipDepth--
+    else if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[1])
     else if (content.closeInTable(name)) return
     else if (/^h[1-6]$/.test(name) || name === 'title') content.endHeading()
     else if (name === 'pre') content.endPreformatted()
@@ -108,6 +111,8 @@ interface OpenTable {
   spans: Omit<SpanningCell, 'text'>
 }
 
+const marksOf = (name: 'sup' | 'sub') => raisedMarks[name === 'sup' ? 'super' : 'sub']
+
 /** The number of a note, which would hang on the word before it. */
 function isNoteMark(attributes: Record<string, string>): boolean {
   return attributes['epub:type'] === 'noteref' || attributes['role'] === 'doc-noteref'
@@ -122,7 +127,8 @@ function createContent() {
   const tables: OpenTable[] = []
 
   function endBlock(kind: 'text' | 'row' | 'code' = 'text'): void {
-    const content = preformatted > 0 ? text : text.replace(/[ \t\r\n\f\u00a0]+/g, ' ').trim()
+    const shown = withRaised(text)
+    const content = preformatted > 0 ? shown : shown.replace(/[ \t\r\n\f\u00a0]+/g, ' ').trim()
     text = ''
     if (content.trim() === '') return
     if (heading === undefined) blocks.push({ kind, text: content })
@@ -131,7 +137,7 @@ function createContent() {
 
   function endRow(table: OpenTable): void {
     if (!table.row) return
-    if (text.trim() !== '') table.row.push({ text, ...table.spans })
+    if (text.trim() !== '') table.row.push({ text: withRaised(text), ...table.spans })
     addAll(blocks, table.writer.spanningRow(table.row))
     table.row = undefined
     text = ''
@@ -193,7 +199,7 @@ function createContent() {
       if (name === 'table') endTable(table)
       else if (name === 'tr') endRow(table)
       else if (name === 'td' || name === 'th') {
-        table.row?.push({ text, ...table.spans })
+        table.row?.push({ text: withRaised(text), ...table.spans })
         table.spans = {}
         text = ''
       } else return table.row !== undefined

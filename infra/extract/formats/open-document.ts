@@ -6,6 +6,7 @@ import { maxPartBytes } from '../office-package.ts'
 import { type DocumentContext, createDocumentBody } from '../open-document/body.ts'
 import { createListNumbers } from '../open-document/list-numbers.ts'
 import { readObjects } from '../open-document/objects.ts'
+import type { Raised } from '../raised-text.ts'
 import { type Attributes, createXmlReader } from '../word/xml.ts'
 
 const maxEdges = 100
@@ -29,6 +30,7 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
     numbers: createListNumbers(),
     headingStyles: new Map(),
     hiddenStyles: new Set(),
+    raisedStyles: new Map(),
     objects: await readObjects(archive),
   }
   const edges = readStyles((await archive.text('styles.xml', maxPartBytes)) ?? '', context)
@@ -66,11 +68,21 @@ function stylesInto(context: DocumentContext): (name: string, attributes: Attrib
     const isHidden =
       (name === 'style:table-properties' && attributes['table:display'] === 'false') ||
       (name === 'style:drawing-page-properties' && attributes['presentation:visibility'] === 'hidden')
+    const raised = name === 'style:text-properties' ? raisedBy(attributes['style:text-position']) : undefined
+    if (raised !== undefined && context.raisedStyles.size < maxStyles) context.raisedStyles.set(style, raised)
     if (isHidden && context.hiddenStyles.size < maxStyles) context.hiddenStyles.add(style)
   }
 }
 
 const maxStyles = 20_000
+
+/** `super 58%`, or how far above or below the line: `33% 58%`. */
+function raisedBy(position = ''): Raised | undefined {
+  const [height = ''] = position.trim().split(' ', 1)
+  if (height === 'super' || height === 'sub') return height
+  const share = Number.parseFloat(height)
+  return share > 0 ? 'super' : share < 0 ? 'sub' : undefined
+}
 
 function headingLevel(attributes: Attributes, known: Map<string, number>): number | undefined {
   if (attributes['style:family'] !== 'paragraph') return undefined

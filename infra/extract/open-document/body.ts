@@ -1,5 +1,6 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import type { Attributes, XmlEvents } from '../word/xml.ts'
 import { type ListNumbers, outline } from './list-numbers.ts'
 import { createSheets } from './sheets.ts'
@@ -14,6 +15,8 @@ export interface DocumentContext {
   headingStyles: Map<string, number>
   /** Names of styles that hide what has them. */
   hiddenStyles: Set<string>
+  /** Styles of words that stand above or below their line. */
+  raisedStyles: Map<string, Raised>
 }
 
 interface Paragraph {
@@ -90,6 +93,8 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
   const countsById = new Map<string, number[]>()
   const headings: number[] = []
   const open: Frame[] = []
+  /** The open spans: where a raised one ends. */
+  const spans: string[] = []
   let hiddenDepth = 0
   let capture: { text: string } | undefined
   let author = ''
@@ -142,7 +147,9 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
   function endParagraph(): void {
     const here = paragraphs.pop()
     if (!here) return
-    const shown = here.text.replace(/[\u00a0\u202f]/g, ' ').trim()
+    const shown = withRaised(here.text)
+      .replace(/[\u00a0\u202f]/g, ' ')
+      .trim()
     const text = here.number === undefined || here.number === '' ? shown : `${here.number} ${shown}`
     const isHeading = here.level !== undefined && !tables.isOpen() && shown.length < longestHeading
     const own: Block[] =
@@ -218,6 +225,12 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
         case 'text:p':
         case 'text:h':
           return beginParagraph(name, attributes)
+        case 'text:span': {
+          const raised = context.raisedStyles.get(attributes['text:style-name'] ?? '')
+          if (raised !== undefined) add(raisedMarks[raised][0])
+          spans.push(raised === undefined ? '' : raisedMarks[raised][1])
+          return
+        }
         case 'text:s':
           return add(' '.repeat(Math.min(Number(attributes['text:c'] ?? 1) || 1, maxSpaces)))
         case 'text:tab':
@@ -264,6 +277,8 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
         case 'text:p':
         case 'text:h':
           return endParagraph()
+        case 'text:span':
+          return add(spans.pop() ?? '')
         case 'text:list':
           lists.pop()
           return

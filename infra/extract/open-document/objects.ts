@@ -55,6 +55,7 @@ function chartOf(xml: string): Block[] {
     objects: new Map(),
     headingStyles: new Map(),
     hiddenStyles: new Set(),
+    raisedStyles: new Map(),
   })
   const reader = createXmlReader(body)
   reader.write(xml)

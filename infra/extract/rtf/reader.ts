@@ -1,6 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { createFonts } from './fonts.ts'
 import { createRows } from './rows.ts'
 import { tokensOf } from './tokens.ts'
@@ -24,6 +25,7 @@ interface Group {
   /** Whether the group began with a mark that says: skip it, if you do not know it. */
   isOptional: boolean
   isHidden: boolean
+  raised: Raised | undefined
   font: number | undefined
   /** Letters to be skipped behind a letter of Unicode. */
   fallback: number
@@ -88,6 +90,7 @@ export function* readRtfText(given: string): Generator<Block> {
     place: 'text',
     isOptional: false,
     isHidden: false,
+    raised: undefined,
     font: undefined,
     fallback: 1,
     style: 0,
@@ -111,8 +114,9 @@ export function* readRtfText(given: string): Generator<Block> {
   }
 
   function add(text: string): void {
-    const { place, flow, isHidden } = group
-    if (place === 'text' && !isHidden) flow.text += text
+    const { place, flow, isHidden, raised } = group
+    const [begin, end] = raised === undefined ? ['', ''] : raisedMarks[raised]
+    if (place === 'text' && !isHidden) flow.text += begin + text + end
     else if (place === 'number') flow.number += text
     else if (place === 'author') author += text
     else if (place === 'instruction') instruction += text
@@ -121,7 +125,9 @@ export function* readRtfText(given: string): Generator<Block> {
 
   function endParagraph(): void {
     const { flow } = group
-    const text = flow.text.replace(/[\u00a0\u202f]/g, ' ').trim()
+    const text = withRaised(flow.text)
+      .replace(/[\u00a0\u202f]/g, ' ')
+      .trim()
     const number = numberOf(flow.number)
     flow.text = ''
     flow.number = ''
@@ -147,7 +153,8 @@ export function* readRtfText(given: string): Generator<Block> {
   function endCell(): void {
     const { flow } = group
     const number = numberOf(flow.number)
-    flow.rows.endCell(number === '' ? flow.text.trim() : `${number} ${flow.text.trim()}`)
+    const text = withRaised(flow.text).trim()
+    flow.rows.endCell(number === '' ? text : `${number} ${text}`)
     flow.text = ''
     flow.number = ''
   }
@@ -207,6 +214,7 @@ export function* readRtfText(given: string): Generator<Block> {
       group.flow = flowOf(flow)
       group.isInTable = false
       group.level = undefined
+      group.raised = undefined
     } else return false
     return true
   }
@@ -263,7 +271,18 @@ export function* readRtfText(given: string): Generator<Block> {
         Object.assign(group, { style: 0, level: undefined, isInTable: false })
         return
       case 'plain':
-        group.isHidden = false
+        Object.assign(group, { isHidden: false, raised: undefined })
+        return
+      case 'super':
+      case 'sub':
+        group.raised = value === 0 ? undefined : name
+        return
+      case 'nosupersub':
+        group.raised = undefined
+        return
+      case 'up':
+      case 'dn':
+        group.raised = value === 0 ? undefined : name === 'up' ? 'super' : 'sub'
         return
       case 's':
         group.style = value ?? 0

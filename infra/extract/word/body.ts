@@ -1,5 +1,6 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 import type { createCounters } from './numbering.ts'
 import type { Style } from './styles.ts'
@@ -73,6 +74,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
   let isText = false
   let isCode = false
   let isHiddenRun = false
+  let raised: Raised | undefined
   let carried = ''
 
   const paragraph = () => paragraphs.at(-1)
@@ -84,7 +86,8 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
 
   function add(text: string): void {
     const open = paragraph()
-    if (open && isShown()) open.text += text
+    const [begin, end] = raised === undefined ? ['', ''] : raisedMarks[raised]
+    if (open && isShown()) open.text += begin + text + end
   }
 
   function put(made: Block[]): void {
@@ -121,7 +124,9 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
 
   function blocksOf({ text, style: id, list, listLevel, outline }: Paragraph): Block[] {
     const style = context.style(id)
-    const shown = text.replace(/[\u00a0\u202f]/g, ' ').trim()
+    const shown = withRaised(text)
+      .replace(/[\u00a0\u202f]/g, ' ')
+      .trim()
     if (shown === '' || style.isHidden === true) return []
     const listId = list ?? style.list
     const level = listLevel ?? (listId === undefined ? undefined : styleLevel(listId, id)) ?? style.listLevel ?? 0
@@ -240,6 +245,10 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
       case 'w:vanish':
         if (inParagraphProperties === 0 && isOn) isHiddenRun = true
         return
+      case 'w:vertAlign':
+        if (inParagraphProperties === 0)
+          raised = value === 'superscript' ? 'super' : value === 'subscript' ? 'sub' : undefined
+        return
       case 'w:t':
       case 'm:t':
         isText = true
@@ -346,6 +355,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
         return
       case 'w:r':
         isHiddenRun = false
+        raised = undefined
         return
       case 'w:t':
       case 'm:t':
