@@ -3,6 +3,7 @@ import {
   type AIMessage,
   type Message,
   foldMessages,
+  messagesToJson,
   personsMessageInJson,
   storedMessagesFromJson,
   systemMessageInJson,
@@ -125,9 +126,10 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
 }
 
 /**
- * Reads the log from its end until there are enough bytes. With `needsQuestion`, until the message of a person is among
- * them: the model must be shown what it is asked, however long the results of tools behind it are. With `last`, the id of
- * a message, what is behind that message does not count.
+ * Reads the log from its end until there are enough bytes of the conversation. With `needsQuestion`, until the message of
+ * a person is among them: the model must be shown what it is asked, however long the results of tools behind it are. With
+ * `last`, the id of a message, what is behind that message does not count. Where the conversation goes on from a message
+ * that is further back than what was read, what stands in between does not count either.
  */
 async function readEnd(
   deps: ConversationsDeps,
@@ -140,37 +142,60 @@ async function readEnd(
   let newestSeq: number | undefined
   let before: number | undefined
   let bytes = 0
-  let isBegun = last === undefined
+  /** The message from which on messages count, and others of which changes are read on the way to it. */
+  let [wanted, changed]: [string | undefined, string[]] = [last, []]
   let hasQuestion = !needsQuestion
+  let isWhole = false
   const isEnough = () => bytes >= maxBytes && hasQuestion
-  while (!isEnough()) {
-    const batch = await checkpoints
-      .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
-      .sort({ seq: -1 })
-      .limit(entriesAtOnce)
-      .lean<CheckpointRecord[]>()
-    for (const { seq, source, messages_json: json } of batch) {
-      newestSeq ??= seq
-      before = seq
-      const isKept = bytes < maxBytes || json.includes(personsMessageInJson) || systemMessageInJson.test(json)
-      const isOfLast = !isBegun && json.includes(JSON.stringify(last))
-      // A change of an older message may stand behind `last`.
-      if (isBegun ? !isKept : !isOfLast && source !== 'update' && !systemMessageInJson.test(json)) continue
-      const messages = storedMessagesFromJson(json)
-      newestFirst.push({ seq, messages })
-      isBegun ||= messages.some(({ data: { id } }) => id === last)
-      if (!isBegun) continue
-      bytes += Buffer.byteLength(json)
-      hasQuestion ||= messages.some(({ type }) => type === 'HumanMessage')
-      if (isEnough()) break
+  const read = () => newestFirst.toReversed().flatMap((entry) => entry.messages)
+
+  async function readOn(): Promise<void> {
+    while (!isEnough()) {
+      const batch = await checkpoints
+        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
+        .sort({ seq: -1 })
+        .limit(entriesAtOnce)
+        .lean<CheckpointRecord[]>()
+      for (const { seq, source, messages_json: json } of batch) {
+        newestSeq ??= seq
+        before = seq
+        if (!isRead(source, json)) continue
+        const messages = storedMessagesFromJson(json)
+        newestFirst.push({ seq, messages })
+        if (messages.some(({ data: { id } }) => id === wanted)) wanted = undefined
+        if (wanted !== undefined) continue
+        bytes += Buffer.byteLength(json)
+        hasQuestion ||= messages.some(({ type }) => type === 'HumanMessage')
+        if (isEnough()) return
+      }
+      isWhole = batch.length < entriesAtOnce
+      if (isWhole) return
     }
-    if (batch.length < entriesAtOnce) break
+  }
+
+  function isRead(source: CheckpointRecord['source'], json: string): boolean {
+    const hasSystem = systemMessageInJson.test(json)
+    if (wanted === undefined) return bytes < maxBytes || hasSystem || json.includes(personsMessageInJson)
+    // A change of an older message may stand behind the one that is wanted.
+    return hasSystem || source === 'update' || [wanted, ...changed].some((id) => json.includes(JSON.stringify(id)))
+  }
+
+  await readOn()
+  for (;;) {
+    const messages = read()
+    const line = foldMessages([], messages, last)
+    const first = line.find(({ type }) => type !== 'SystemMessage')
+    const from = first === undefined ? undefined : earlierVersion(messages, [first])
+    if (isWhole || first === undefined || from === undefined) break
+    bytes = Buffer.byteLength(messagesToJson(line))
+    if (isEnough()) break
+    ;[wanted, changed] = [from, [...changed, first.data.id]]
+    await readOn()
   }
   const oldest = newestFirst.at(-1)?.seq ?? 1
   const older = oldest > 1 ? await systemMessagesBefore(deps.collections, threadId, oldest) : []
-  const messages = newestFirst.toReversed().flatMap((entry) => entry.messages)
   return {
-    messages: foldMessages([], [...older, ...messages], last),
+    messages: foldMessages([], [...older, ...read()], last),
     lastSeq: newestSeq ?? 0,
     reach: bytes >= maxBytes ? maxBytes : Infinity,
   }

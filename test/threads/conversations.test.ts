@@ -63,6 +63,28 @@ describe('the conversation of a thread', () => {
     expect(read.lastSeq).toBe(70)
   })
 
+  it('of an edited early question keeps what was before it, however much its other versions say', async () => {
+    const { thread, log, conversations } = await newThread(200)
+    const edited: Message = { type: 'HumanMessage', data: { id: 'e', content: 'edited', after: 'm20' } }
+    await log.append(thread._id, { messages: [edited], source: 'input' })
+    expect(contents(await conversations.read(thread._id, 300))).toEqual([
+      ...[17, 18, 19, 20].map((i) => `text ${i}`),
+      'edited',
+    ])
+    for (let i = 1; i <= 100; i++)
+      await log.append(thread._id, { messages: [human(`n${i}`, `more ${i}`)], source: 'input' })
+    expect(contents(await conversations.read(thread._id, 130))).toEqual(['more 99', 'more 100'])
+    const again: Message = { type: 'HumanMessage', data: { id: 'f', content: 'again', after: 'e' } }
+    await log.append(thread._id, { messages: [again], source: 'input' })
+    const before = Array.from({ length: 20 }, (_, index) => `text ${index + 1}`)
+    expect(contents(await conversations.read(thread._id, 10_000))).toEqual([...before, 'edited', 'again'])
+    // Its metadata changed: it keeps its place.
+    const answer = human('g', 'answer')
+    await log.append(thread._id, { messages: [answer], source: 'step' })
+    await log.append(thread._id, { messages: [again], source: 'update' })
+    expect(contents(await conversations.read(thread._id, 10_000))).toEqual([...before, 'edited', 'again', 'answer'])
+  })
+
   it('is taken from memory only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
     let now = 1
