@@ -56,7 +56,8 @@ export async function webReader(service: RunningService) {
     add: (source: object) => client.call('POST', path, source),
     read: async (id: string): Promise<any> => (await client.call('GET', `${path}/${id}`)).body,
     refresh: (id: string) => client.call('POST', `${path}/${id}/refresh`, {}),
-    ended: (id: string, limitMs = 30_000) =>
+    /** A crawl ends with a status, so this waits for as long as a test may take: a busy machine reads slowly. */
+    ended: (id: string, limitMs = 150_000) =>
       eventually(
         'the end of the crawl',
         async () => {
