@@ -1,5 +1,5 @@
 import type { ArchivedName, ArchivedRecords } from '../domain/records/declared-records.ts'
-import type { NewIds } from './import/new-ids.ts'
+import type { NewIds } from '../domain/archive/new-ids.ts'
 
 /**
  * Stores a record of an archive in the user's account, under the id that `idOf` makes, unless an earlier import has. An

@@ -18,7 +18,7 @@ import { dearTexts } from './support/worst-bodies.ts'
  * and what they come to. A step between two turns is in the table below.
  */
 const inTurns: Record<string, string> = {
-  'services/import/import-entries.ts': 'entries of an archive × characters of an entry (300,000)',
+  'services/import/item-ids.ts': 'entries of an archive × ids of its messages (20,000)',
   'services/knowledge/search-entries.ts': 'files of a vector store × comparisons of a filter (100)',
   'services/schedules/next-runs.ts': 'schedules of a page (1,000) × times that are shown or skipped (205)',
   'services/sources/discover.ts': 'links of a page (10,000) × globs (20) × stars (4) × parts of an address (60)',

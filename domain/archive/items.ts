@@ -41,7 +41,11 @@ export interface ReadRecords extends ArchivedRecords {
   /** Without its secrets, of which `missing` names the places. */
   assistants: ArchivedAssistant & { missing: string[] }
   threads: Omit<ArchivedThread, 'metadata'> & { metadata_json: string }
-  messages: Omit<ArchivedEntry, 'messages'> & { messages_json: string }
+  messages: Omit<ArchivedEntry, 'messages'> & {
+    messages_json: string
+    /** By which they are found. */
+    words: string[]
+  }
   runs: Omit<ArchivedRun, 'input' | 'overrides' | 'metadata' | 'response'> & {
     input_json: string
     overrides: RunOverrides

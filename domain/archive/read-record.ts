@@ -8,6 +8,7 @@ import type { Message } from '../messages.ts'
 import type { ArchiveLine } from '../records/declared-record.ts'
 import { type ArchivedName, declaredRecords } from '../records/declared-records.ts'
 import type { Usage } from '../records/run.ts'
+import { wordsOf } from '../search/message-words.ts'
 import { toolCallKey } from '../records/tool-call.ts'
 import type { Announced, AnnouncedKind, ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
 import * as records from './records.ts'
@@ -21,11 +22,16 @@ const responseMaxMegabytes = 4
 /** More than a run can use; sums of the largest numbers of runs stay exact. */
 const maxTokens = 1_000_000_000
 
+/** A message with the ids that what it names gets here. */
+type Renamed = (message: Message) => Message
+
+const same: Renamed = (message) => message
+
 /**
- * A parsed line of an archive as the service stores it; refused where a limit of the service is exceeded. Throws
- * `invalid_input` for anything that is not a record of its kind.
+ * A parsed line of an archive as the service stores it, its messages as `renamed` makes them; refused where a limit of the
+ * service is exceeded. Throws `invalid_input` for anything that is not a record of its kind.
  */
-export function readRecord(kind: RecordKind, line: unknown): ReadRecord | RefusedRecord {
+export function readRecord(kind: RecordKind, line: unknown, renamed: Renamed): ReadRecord | RefusedRecord {
   switch (kind) {
     case 'projects': {
       const project = checked(records.ArchivedProject, line, kind)
@@ -52,11 +58,15 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
     }
     case 'messages': {
       const { messages, ...entry } = checked(records.ArchivedEntry, line, kind)
-      return ready(kind, `${entry.thread_id}/${entry.seq}`, () => ({ ...entry, messages_json: messagesText(messages) }))
+      return ready(kind, `${entry.thread_id}/${entry.seq}`, () => ({
+        ...entry,
+        messages_json: messagesText(messages, renamed),
+        words: wordsOf(messages),
+      }))
     }
     case 'runs': {
       const run = checked(records.ArchivedRun, line, kind)
-      return ready(kind, run.run_id, () => runOf(run))
+      return ready(kind, run.run_id, () => runOf(run, renamed))
     }
     case 'tool_calls': {
       const { args, ...call } = checked(records.ArchivedToolCall, line, kind)
@@ -76,7 +86,7 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
     case 'schedules': {
       const { input, ...schedule } = checked(records.ArchivedSchedule, line, kind)
       const hadParts = input.some(({ data }) => 'parts' in data)
-      return ready(kind, schedule.schedule_id, () => ({ ...schedule, input_json: messagesText(input), hadParts }))
+      return ready(kind, schedule.schedule_id, () => ({ ...schedule, input_json: messagesText(input, same), hadParts }))
     }
     case 'sources': {
       const source = checked(records.ArchivedSource, line, kind)
@@ -130,11 +140,14 @@ function hasTimes(record: unknown): boolean {
   return members.every(([key, value]) => !/(^|_)at$/.test(key) || !Number.isNaN(Date.parse(String(value))))
 }
 
-function runOf({ input, overrides = {}, metadata, response, ...run }: records.ArchivedRun): ReadRecords['runs'] {
+function runOf(
+  { input, overrides = {}, metadata, response, ...run }: records.ArchivedRun,
+  renamed: Renamed,
+): ReadRecords['runs'] {
   const { response_format: format, ...others } = knownOverrides(overrides)
   return {
     ...run,
-    input_json: messagesText(input),
+    input_json: messagesText(input, renamed),
     overrides: {
       ...others,
       ...(format === undefined ? {} : { response_format_json: checkFreeForm(['response_format'], format) }),
@@ -191,9 +204,9 @@ const messageMembers = new Set(
 )
 
 /** Messages as JSON text, with the members that this version knows. */
-function messagesText(messages: Message[]): string {
+function messagesText(messages: Message[], renamed: Renamed): string {
   for (const message of messages) checkMessageSize(message, messageMaxBytes, ['messages'])
-  const known = messages.map(({ type, data }) => ({
+  const known = messages.map(renamed).map(({ type, data }) => ({
     type,
     data: {
       ...Object.fromEntries(Object.entries(data).filter(([name]) => messageMembers.has(name))),

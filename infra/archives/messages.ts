@@ -5,6 +5,8 @@ import type { ErrorCode, FieldProblem } from '../../domain/errors.ts'
 export interface ReadJob {
   /** Maximum size of the archive, packed and unpacked. */
   maxMb: number
+  /** The user who imports it, for the new ids in messages. */
+  userId: string
 }
 
 /** To the thread: a piece of the archive or its end answers `more`; `continue` answers every other message. */

@@ -15,8 +15,8 @@ export interface ReaderLimits {
  * thread is terminated when it makes no progress, when it takes too much memory, and when the caller stops reading.
  */
 export function createArchiveReader({ silenceMs = 30_000, memoryMb = 256 }: ReaderLimits = {}): ReadArchive {
-  return async function* readArchive(packed, { maxMb, signal, onProgress }) {
-    const thread = openThread(packed, { maxMb }, { signal, silenceMs, memoryMb })
+  return async function* readArchive(packed, { maxMb, userId, signal, onProgress }) {
+    const thread = openThread(packed, { maxMb, userId }, { signal, silenceMs, memoryMb })
     try {
       for (;;) {
         const said = await thread.next()

@@ -6,6 +6,7 @@ import {
   recordKinds,
 } from '../../domain/archive/items.ts'
 import { announcedId, checkManifest, readAnnounced, readRecord } from '../../domain/archive/read-record.ts'
+import type { Message } from '../../domain/messages.ts'
 import { wrongArchive } from '../../domain/archive/wrong-archive.ts'
 import { linesOf, partMaxBytes, smallMemberMaxBytes } from './lines.ts'
 import type { TarMember } from './read-tar.ts'
@@ -19,8 +20,14 @@ const order: readonly string[] = recordKinds.flatMap((kind) =>
   [before[kind], kind, after[kind]].filter((name) => name !== undefined),
 )
 
-/** The records and files of an archive, each checked. Throws `invalid_input` for an archive of another form. */
-export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGenerator<ArchiveItem, undefined> {
+/**
+ * The records and files of an archive, each checked, with messages as `renamed` makes them. Throws `invalid_input` for an
+ * archive of another form.
+ */
+export async function* readMembers(
+  members: AsyncIterable<TarMember>,
+  renamed: (message: Message) => Message,
+): AsyncGenerator<ArchiveItem, undefined> {
   const announced = new Map<string, Announced>()
   let [place, lines, hasManifest] = [0, 0, false]
 
@@ -52,7 +59,7 @@ export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGene
       lines += 1
       if (lines > maxRecords) throw wrongArchive(`it has more than ${maxRecords} records`)
       if (isAnnounced(kind)) announce(readAnnounced(kind, line))
-      else yield readRecord(kind, line)
+      else yield readRecord(kind, line, renamed)
     }
   }
   if (!hasManifest) throw wrongArchive('it is empty')

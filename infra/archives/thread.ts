@@ -1,12 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../domain/errors.ts'
+import { newIdsFor } from '../../domain/archive/new-ids.ts'
+import { renamedMessage } from '../../domain/archive/renamed-message.ts'
 import type { FromThread, ReadJob, Said, ToThread } from './messages.ts'
 import { readMembers } from './read-members.ts'
 import { readTar } from './read-tar.ts'
 import { unpack } from './unpack.ts'
 
 const job: unknown = workerData
-const { maxMb } = job as ReadJob
+const { maxMb, userId } = job as ReadJob
+const idOf = newIdsFor(userId)
 let unpacked = 0
 let piece = Promise.withResolvers<Uint8Array | undefined>()
 let answer = Promise.withResolvers<void>()
@@ -17,7 +20,9 @@ parentPort?.on('message', (message: ToThread) => {
 })
 
 try {
-  for await (const item of readMembers(readTar(counted(unpack(pieces(), maxMb))))) {
+  for await (const item of readMembers(readTar(counted(unpack(pieces(), maxMb))), (message) =>
+    renamedMessage(message, idOf),
+  )) {
     if (item.type !== 'file') {
       await say(item)
       continue

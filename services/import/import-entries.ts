@@ -1,17 +1,16 @@
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AppError } from '../../domain/errors.ts'
-import { messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
+import { systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
+import { messageWords } from '../../domain/search/message-words.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { takesPlace } from '../threads/quota.ts'
 import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { createTurns } from '../turns.ts'
 import { type Import, importedThread } from './import.ts'
-import { withNewIdsIn } from './import-attachments.ts'
+import { withNewItems } from './item-ids.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportEntriesDeps {
@@ -41,7 +40,6 @@ export function createEntryImport(
   const { threads, checkpoints } = collections
   const held = new Map<string, Entry>()
   let heldBytes = 0
-  const turns = createTurns()
 
   return {
     async take(first: Entry): Promise<void> {
@@ -68,16 +66,17 @@ export function createEntryImport(
     if (seq <= last && (await checkpoints.exists({ _id: entryId, thread_id: threadId })) !== null) return 'existing'
     // Entries of an import leave the thread without this id; what is said later gives it one.
     if (seq <= last || thread.last_entry_id !== undefined) throw refused('its thread has gone on since')
-    await append(thread, {
+    const record: CheckpointRecord = {
       _id: entryId,
       thread_id: threadId,
       seq,
-      messages_json: withNewIdsIn(archived.messages_json, idOf, thread),
+      messages_json: await withNewItems(archived.messages_json, idOf, thread),
       source: archived.source,
       ...(archived.run_id === undefined ? {} : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
       ...(archived.model === undefined ? {} : { model: archived.model }),
       created_at: new Date(archived.created_at),
-    })
+    }
+    await append(thread, record, archived.words)
     return 'imported'
   }
 
@@ -104,12 +103,11 @@ export function createEntryImport(
     return next
   }
 
-  async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
+  async function append(thread: ThreadRecord, entry: CheckpointRecord, words: string[]): Promise<void> {
     const bytes = Buffer.byteLength(entry.messages_json)
     if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
     if (!takesPlace(thread)) await storageQuota.requireRoomForRun(userId, bytes, false)
-    const search = messageWords(thread, entry, wordsOf(messagesFromJson(entry.messages_json)))
-    await turns.next()
+    const search = messageWords(thread, entry, words)
     const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
     await transaction(async (session) => {
       const { matchedCount } = await threads.updateOne(
@@ -130,7 +128,8 @@ export function createEntryImport(
   }
 }
 
-const heldBytesOf = (entry: Entry) => Buffer.byteLength(entry.messages_json) + restBytes
+const heldBytesOf = ({ messages_json: text, words }: Entry) =>
+  words.reduce((bytes, word) => bytes + Buffer.byteLength(word), Buffer.byteLength(text) + restBytes)
 
 function keyOf({ thread_id, seq }: Pick<Entry, 'thread_id' | 'seq'>): string {
   return `${thread_id}/${seq}`

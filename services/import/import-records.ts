@@ -9,11 +9,11 @@ import type { Collections } from '../collections.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import { normalisedTags } from '../threads/write-threads.ts'
-import { withNewIdsIn } from './import-attachments.ts'
 import { type Import, importedThread } from './import.ts'
-import type { NewIds } from './new-ids.ts'
-import { withNewAskers } from './asked-ids.ts'
+import type { NewIds } from '../../domain/archive/new-ids.ts'
+import { withNewAskers } from '../../domain/archive/asked-ids.ts'
 import { importedRun } from './imported-run.ts'
+import { withNewItems } from './item-ids.ts'
 import { type ImportV1Deps, createV1Import, takesNoPlace } from './import-v1.ts'
 import { refused, settle } from './report.ts'
 
@@ -116,7 +116,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           importedRun(
             {
               ...archived,
-              input_json: withNewIdsIn(archived.input_json, idOf, thread),
+              input_json: await withNewItems(archived.input_json, idOf, thread),
               ...(archived.asked_by === undefined ? {} : { asked_by: withNewAskers(archived.asked_by, idOf) }),
             },
             { id, assistantId: idOf('assistant', archived.assistant_id), thread, v1: v1Of(archived, thread) },

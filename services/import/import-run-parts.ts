@@ -4,7 +4,7 @@ import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Import } from './import.ts'
-import { withNewAskedIds } from './asked-ids.ts'
+import { withNewAskedIds } from '../../domain/archive/asked-ids.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportRunPartsDeps {

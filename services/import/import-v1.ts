@@ -10,7 +10,7 @@ import { responseId, runIdOf, withEntryId } from '../../domain/responses/ids.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { tagsOf } from '../v1/stored-completions.ts'
-import type { NewIds } from './new-ids.ts'
+import type { NewIds } from '../../domain/archive/new-ids.ts'
 
 export interface ImportV1Deps {
   secretBox: Pick<SecretBox, 'seal' | 'open'>

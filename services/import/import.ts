@@ -1,6 +1,6 @@
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { NewIds } from './new-ids.ts'
+import type { NewIds } from '../../domain/archive/new-ids.ts'
 import { type ReportWriter, refused } from './report.ts'
 
 /** Whose account is filled, under which ids, and what is told about it. */

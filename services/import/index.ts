@@ -13,7 +13,7 @@ import { type ImportSchedulesDeps, createScheduleImport } from './import-schedul
 import { type ImportSourcesDeps, createSourceImport } from './import-sources.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
-import { newIdsFor } from './new-ids.ts'
+import { newIdsFor } from '../../domain/archive/new-ids.ts'
 import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport, settle } from './report.ts'
 
@@ -62,7 +62,8 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
       const source = arriving(packed, transfer)
       try {
         await onProgress(0)
-        const items = readArchive(source.pieces, { maxMb: settings.importMaxMb, signal: transfer.signal, onProgress })
+        const { signal } = transfer
+        const items = readArchive(source.pieces, { maxMb: settings.importMaxMb, userId, signal, onProgress })
         return await importItems(userId, items)
       } finally {
         transfer.end()

@@ -3,6 +3,8 @@ import type { ArchiveItem } from '../../domain/archive/items.ts'
 export interface ReadArchiveOptions {
   /** Maximum size of the archive, packed and unpacked. */
   maxMb: number
+  /** Who imports it: messages come with the new ids of the attachments and runs that they name. */
+  userId: string
   /** Ends the reading; its reason is thrown. */
   signal: AbortSignal
   /** Called with the bytes unpacked so far before each item and each piece of a file; what it throws ends the reading. */

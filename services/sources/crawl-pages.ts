@@ -5,7 +5,7 @@ import type { SourcePageRecord, SourceRecord } from '../../domain/records/source
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import { isUsable } from './begin-crawl.ts'
 import type { WorkUsage } from '../budgets/work.ts'
-import { derivedId } from '../derived-id.ts'
+import { derivedId } from '../../domain/derived-id.ts'
 import type { StartIngestion } from '../knowledge/start-ingestion.ts'
 import type { Semaphore } from '../semaphore.ts'
 import { keepOld, leaveOut } from './source-pages.ts'

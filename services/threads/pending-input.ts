@@ -5,7 +5,7 @@ import { inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import { toolMessageOf } from '../../domain/tool-message.ts'
 import type { Collections } from '../collections.ts'
-import { derivedId } from '../derived-id.ts'
+import { derivedId } from '../../domain/derived-id.ts'
 
 /**
  * The input of a step as an entry of its thread's log, without its number: that of the run, or the results of the calls

@@ -103,7 +103,7 @@ describe('an import', () => {
         yield* [whole(member('projects-00001.jsonl', lines(...records)))]
       })()
     const words = { ...project, words: Array.from({ length: 900_000 }, (_, index) => `word ${index}`) }
-    const options = { maxMb: 100, onProgress: () => Promise.resolve() }
+    const options = { maxMb: 100, userId: 'u', onProgress: () => Promise.resolve() }
     const never = new AbortController().signal
     const read = async (
       reader: ReturnType<typeof createArchiveReader>,
@@ -138,7 +138,7 @@ describe('an import', () => {
     )
     const { body } = await importInto(service, user, new Uint8Array(archive))
     expect([body.imported.threads, body.refused.threads]).toEqual([3, 5])
-    expect(body.problems[0]).toMatchObject({ kind: 'threads', reason: expect.stringContaining('quota') })
+    expect(body.problems[0]).toMatchObject({ kind: 'threads', reason: expect.stringContaining('as many chats') })
     expect((await user.get('/auth/thread-info')).thread_counter).toBe(3)
     const { assistants, threads: stored } = service.collections
     const [one] = await stored.find({ user_id: user.userId }).lean()

@@ -13,7 +13,7 @@ import { newId } from '../../domain/ids.ts'
 import { unprocessed } from '../../domain/records/file.ts'
 import type { Ids } from '../security/cross-user-table.ts'
 import { apiClient } from '../support/api-client.ts'
-import { archiveOf, importInto } from '../support/archives.ts'
+import { archiveOf, importInto, lines, member, whole } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertUser } from '../support/users.ts'
 import { startClientThread } from '../support/client-thread.ts'
@@ -158,6 +158,12 @@ describe('the worst admitted body of each operation', () => {
     loop.take()
     await importInto(service, other, archive)
     note('import', 200, loop.take())
+    const naming = archiveOfNames()
+    const third = await insertUser(service)
+    loop.take()
+    const { status, body: report } = await importInto(service, third, naming)
+    note('import of what names others', status, loop.take())
+    expect(report.imported).toMatchObject({ threads: 2, messages: 6 })
 
     // Schedules that are never due.
     const { body: assistant } = await call('POST', '/assistants/', { name: 'A' })
@@ -286,6 +292,42 @@ describe('the worst admitted body of each operation', () => {
     await service.collections.files.insertMany(records)
   }
 })
+
+/** An archive whose entries name attachments, runs and items as often as they can, or have long calls. */
+function archiveOfNames(): Uint8Array<ArrayBuffer> {
+  const created_at = '2026-01-01T00:00:00.000Z'
+  const [project_id, run_id] = [newId(), newId()]
+  const project = { project_id, name: 'P', description: '', created_at }
+  const thread = { project_id, name: 'T', public: false, metadata: {}, created_at, updated_at: created_at }
+  const [plain, items] = [newId(), newId()]
+  const image = () => ({ type: 'image', attachment_id: newId(), content_type: 'image/png', size: 1 })
+  const list = <T>(length: number, make: () => T) => Array.from({ length }, make)
+  const message = (type: string, data: object) => ({ type, data: { id: `${newId()}-1`, content: 'b', ...data } })
+  const asking = (args: object) => ({ id: 'c', name: 'ask', type: 'tool_call', run_id, thread_id: newId(), args })
+  const numbers = Array.from({ length: 190_000 }, (_, index) => index + 0.5)
+  const text = 'b '.repeat(500_000)
+  const entries = [
+    list(9000, () => message('HumanMessage', { after: `${newId()}-2`, parts: list(6, image) })),
+    list(9000, () => message('AIMessage', { tool_calls: list(4, () => asking({})) })),
+    list(4, () => message('AIMessage', { tool_calls: [asking({ numbers })] })),
+    list(7, () => message('HumanMessage', { content: text, parts: [{ type: 'text', text }, image()] })),
+  ]
+  const log = (thread_id: string, some: object[][]) =>
+    some.map((messages, index) => ({ thread_id, seq: index + 1, source: 'update', messages, created_at }))
+  const inOwnMembers = [...log(plain, entries), ...log(items, entries.slice(0, 2))].map((entry, index) =>
+    member(`messages-0000${index}.jsonl`, lines(entry)),
+  )
+  return new Uint8Array(
+    whole(
+      member('projects-00001.jsonl', lines(project)),
+      member(
+        'threads-00001.jsonl',
+        lines({ ...thread, thread_id: plain }, { ...thread, thread_id: items, kind: 'conversation' }),
+      ),
+      ...inOwnMembers,
+    ),
+  )
+}
 
 /** A schema of so many levels. */
 function nested(levels: number): object {

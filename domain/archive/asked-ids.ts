@@ -1,6 +1,6 @@
-import { type Message } from '../../domain/messages.ts'
-import type { AskedBy } from '../../domain/records/run.ts'
-import type { AskedRun } from '../../domain/records/tool-call.ts'
+import { type Message } from '../messages.ts'
+import type { AskedBy } from '../records/run.ts'
+import type { AskedRun } from '../records/tool-call.ts'
 import type { NewIds } from './new-ids.ts'
 
 /** What names runs, threads and assistants that asked or were asked, as they were imported. */
