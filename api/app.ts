@@ -55,6 +55,7 @@ import { billingRoutes } from './routes/billing/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
+import { memberRoutes } from './routes/projects/members.ts'
 import { projectRoutes } from './routes/projects/index.ts'
 import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
@@ -178,6 +179,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(exportRoutes, deps.services)
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
+  await app.register(memberRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
   await app.register(assistantFileRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)

@@ -27,8 +27,9 @@ const steps: MigrationStep<MigrationContext>[] = [
   },
   {
     number: 2,
-    name: 'containers of a project, batches of files, evaluations',
-    run: ({ database: { connection } }) => makeDeclared(connection, ['threads', 'file_batches', 'evaluations']),
+    name: 'containers and members of a project, batches of files, evaluations',
+    run: ({ database: { connection } }) =>
+      makeDeclared(connection, ['threads', 'file_batches', 'evaluations', 'projects']),
   },
 ]
 

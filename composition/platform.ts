@@ -24,6 +24,7 @@ import { composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
+import { composeMembers } from './members.ts'
 import { composeRuns } from './runs.ts'
 import { composeSchedules } from './schedules.ts'
 import { composeSources } from './sources.ts'
@@ -56,6 +57,7 @@ export async function connectPlatform(
   served.models = core.models
   await core.models.start()
   const accounts = composeAccounts(core)
+  const members = composeMembers(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
   const schedules = composeSchedules(core, runs)
@@ -76,6 +78,7 @@ export async function connectPlatform(
     core,
     infra,
     knowledge,
+    members,
     runs,
     deletion,
     schedules,
@@ -117,6 +120,7 @@ export async function connectPlatform(
       memories: core.memory.memories,
       mcpHosts: createMcpHosts({ ...core, ...runs, ...knowledge }),
       ...accounts,
+      members: members.members,
       ...knowledge,
       ...runs,
       ...deletion,

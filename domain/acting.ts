@@ -1,10 +1,10 @@
 /**
- * Who uses an assistant: the owner of its account; somebody else whom the request names, as `personNamed` keeps the name;
- * or somebody whom nobody names.
+ * Who uses an assistant: the owner of its account; a member of its project, with an account of his own; somebody else whom
+ * the request names, as `personNamed` keeps the name; or somebody whom nobody names.
  */
-export type Person = 'owner' | 'nameless' | `person/${string}`
+export type Person = 'owner' | 'nameless' | `member/${string}` | `person/${string}`
 
-export const personKinds = ['owner', 'person', 'nameless'] as const
+export const personKinds = ['owner', 'member', 'person', 'nameless'] as const
 export type PersonKind = (typeof personKinds)[number]
 
 /**
@@ -20,12 +20,13 @@ export interface Acting {
   origin: RunOrigin
 }
 
-const personPattern = /^(?:owner|nameless|person\/[\w-]{43})$/
+const personPattern = /^(?:owner|nameless|(?:member|person)\/[\w-]{43})$/
 
 export function isPerson(text: string): text is Person {
   return personPattern.test(text)
 }
 
 export function kindOf(person: Person): PersonKind {
-  return person === 'owner' || person === 'nameless' ? person : 'person'
+  if (person === 'owner' || person === 'nameless') return person
+  return person.startsWith('member/') ? 'member' : 'person'
 }

@@ -32,6 +32,7 @@ export const rateLimits = {
     rates: '5/1h,20/1d',
     counts: 'mails that are requested',
   },
+  invitations_user: { rates: '60/1h', counts: 'invitations to projects that are sent or accepted' },
   password_user: { rates: '20/1h', counts: 'changes of the password' },
   admin_client: { rates: '60/1m', counts: 'requests to `/admin`' },
   admin_guesses: {

@@ -4,7 +4,7 @@ import type { ToolType } from './tool-types.ts'
 /** Who may use a tool, by what started the run. */
 type Rights = Readonly<Record<RunOrigin, readonly PersonKind[]>>
 
-const everybody = ['owner', 'person', 'nameless'] as const satisfies PersonKind[]
+const everybody = ['owner', 'member', 'person', 'nameless'] as const satisfies PersonKind[]
 const everywhere: Rights = {
   chat: everybody,
   public: everybody,
@@ -12,6 +12,7 @@ const everywhere: Rights = {
   scheduled: everybody,
   mcp: everybody,
 }
+/** A member of the project is not among them: what is kept of him would be kept for the owner. */
 const known = ['owner', 'person'] as const satisfies PersonKind[]
 
 /** The tools of an assistant that a run is offered. Each acts for the person of the run, and for nobody else. */

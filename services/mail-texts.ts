@@ -4,6 +4,7 @@ import type { ScheduleRunStatus } from '../domain/records/schedule.ts'
 interface MailTexts {
   verification: { subject: string; intro: string; note: string }
   passwordReset: { subject: string; intro: string; note: string }
+  invitation: { subject: string; intro: string; note: string }
   result: {
     subject: string
     noAnswer: (outcome: string) => string
@@ -23,6 +24,11 @@ const en: MailTexts = {
     subject: 'Choose a new password',
     intro: 'Open this link to choose a new password:',
     note: 'It works once, within an hour. If you did not request it, ignore this mail: your password does not change.',
+  },
+  invitation: {
+    subject: 'You are invited to a project',
+    intro: 'Somebody invites you to use a project together. Log in or sign up with this address, and open this link:',
+    note: 'It works once, within seven days. If you do not know who could have invited you, ignore this mail.',
   },
   result: {
     subject: 'Your schedule',
@@ -53,6 +59,12 @@ const de: MailTexts = {
     subject: 'Neues Passwort wählen',
     intro: 'Öffne diesen Link, um ein neues Passwort zu wählen:',
     note: 'Er funktioniert einmal, innerhalb einer Stunde. Wenn du ihn nicht angefordert hast, ignoriere diese E-Mail: Dein Passwort ändert sich nicht.',
+  },
+  invitation: {
+    subject: 'Du bist in ein Projekt eingeladen',
+    intro:
+      'Jemand lädt dich ein, ein Projekt gemeinsam zu nutzen. Melde dich mit dieser Adresse an oder registriere dich, und öffne diesen Link:',
+    note: 'Er funktioniert einmal, innerhalb von sieben Tagen. Wenn du nicht weißt, wer dich eingeladen haben könnte, ignoriere diese E-Mail.',
   },
   result: {
     subject: 'Dein Zeitplan',

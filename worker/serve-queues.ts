@@ -114,6 +114,13 @@ export async function serveQueues({
         (error) => logger.warn({ err: error }, 'a round of the sweep of schedules failed'),
       )
     : async () => {}
+  const stopDepartures = served.includes('accounts')
+    ? every(
+        schedulesEveryMs,
+        () => platform.members.sweepDepartures(),
+        (error) => logger.warn({ err: error }, 'a round of the sweep of members who left failed'),
+      )
+    : async () => {}
   const stopMemory = served.includes('documents')
     ? every(
         memoryEveryMs,
@@ -135,7 +142,14 @@ export async function serveQueues({
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([stopServing(), stopRetention(), stopSchedules(), stopMemory(), stopSources()])
+      await Promise.all([
+        stopServing(),
+        stopRetention(),
+        stopSchedules(),
+        stopMemory(),
+        stopDepartures(),
+        stopSources(),
+      ])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

@@ -1,6 +1,7 @@
 import type { DerivedSecrets } from '../../services/accounts/derived-secrets.ts'
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
+import { createInvitationActivities } from './invitation.ts'
 import { createPasswordResetActivities } from './password-reset.ts'
 import { createVerificationActivities } from './verification.ts'
 
@@ -13,5 +14,9 @@ export interface AccountActivityDeps {
 
 /** The account activities of the queue `accounts`. */
 export function createAccountActivities(deps: AccountActivityDeps) {
-  return { ...createVerificationActivities(deps), ...createPasswordResetActivities(deps) }
+  return {
+    ...createVerificationActivities(deps),
+    ...createPasswordResetActivities(deps),
+    ...createInvitationActivities(deps),
+  }
 }

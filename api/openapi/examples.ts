@@ -117,6 +117,8 @@ export const componentExamples: Record<string, unknown> = {
   LoginCodeRedemption: { device_code: 'the device_code of the answer' },
   LoginCodeRequest: { name: 'assistant on ada-laptop' },
   LoginRequest: { email: 'ada@example.com', password: 'correct horse' },
+  AddMemberRequest: { email: 'ada@example.com', role: 'editor' },
+  MemberUpdateRequest: { role: 'owner' },
   ProjectCreateRequest: { name: 'Support', description: 'Assistants of the help desk' },
   ProjectUpdateRequest: { name: 'Help desk' },
   PromptRequest: { name: 'Short answer', text: 'Answer in two sentences: ' },

@@ -1,5 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { FastifySchema, RouteOptions } from 'fastify'
+import type { NeededRole } from '../../domain/project-roles.ts'
 import { CompatError, CompatValidationError, V1Error } from '../plugins/compat-errors.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import { linkedEvents } from './events.ts'
@@ -18,10 +19,21 @@ export function describeOperation(schema: FastifySchema, route: Route): FastifyS
   return {
     ...schema,
     security: securityOf(route.config?.auth),
+    ...roleOf(schema, route.config?.role),
     ...(querystring === undefined ? {} : { querystring: withOptionalDefaults(asObject(querystring)) }),
     ...(headers === undefined ? {} : { headers: withOptionalDefaults(asObject(headers)) }),
     response: withEvents(refusalsOf(schema, route), schema.operationId),
   }
+}
+
+/** What a member of a shared project needs, for readers and for programs. */
+function roleOf({ description }: FastifySchema, role: NeededRole | undefined): JsonObject {
+  if (role === undefined) return {}
+  const words =
+    role === 'holder'
+      ? 'In a shared project, only the owner whose account holds it may do this.'
+      : `In a shared project, this needs the role \`${role}\`.`
+  return { description: description === undefined ? words : `${description} ${words}`, 'x-role': role }
 }
 
 function securityOf(auth: string | undefined): Record<string, string[]>[] {

@@ -85,7 +85,7 @@ function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | '
 function subjectsOf({ params }: FastifyRequest): string[] {
   if (!isJsonObject(params)) return []
   return Object.entries(params).flatMap(([name, value]) =>
-    typeof value === 'string' && !['email', 'user_id', 'token', 'share_token'].includes(name)
+    typeof value === 'string' && !['email', 'user_id', 'token', 'share_token', 'invitation_token'].includes(name)
       ? [cutText(value, 255)]
       : [],
   )

@@ -1,16 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
+import { type NeededRole, isEnough } from '../../domain/project-roles.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
+import type { Caller } from '../../services/assistants/write-assistants.ts'
+import * as owner from '../../services/owner.ts'
+import { lacking } from '../../services/membership.ts'
 import { bearerOf } from './bearer-token.ts'
+import { roleOfOperation } from './operation-roles.ts'
 import type { Limiter } from './rate-limits.ts'
 
 /**
  * The access rule of a route:
  * - `none`: everybody
  * - `user`: a service token
- * - `project`: a service token whose project exists and belongs to the caller
+ * - `project`: a service token whose project exists, and belongs to the caller or is shared with him; the route's role
+ *   says what a member needs (`operation-roles.ts`)
  * - `token`: a service token whose user is not loaded, because it may have been deleted
  * - `optional-user`: everybody; a service token is used if there is one (an invalid one is refused)
  * - `public`: the access mode of the assistant, checked by the route's own service
@@ -24,6 +30,8 @@ declare module 'fastify' {
     auth?: Auth
     /** With `user`: also while the account is being deleted. */
     mayBeDeleting?: boolean
+    /** What the operation demands of a member of the project; of those in the description, `operation-roles.ts` says it. */
+    role?: NeededRole | undefined
   }
   interface FastifyRequest {
     session: Session | null
@@ -43,6 +51,11 @@ export function installAuthentication(
   app.addHook('onRoute', (route) => {
     if (route.config?.auth === undefined)
       throw new Error(`${String(route.method)} ${route.url} has no access rule (config.auth)`)
+    const role = route.config.role ?? roleOfOperation(route.schema?.operationId)
+    if (route.config.auth === 'project' && role === undefined)
+      throw new Error(`${String(route.method)} ${route.url} has no role (api/plugins/operation-roles.ts)`)
+    // Routes of a plugin share this object.
+    route.config = { ...route.config, role }
   })
 
   app.addHook('onRequest', async (request) => {
@@ -54,12 +67,14 @@ export function installAuthentication(
         return
       case 'project':
         request.session = await sessions.open(requireBearer(request), { withProject: true })
+        requireRoleOf(request)
         return
       case 'token':
         request.tokenClaims = await sessions.claims(requireBearer(request))
         return
       case 'optional-user':
-        if (request.headers.authorization !== undefined) request.session = await sessions.open(requireBearer(request))
+        if (request.headers.authorization !== undefined)
+          request.session = await sessions.open(requireBearer(request), { withProject: 'if available' })
         return
       case 'admin':
         await admitAdmin(request)
@@ -100,10 +115,33 @@ export function claimsOf(request: FastifyRequest): TokenClaims {
   return request.tokenClaims
 }
 
-/** The caller and the project, as most services need them. */
-export function callerOf(request: FastifyRequest): { userId: string; projectId: string } {
-  const { user, projectId } = sessionOf(request)
-  return { userId: user._id, projectId }
+/** Refuses a member whose role is less than the operation demands. */
+export function requireRoleOf(request: FastifyRequest): void {
+  const { user, holderId, role } = sessionOf(request)
+  const { role: needed = 'holder' } = request.routeOptions.config
+  if (holderId !== user._id && (needed === 'holder' || !isEnough(role, needed))) throw lacking(role, needed)
+}
+
+/** The caller and the project, for what belongs to persons: threads, runs, schedules. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { user, projectId, holderId } = sessionOf(request)
+  return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId }) }
+}
+
+/** The holder of the project and the project, for what belongs to projects: assistants, files, vector stores. */
+export function holderOf(request: FastifyRequest): { userId: string; projectId: string } {
+  return owner.holderOf(callerOf(request))
+}
+
+/** Whose assistants and files the caller may touch: all of his own, or those of the one project that is shared with him. */
+export function ownerOf(request: FastifyRequest): owner.Owner {
+  return owner.ownerOf(callerOf(request))
+}
+
+/** As whom the caller sees configurations of assistants: editors see what the holder sees, others what is public. */
+export function viewerOf(request: FastifyRequest): string {
+  const { user, holderId, role } = sessionOf(request)
+  return isEnough(role, 'editor') ? holderId : user._id
 }
 
 function requireBearer(request: FastifyRequest): string {

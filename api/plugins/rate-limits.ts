@@ -33,6 +33,7 @@ const limits: Record<RateLimitName, ReturnType<typeof early | typeof late> | typ
   verify_client: early(clientOf),
   verify_address: late(addressOf),
   mails_address: late(addressOf),
+  invitations_user: late(userOf),
   password_user: late(userOf),
   admin_client: early(clientOf),
   admin_guesses: early(clientOf),

@@ -237,7 +237,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Allow or refuse the login of a program */
+        /**
+         * Allow or refuse the login of a program
+         * @description In a shared project, this needs the role `viewer`.
+         */
         post: operations["users.loginCodes.decide"];
         delete?: never;
         options?: never;
@@ -589,7 +592,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your projects, oldest first; the header Link names the next page */
+        /** Your projects and those that are shared with you, oldest first; the header Link names the next page */
         get: operations["projects.list"];
         put?: never;
         /** Create a project */
@@ -607,13 +610,87 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A token that is pinned to this project */
+        /**
+         * A token that is pinned to this project
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["projects.token"];
-        /** Change name or description */
+        /**
+         * Change name or description
+         * @description In a shared project, this needs the role `owner`.
+         */
         put: operations["projects.update"];
         post?: never;
-        /** Delete a project with its assistants and threads */
+        /**
+         * Delete a project with its assistants and threads
+         * @description In a shared project, this needs the role `owner`.
+         */
         delete: operations["projects.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who uses the project, and who is invited to; first the owner whose account holds it
+         * @description In a shared project, this needs the role `viewer`.
+         */
+        get: operations["projects.members.list"];
+        put?: never;
+        /**
+         * Invite somebody by mail; the same request again sends another link, and the one before is void
+         * @description In a shared project, this needs the role `owner`.
+         */
+        post: operations["projects.members.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/members/{member_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member, revoke an invitation, or leave the project yourself
+         * @description In a shared project, this needs the role `owner`.
+         */
+        delete: operations["projects.members.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change what somebody may do in the project
+         * @description In a shared project, this needs the role `owner`.
+         */
+        patch: operations["projects.members.update"];
+        trace?: never;
+    };
+    "/invitations/{invitation_token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an invitation that was sent to your address */
+        post: operations["invitations.accept"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -626,10 +703,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistants of the token's project, oldest first; the header Link names the next page */
+        /**
+         * The assistants of the token's project, oldest first; the header Link names the next page
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["assistants.list"];
         put?: never;
-        /** Create an assistant */
+        /**
+         * Create an assistant
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["assistants.create"];
         delete?: never;
         options?: never;
@@ -661,12 +744,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an assistant: your own, or a public one */
+        /**
+         * Read an assistant: your own, or a public one
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["assistants.read"];
-        /** Replace an assistant, or create it under this id */
+        /**
+         * Replace an assistant, or create it under this id
+         * @description In a shared project, this needs the role `editor`.
+         */
         put: operations["assistants.put"];
         post?: never;
-        /** Delete an assistant with its files and its public threads */
+        /**
+         * Delete an assistant with its files and its public threads
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["assistants.delete"];
         options?: never;
         head?: never;
@@ -683,7 +775,7 @@ export interface paths {
         get?: never;
         /**
          * Move an assistant into another of your projects
-         * @description Its schedules, sources, files, facts and public conversations move with it. 409 names what cannot follow: vector stores, and schedules that ask in a conversation of the account.
+         * @description Its schedules, sources, files, facts and public conversations move with it. 409 names what cannot follow: vector stores, and schedules that ask in a conversation of the account. In a shared project, only the owner whose account holds it may do this.
          */
         put: operations["assistants.move"];
         post?: never;
@@ -702,7 +794,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate a strong public token that replaces the old one; the access mode does not change */
+        /**
+         * Generate a strong public token that replaces the old one; the access mode does not change
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["assistants.publicToken.renew"];
         delete?: never;
         options?: never;
@@ -717,7 +812,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your assistant as YAML, without secrets */
+        /**
+         * Your assistant as YAML, without secrets
+         * @description In a shared project, this needs the role `editor`.
+         */
         get: operations["assistants.yaml.read"];
         put?: never;
         post?: never;
@@ -736,7 +834,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create the assistant that a YAML file describes, or change the one of its name */
+        /**
+         * Create the assistant that a YAML file describes, or change the one of its name
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["assistants.apply"];
         delete?: never;
         options?: never;
@@ -751,12 +852,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the assistant's own model account, its key masked */
+        /**
+         * Read the assistant's own model account, its key masked
+         * @description In a shared project, this needs the role `editor`.
+         */
         get: operations["assistants.compatAccount.read"];
-        /** Set the assistant's own model account; members that are left out do not change */
+        /**
+         * Set the assistant's own model account; members that are left out do not change
+         * @description In a shared project, this needs the role `editor`.
+         */
         put: operations["assistants.compatAccount.put"];
         post?: never;
-        /** Remove the assistant's own model account: its runs use the service's model again */
+        /**
+         * Remove the assistant's own model account: its runs use the service's model again
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["assistants.compatAccount.delete"];
         options?: never;
         head?: never;
@@ -791,7 +901,7 @@ export interface paths {
         put?: never;
         /**
          * Call a tool of your assistant once, with the checks, limits and guards of a run
-         * @description The call is made: whatever the tool does takes effect. There is no run, nothing is recorded, and the call waits for no approval, because you write the arguments.
+         * @description The call is made: whatever the tool does takes effect. There is no run, nothing is recorded, and the call waits for no approval, because you write the arguments. In a shared project, this needs the role `editor`.
          */
         post: operations["tools.try"];
         delete?: never;
@@ -807,10 +917,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant's files, oldest first, with the progress of each; the header Link names the next page */
+        /**
+         * The assistant's files, oldest first, with the progress of each; the header Link names the next page
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.list"];
         put?: never;
-        /** Upload files of any type and size; they are processed in order */
+        /**
+         * Upload files of any type and size; they are processed in order
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["files.upload"];
         delete?: never;
         options?: never;
@@ -825,7 +941,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The bytes of a file as it was uploaded */
+        /**
+         * The bytes of a file as it was uploaded
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.content"];
         put?: never;
         post?: never;
@@ -846,7 +965,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a file whose failure was caused by the service
-         * @description For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read.
+         * @description For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read. In a shared project, this needs the role `editor`.
          */
         post: operations["files.retry"];
         delete?: never;
@@ -865,7 +984,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a file and everything made from it */
+        /**
+         * Remove a file and everything made from it
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["files.delete"];
         options?: never;
         head?: never;
@@ -879,7 +1001,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The progress of an upload, with its files in order; the header Link names the next page */
+        /**
+         * The progress of an upload, with its files in order; the header Link names the next page
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.ingestion"];
         put?: never;
         post?: never;
@@ -896,7 +1021,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The progress of an upload as server-sent events: `progress` whenever something changes, then `end` */
+        /**
+         * The progress of an upload as server-sent events: `progress` whenever something changes, then `end`
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.ingestionEvents"];
         put?: never;
         post?: never;
@@ -913,12 +1041,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the files are embedded with the current model, and the progress of embedding them anew */
+        /**
+         * Whether the files are embedded with the current model, and the progress of embedding them anew
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.reembedding"];
         put?: never;
         /**
          * Embed the files anew with the current model
-         * @description Answers at once with the progress. The request can be repeated: it has no effect while it runs or if nothing is to be done, and continues what was given up.
+         * @description Answers at once with the progress. The request can be repeated: it has no effect while it runs or if nothing is to be done, and continues what was given up. In a shared project, this needs the role `editor`.
          */
         post: operations["files.reembed"];
         delete?: never;
@@ -934,7 +1065,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The chunks of a file, in order; the header Link names the next page */
+        /**
+         * The chunks of a file, in order; the header Link names the next page
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["files.chunks"];
         put?: never;
         post?: never;
@@ -953,7 +1087,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The passages that the tool retrieval would give the model for a query */
+        /**
+         * The passages that the tool retrieval would give the model for a query
+         * @description In a shared project, this needs the role `viewer`.
+         */
         post: operations["files.search"];
         delete?: never;
         options?: never;
@@ -968,9 +1105,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Questions with the file and page that answer them, and what was found each time */
+        /**
+         * Questions with the file and page that answer them, and what was found each time
+         * @description In a shared project, this needs the role `editor`.
+         */
         get: operations["evaluation.read"];
-        /** Replace the questions; what was found before stays */
+        /**
+         * Replace the questions; what was found before stays
+         * @description In a shared project, this needs the role `editor`.
+         */
         put: operations["evaluation.put"];
         post?: never;
         delete?: never;
@@ -988,7 +1131,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search for each question as the tool retrieval does, and keep what was found */
+        /**
+         * Search for each question as the tool retrieval does, and keep what was found
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["evaluation.run"];
         delete?: never;
         options?: never;
@@ -1003,10 +1149,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The threads of the token's project, most recently updated first */
+        /**
+         * The threads of the token's project, most recently updated first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.list"];
         put?: never;
-        /** Create a thread */
+        /**
+         * Create a thread
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["threads.create"];
         delete?: never;
         options?: never;
@@ -1021,12 +1173,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a thread */
+        /**
+         * Read a thread
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.read"];
-        /** Change a thread, or create it under this id */
+        /**
+         * Change a thread, or create it under this id
+         * @description In a shared project, this needs the role `member`.
+         */
         put: operations["threads.put"];
         post?: never;
-        /** Delete a thread with its history; it no longer counts against the quota */
+        /**
+         * Delete a thread with its history; it no longer counts against the quota
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["threads.delete"];
         options?: never;
         head?: never;
@@ -1040,7 +1201,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Messages of the project's threads by their words: of each thread the newest, newest first */
+        /**
+         * Messages of the project's threads by their words: of each thread the newest, newest first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.findMessages"];
         put?: never;
         post?: never;
@@ -1057,7 +1221,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tags of the project's threads, the first thousand of the alphabet */
+        /**
+         * The tags of the project's threads, the first thousand of the alphabet
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.tags"];
         put?: never;
         post?: never;
@@ -1074,13 +1241,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether and since when the thread is shared, and how often it was read */
+        /**
+         * Whether and since when the thread is shared, and how often it was read
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.share.read"];
-        /** Let the link show the messages up to now */
+        /**
+         * Let the link show the messages up to now
+         * @description In a shared project, this needs the role `member`.
+         */
         put: operations["threads.share.update"];
-        /** A new read-only link to the thread as it is now, in place of the one before */
+        /**
+         * A new read-only link to the thread as it is now, in place of the one before
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["threads.share.create"];
-        /** Revoke the link */
+        /**
+         * Revoke the link
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["threads.share.delete"];
         options?: never;
         head?: never;
@@ -1094,7 +1273,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The links to threads of the token's project, newest first */
+        /**
+         * The links to threads of the token's project, newest first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.share.list"];
         put?: never;
         post?: never;
@@ -1128,10 +1310,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The current state; of a large one the newest messages */
+        /**
+         * The current state; of a large one the newest messages
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.state"];
         put?: never;
-        /** Add or replace messages */
+        /**
+         * Add or replace messages
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["threads.addState"];
         delete?: never;
         options?: never;
@@ -1146,7 +1334,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Past states, newest first, as many as fit into one answer; the header Link names the next page */
+        /**
+         * Past states, newest first, as many as fit into one answer; the header Link names the next page
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.history"];
         put?: never;
         post?: never;
@@ -1165,7 +1356,7 @@ export interface paths {
         };
         /**
          * The bytes of an image, a sound or a file in a message
-         * @description The message names it in `parts`, as `attachment_id`. At most 8 MiB.
+         * @description The message names it in `parts`, as `attachment_id`. At most 8 MiB. In a shared project, this needs the role `viewer`.
          */
         get: operations["threads.attachments.content"];
         put?: never;
@@ -1285,9 +1476,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what may be spent in a day by a project, public callers included, and what was spent today */
+        /**
+         * Read what may be spent in a day by a project, public callers included, and what was spent today
+         * @description In a shared project, this needs the role `owner`.
+         */
         get: operations["projects.budget.read"];
-        /** Set what may be spent in a day by a project, public callers included; a member that is null or absent has no limit */
+        /**
+         * Set what may be spent in a day by a project, public callers included; a member that is null or absent has no limit
+         * @description In a shared project, this needs the role `owner`.
+         */
         put: operations["projects.budget.put"];
         post?: never;
         delete?: never;
@@ -1303,9 +1500,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what may be spent in a day by the public callers of an assistant, and what was spent today */
+        /**
+         * Read what may be spent in a day by the public callers of an assistant, and what was spent today
+         * @description In a shared project, this needs the role `editor`.
+         */
         get: operations["assistants.budget.read"];
-        /** Set what may be spent in a day by the public callers of an assistant; a member that is null or absent has no limit */
+        /**
+         * Set what may be spent in a day by the public callers of an assistant; a member that is null or absent has no limit
+         * @description In a shared project, this needs the role `owner`.
+         */
         put: operations["assistants.budget.put"];
         post?: never;
         delete?: never;
@@ -1766,7 +1969,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give feedback on a run; it is stored and sent to the tracing service */
+        /**
+         * Give feedback on a run; it is stored and sent to the tracing service
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["runs.feedback"];
         delete?: never;
         options?: never;
@@ -1781,7 +1987,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of the input of a run */
+        /**
+         * JSON Schema of the input of a run
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["runs.input_schema"];
         put?: never;
         post?: never;
@@ -1798,7 +2007,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of the messages that a run adds to its thread */
+        /**
+         * JSON Schema of the messages that a run adds to its thread
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["runs.output_schema"];
         put?: never;
         post?: never;
@@ -1815,7 +2027,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of the settings of runs and assistants, with defaults */
+        /**
+         * JSON Schema of the settings of runs and assistants, with defaults
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["runs.config_schema"];
         put?: never;
         post?: never;
@@ -1832,7 +2047,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of your assistant and what a run would use, with secrets masked */
+        /**
+         * The configuration of your assistant and what a run would use, with secrets masked
+         * @description In a shared project, this needs the role `editor`.
+         */
         get: operations["runs.debug_assistant"];
         put?: never;
         post?: never;
@@ -1851,7 +2069,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an assistant on a thread and stream its answer */
+        /**
+         * Run an assistant on a thread and stream its answer
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["runs.stream"];
         delete?: never;
         options?: never;
@@ -1868,7 +2089,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an assistant on a thread in the background */
+        /**
+         * Run an assistant on a thread in the background
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["runs.create"];
         delete?: never;
         options?: never;
@@ -1883,7 +2107,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State and output of a run */
+        /**
+         * State and output of a run
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["runs.read"];
         put?: never;
         post?: never;
@@ -1900,7 +2127,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a run, or resume it with Last-Event-ID */
+        /**
+         * Join the stream of a run, or resume it with Last-Event-ID
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["runs.join"];
         put?: never;
         post?: never;
@@ -1919,7 +2149,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that has ended does not change */
+        /**
+         * Cancel a run; a run that has ended does not change
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["runs.cancel"];
         delete?: never;
         options?: never;
@@ -1936,7 +2169,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about the tool calls for which an interrupted run waits, or send their results */
+        /**
+         * Decide about the tool calls for which an interrupted run waits, or send their results
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["runs.resume"];
         delete?: never;
         options?: never;
@@ -1951,7 +2187,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a thread, newest first */
+        /**
+         * The runs of a thread, newest first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["threads.runs"];
         put?: never;
         post?: never;
@@ -1968,10 +2207,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The schedules of the project, newest first */
+        /**
+         * The schedules of the project, newest first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["schedules.list"];
         put?: never;
-        /** Run an assistant at certain times */
+        /**
+         * Run an assistant at certain times
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["schedules.create"];
         delete?: never;
         options?: never;
@@ -1986,15 +2231,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a schedule and its next times */
+        /**
+         * Read a schedule and its next times
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["schedules.read"];
         put?: never;
         post?: never;
-        /** Delete a schedule and the list of its runs; the runs themselves stay in their threads */
+        /**
+         * Delete a schedule and the list of its runs; the runs themselves stay in their threads
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["schedules.delete"];
         options?: never;
         head?: never;
-        /** Change a schedule, pause it or continue it; null removes an optional member */
+        /**
+         * Change a schedule, pause it or continue it; null removes an optional member
+         * @description In a shared project, this needs the role `editor`.
+         */
         patch: operations["schedules.update"];
         trace?: never;
     };
@@ -2005,10 +2259,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant's sources of the web, newest first, with the progress of each */
+        /**
+         * The assistant's sources of the web, newest first, with the progress of each
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["sources.list"];
         put?: never;
-        /** Have an assistant know a page, a site, or the pages of a sitemap or feed */
+        /**
+         * Have an assistant know a page, a site, or the pages of a sitemap or feed
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["sources.create"];
         delete?: never;
         options?: never;
@@ -2025,7 +2285,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Crawl a source again now; unchanged pages are not embedded again */
+        /**
+         * Crawl a source again now; unchanged pages are not embedded again
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["sources.refresh"];
         delete?: never;
         options?: never;
@@ -2040,11 +2303,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a source and its progress */
+        /**
+         * Read a source and its progress
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["sources.read"];
         put?: never;
         post?: never;
-        /** Remove a source with its pages and everything made from them */
+        /**
+         * Remove a source with its pages and everything made from them
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["sources.delete"];
         options?: never;
         head?: never;
@@ -2058,7 +2327,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The pages of a source in the order of their visits, also those that were left out, and why */
+        /**
+         * The pages of a source in the order of their visits, also those that were left out, and why
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["sources.pages"];
         put?: never;
         post?: never;
@@ -2077,7 +2349,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The next five times of a schedule that is not stored */
+        /**
+         * The next five times of a schedule that is not stored
+         * @description In a shared project, this needs the role `viewer`.
+         */
         post: operations["schedules.preview"];
         delete?: never;
         options?: never;
@@ -2094,7 +2369,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start a run of a schedule now */
+        /**
+         * Start a run of a schedule now
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["schedules.trigger"];
         delete?: never;
         options?: never;
@@ -2109,7 +2387,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a schedule, newest first */
+        /**
+         * The runs of a schedule, newest first
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["schedules.runs"];
         put?: never;
         post?: never;
@@ -2818,7 +3099,7 @@ export interface paths {
         };
         /**
          * The assistants of the project and the models of the settings
-         * @description The 1,000 newest assistants, each under its id, then the models of the settings, then those that the server of `OPENAI_BASE_URL` lists. `created` of a model is 0.
+         * @description The 1,000 newest assistants, each under its id, then the models of the settings, then those that the server of `OPENAI_BASE_URL` lists. `created` of a model is 0. In a shared project, this needs the role `viewer`.
          */
         get: operations["v1.models.list"];
         put?: never;
@@ -2836,7 +3117,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an assistant or a model as a model */
+        /**
+         * Read an assistant or a model as a model
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.models.read"];
         put?: never;
         post?: never;
@@ -2855,7 +3139,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Embed texts with the embedding model of the settings */
+        /**
+         * Embed texts with the embedding model of the settings
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.embeddings.create"];
         delete?: never;
         options?: never;
@@ -2872,13 +3159,13 @@ export interface paths {
         };
         /**
          * The stored completions of the project
-         * @description With `metadata[key]=value`, those that have this metadata.
+         * @description With `metadata[key]=value`, those that have this metadata. In a shared project, this needs the role `viewer`.
          */
         get: operations["v1.chat.completions.list"];
         put?: never;
         /**
          * Answer a conversation
-         * @description An assistant answers with its configuration and tools; to a model, nothing is added. The answer survives failures as any run does. Calls of functions in `tools` end the answer.
+         * @description An assistant answers with its configuration and tools; to a model, nothing is added. The answer survives failures as any run does. Calls of functions in `tools` end the answer. In a shared project, this needs the role `member`.
          */
         post: operations["v1.chat.completions.create"];
         delete?: never;
@@ -2898,7 +3185,7 @@ export interface paths {
         put?: never;
         /**
          * Answer a text
-         * @description The older interface. The chat model answers each prompt as a question; nothing is kept.
+         * @description The older interface. The chat model answers each prompt as a question; nothing is kept. In a shared project, this needs the role `member`.
          */
         post: operations["v1.completions.create"];
         delete?: never;
@@ -2914,12 +3201,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a stored completion */
+        /**
+         * Read a stored completion
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.chat.completions.read"];
         put?: never;
-        /** Replace a stored completion's metadata */
+        /**
+         * Replace a stored completion's metadata
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.chat.completions.update"];
-        /** Delete a stored completion with its messages */
+        /**
+         * Delete a stored completion with its messages
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.chat.completions.delete"];
         options?: never;
         head?: never;
@@ -2933,7 +3229,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages that a stored completion answers */
+        /**
+         * The messages that a stored completion answers
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.chat.completions.messages.list"];
         put?: never;
         post?: never;
@@ -2950,10 +3249,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistants of the project */
+        /**
+         * The assistants of the project
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.assistants.list"];
         put?: never;
-        /** Create an assistant */
+        /**
+         * Create an assistant
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.assistants.create"];
         delete?: never;
         options?: never;
@@ -2968,12 +3273,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an assistant */
+        /**
+         * Read an assistant
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.assistants.read"];
         put?: never;
-        /** Change members of an assistant */
+        /**
+         * Change members of an assistant
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.assistants.update"];
-        /** Delete an assistant with its own files and its public threads */
+        /**
+         * Delete an assistant with its own files and its public threads
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["v1.assistants.delete"];
         options?: never;
         head?: never;
@@ -2989,7 +3303,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a conversation */
+        /**
+         * Begin a conversation
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.create"];
         delete?: never;
         options?: never;
@@ -3004,12 +3321,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a thread */
+        /**
+         * Read a thread
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.read"];
         put?: never;
-        /** Replace a thread's metadata, its vector stores, or the files for code */
+        /**
+         * Replace a thread's metadata, its vector stores, or the files for code
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.update"];
-        /** Delete a thread with its messages and runs */
+        /**
+         * Delete a thread with its messages and runs
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.threads.delete"];
         options?: never;
         head?: never;
@@ -3023,10 +3349,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages of a thread */
+        /**
+         * The messages of a thread
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.messages.list"];
         put?: never;
-        /** Add a message for later runs */
+        /**
+         * Add a message for later runs
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.messages.create"];
         delete?: never;
         options?: never;
@@ -3041,12 +3373,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one message */
+        /**
+         * Read one message
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.messages.read"];
         put?: never;
-        /** Replace a message's metadata */
+        /**
+         * Replace a message's metadata
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.messages.update"];
-        /** Delete what a message says, wherever it is stored */
+        /**
+         * Delete what a message says, wherever it is stored
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.threads.messages.delete"];
         options?: never;
         head?: never;
@@ -3060,10 +3401,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a run */
+        /**
+         * Read a run
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.runs.read"];
         put?: never;
-        /** Replace a run's metadata */
+        /**
+         * Replace a run's metadata
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.runs.update"];
         delete?: never;
         options?: never;
@@ -3080,7 +3427,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that has ended does not change */
+        /**
+         * Cancel a run; a run that has ended does not change
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.runs.cancel"];
         delete?: never;
         options?: never;
@@ -3097,7 +3447,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send the results of the functions for which a run waits */
+        /**
+         * Send the results of the functions for which a run waits
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.runs.submitToolOutputs"];
         delete?: never;
         options?: never;
@@ -3112,7 +3465,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The steps of a run */
+        /**
+         * The steps of a run
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.runs.steps.list"];
         put?: never;
         post?: never;
@@ -3129,7 +3485,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a step of a run */
+        /**
+         * Read a step of a run
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.runs.steps.read"];
         put?: never;
         post?: never;
@@ -3146,10 +3505,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a thread */
+        /**
+         * The runs of a thread
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.threads.runs.list"];
         put?: never;
-        /** Run an assistant on a thread */
+        /**
+         * Run an assistant on a thread
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.runs.create"];
         delete?: never;
         options?: never;
@@ -3166,7 +3531,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a conversation and run an assistant on it */
+        /**
+         * Begin a conversation and run an assistant on it
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.threads.createAndRun"];
         delete?: never;
         options?: never;
@@ -3181,10 +3549,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of the project */
+        /**
+         * The files of the project
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.files.list"];
         put?: never;
-        /** Upload a file of any type and size */
+        /**
+         * Upload a file of any type and size
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.files.create"];
         delete?: never;
         options?: never;
@@ -3199,11 +3573,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what is known of a file */
+        /**
+         * Read what is known of a file
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.files.read"];
         put?: never;
         post?: never;
-        /** Delete a file, and remove it from all vector stores */
+        /**
+         * Delete a file, and remove it from all vector stores
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["v1.files.delete"];
         options?: never;
         head?: never;
@@ -3217,7 +3597,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The bytes of a file */
+        /**
+         * The bytes of a file
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.files.content"];
         put?: never;
         post?: never;
@@ -3236,7 +3619,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Announce a file that will come in parts */
+        /**
+         * Announce a file that will come in parts
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.uploads.create"];
         delete?: never;
         options?: never;
@@ -3253,7 +3639,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add a part; parts may come in any order and at the same time */
+        /**
+         * Add a part; parts may come in any order and at the same time
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.uploads.parts.create"];
         delete?: never;
         options?: never;
@@ -3270,7 +3659,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make the file of its parts */
+        /**
+         * Make the file of its parts
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.uploads.complete"];
         delete?: never;
         options?: never;
@@ -3287,7 +3679,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete an unfinished upload with its parts */
+        /**
+         * Delete an unfinished upload with its parts
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.uploads.cancel"];
         delete?: never;
         options?: never;
@@ -3302,10 +3697,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The vector stores of the project */
+        /**
+         * The vector stores of the project
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.list"];
         put?: never;
-        /** Create a vector store, with files of the project */
+        /**
+         * Create a vector store, with files of the project
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.vectorStores.create"];
         delete?: never;
         options?: never;
@@ -3320,12 +3721,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a vector store */
+        /**
+         * Read a vector store
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.read"];
         put?: never;
-        /** Change the name or the metadata of a vector store */
+        /**
+         * Change the name or the metadata of a vector store
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.vectorStores.update"];
-        /** Delete a vector store; the files of the project stay */
+        /**
+         * Delete a vector store; the files of the project stay
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["v1.vectorStores.delete"];
         options?: never;
         head?: never;
@@ -3341,7 +3751,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The passages of a vector store that match a query best */
+        /**
+         * The passages of a vector store that match a query best
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.vectorStores.search"];
         delete?: never;
         options?: never;
@@ -3356,12 +3769,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of a vector store */
+        /**
+         * The files of a vector store
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.files.list"];
         put?: never;
         /**
          * Add a file of the project to a vector store
-         * @description Answers at once; its processing goes on. A file that the store has already is not processed again.
+         * @description Answers at once; its processing goes on. A file that the store has already is not processed again. In a shared project, this needs the role `editor`.
          */
         post: operations["v1.vectorStores.files.create"];
         delete?: never;
@@ -3377,12 +3793,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a file of a vector store */
+        /**
+         * Read a file of a vector store
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.files.read"];
         put?: never;
-        /** Replace the attributes of a file of a vector store */
+        /**
+         * Replace the attributes of a file of a vector store
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.vectorStores.files.update"];
-        /** Remove a file from a vector store; the file of the project stays */
+        /**
+         * Remove a file from a vector store; the file of the project stays
+         * @description In a shared project, this needs the role `editor`.
+         */
         delete: operations["v1.vectorStores.files.delete"];
         options?: never;
         head?: never;
@@ -3396,7 +3821,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text of a file, in chunks that may overlap */
+        /**
+         * The text of a file, in chunks that may overlap
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.files.content"];
         put?: never;
         post?: never;
@@ -3415,7 +3843,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add files of the project to a vector store */
+        /**
+         * Add files of the project to a vector store
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.vectorStores.fileBatches.create"];
         delete?: never;
         options?: never;
@@ -3430,7 +3861,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the files of a batch are */
+        /**
+         * How far the files of a batch are
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.fileBatches.read"];
         put?: never;
         post?: never;
@@ -3449,7 +3883,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the processing of the files of a batch that are not done */
+        /**
+         * End the processing of the files of a batch that are not done
+         * @description In a shared project, this needs the role `editor`.
+         */
         post: operations["v1.vectorStores.fileBatches.cancel"];
         delete?: never;
         options?: never;
@@ -3464,7 +3901,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of a batch */
+        /**
+         * The files of a batch
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.vectorStores.fileBatches.listFiles"];
         put?: never;
         post?: never;
@@ -3485,7 +3925,7 @@ export interface paths {
         put?: never;
         /**
          * Answer with an assistant or a model
-         * @description Each response is a durable run. Members that would change the answer and are not supported are refused by their names.
+         * @description Each response is a durable run. Members that would change the answer and are not supported are refused by their names. In a shared project, this needs the role `member`.
          */
         post: operations["v1.responses.create"];
         delete?: never;
@@ -3503,14 +3943,14 @@ export interface paths {
         };
         /**
          * Read a response, or its stream
-         * @description With `stream`, all events of the response, or those after the number in `starting_after`. A response has the same events with the same numbers each time.
+         * @description With `stream`, all events of the response, or those after the number in `starting_after`. A response has the same events with the same numbers each time. In a shared project, this needs the role `viewer`.
          */
         get: operations["v1.responses.read"];
         put?: never;
         post?: never;
         /**
          * Delete a response
-         * @description Items of a conversation stay in it, and those from which later responses go on stay until these are deleted.
+         * @description Items of a conversation stay in it, and those from which later responses go on stay until these are deleted. In a shared project, this needs the role `member`.
          */
         delete: operations["v1.responses.delete"];
         options?: never;
@@ -3527,7 +3967,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a response; one that has ended does not change */
+        /**
+         * Cancel a response; one that has ended does not change
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.responses.cancel"];
         delete?: never;
         options?: never;
@@ -3542,7 +3985,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The items that the request of a response brought */
+        /**
+         * The items that the request of a response brought
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.responses.inputItems.list"];
         put?: never;
         post?: never;
@@ -3563,7 +4009,7 @@ export interface paths {
         put?: never;
         /**
          * Summarise a conversation
-         * @description A model writes the summary, which only this service can read: send `output` back as the beginning of `input`.
+         * @description A model writes the summary, which only this service can read: send `output` back as the beginning of `input`. In a shared project, this needs the role `member`.
          */
         post: operations["v1.responses.compact"];
         delete?: never;
@@ -3583,7 +4029,7 @@ export interface paths {
         put?: never;
         /**
          * Count the tokens of a question
-         * @description About: they are counted in one encoding for all models. Tools of assistants and MCP servers are not counted.
+         * @description About: they are counted in one encoding for all models. Tools of assistants and MCP servers are not counted. In a shared project, this needs the role `member`.
          */
         post: operations["v1.responses.inputTokens.count"];
         delete?: never;
@@ -3603,7 +4049,7 @@ export interface paths {
         put?: never;
         /**
          * Create a conversation
-         * @description It takes a place of the quota of threads.
+         * @description It takes a place of the quota of threads. In a shared project, this needs the role `member`.
          */
         post: operations["v1.conversations.create"];
         delete?: never;
@@ -3619,12 +4065,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a conversation */
+        /**
+         * Read a conversation
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.conversations.read"];
         put?: never;
-        /** Change the metadata of a conversation */
+        /**
+         * Change the metadata of a conversation
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.conversations.update"];
-        /** Delete a conversation with its items and responses */
+        /**
+         * Delete a conversation with its items and responses
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.conversations.delete"];
         options?: never;
         head?: never;
@@ -3638,10 +4093,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The items of a conversation */
+        /**
+         * The items of a conversation
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.conversations.items.list"];
         put?: never;
-        /** Add items to a conversation */
+        /**
+         * Add items to a conversation
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.conversations.items.create"];
         delete?: never;
         options?: never;
@@ -3656,11 +4117,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an item of a conversation */
+        /**
+         * Read an item of a conversation
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.conversations.items.read"];
         put?: never;
         post?: never;
-        /** Delete an item of a conversation */
+        /**
+         * Delete an item of a conversation
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.conversations.items.delete"];
         options?: never;
         head?: never;
@@ -3674,10 +4141,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of a container */
+        /**
+         * The files of a container
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.containers.files.list"];
         put?: never;
-        /** Add a file to a container */
+        /**
+         * Add a file to a container
+         * @description In a shared project, this needs the role `member`.
+         */
         post: operations["v1.containers.files.create"];
         delete?: never;
         options?: never;
@@ -3692,11 +4165,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what is known of a file of a container */
+        /**
+         * Read what is known of a file of a container
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.containers.files.read"];
         put?: never;
         post?: never;
-        /** Delete a file of a container */
+        /**
+         * Delete a file of a container
+         * @description In a shared project, this needs the role `member`.
+         */
         delete: operations["v1.containers.files.delete"];
         options?: never;
         head?: never;
@@ -3710,7 +4189,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The bytes of a file of a container */
+        /**
+         * The bytes of a file of a container
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.containers.files.content"];
         put?: never;
         post?: never;
@@ -3727,12 +4209,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The containers that were made by themselves */
+        /**
+         * The containers that were made by themselves
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.containers.list"];
         put?: never;
         /**
          * Make a session for Python with files
-         * @description It is deleted 20 minutes after its last use, or sooner if the request says so.
+         * @description It is deleted 20 minutes after its last use, or sooner if the request says so. In a shared project, this needs the role `member`.
          */
         post: operations["v1.containers.create"];
         delete?: never;
@@ -3748,13 +4233,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a container, or that of a response */
+        /**
+         * Read a container, or that of a response
+         * @description In a shared project, this needs the role `viewer`.
+         */
         get: operations["v1.containers.read"];
         put?: never;
         post?: never;
         /**
          * Delete a container with its files
-         * @description Of the container of a response, the files that code has written are deleted.
+         * @description Of the container of a response, the files that code has written are deleted. In a shared project, this needs the role `member`.
          */
         delete: operations["v1.containers.delete"];
         options?: never;
@@ -3769,12 +4257,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Go on with the answer to a call of `ask`, by Last-Event-ID */
+        /**
+         * Go on with the answer to a call of `ask`, by Last-Event-ID
+         * @description In a shared project, this needs the role `member`.
+         */
         get: operations["mcp.resume"];
         put?: never;
         /**
          * A message of the Model Context Protocol to an assistant (streamable HTTP)
-         * @description The tools `ask` and `search`; for the owner also the texts of files as resources. Calls of tools are answered with events, other requests with JSON, and notifications with 202.
+         * @description The tools `ask` and `search`; for the owner also the texts of files as resources. Calls of tools are answered with events, other requests with JSON, and notifications with 202. In a shared project, this needs the role `member`.
          */
         post: operations["mcp.message"];
         delete?: never;
@@ -4443,6 +4934,23 @@ export interface components {
             unpublished: string[];
         };
         /**
+         * ProjectRole
+         * @description What a user may do in a project.
+         * @enum {unknown}
+         */
+        ProjectRole: "viewer" | "member" | "editor" | "owner";
+        /**
+         * ProjectOwner
+         * @description Whose account holds a project.
+         */
+        ProjectOwner: {
+            user_id: string;
+            /** @description Empty if the account has none. */
+            email: string;
+            first_name?: string;
+            last_name?: string;
+        };
+        /**
          * Project
          * @description A project of the caller.
          */
@@ -4450,6 +4958,10 @@ export interface components {
             project_id: string;
             name: string;
             description: string;
+            /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
+            role: components["schemas"]["ProjectRole"];
+            /** @description Whose account holds the project. */
+            owner: components["schemas"]["ProjectOwner"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -4500,6 +5012,71 @@ export interface components {
             message: string;
             /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id?: string;
+        };
+        /**
+         * AddMemberRequest
+         * @description Whom to invite to a project, and for which role.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "role": "editor"
+         *     }
+         */
+        AddMemberRequest: {
+            /** Format: email */
+            email?: string;
+            user_id?: string;
+            /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
+            role: components["schemas"]["ProjectRole"];
+        };
+        /**
+         * MemberStatus
+         * @description Whether a member uses the project, or is invited to.
+         * @enum {unknown}
+         */
+        MemberStatus: "active" | "invited";
+        /**
+         * ProjectMember
+         * @description Somebody who uses a project, or is invited to.
+         */
+        ProjectMember: {
+            member_id: string;
+            /** @description Absent until an invitation is accepted. */
+            user_id?: string;
+            /** @description Until an invitation is accepted, the address to which it was sent, and empty if the account was named. Empty if the account has none. */
+            email: string;
+            first_name?: string;
+            last_name?: string;
+            /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
+            role: components["schemas"]["ProjectRole"];
+            status: components["schemas"]["MemberStatus"];
+            /** Format: date-time */
+            created_at: string;
+        };
+        /**
+         * ProjectMembers
+         * @description Who uses a project.
+         */
+        ProjectMembers: {
+            members: components["schemas"]["ProjectMember"][];
+        };
+        /**
+         * MemberUpdateRequest
+         * @description Another role for a member.
+         * @example {
+         *       "role": "owner"
+         *     }
+         */
+        MemberUpdateRequest: {
+            /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
+            role: components["schemas"]["ProjectRole"];
+        };
+        /**
+         * AcceptedInvitation
+         * @description The project to which an invitation has led, and a service token that is pinned to it.
+         */
+        AcceptedInvitation: {
+            project_id: string;
+            jwt_token: string;
         };
         /**
          * AccessMode
@@ -15507,6 +16084,559 @@ export interface operations {
             };
             /** @description Default Response */
             431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.members.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectMembers"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.members.add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Exactly one of `email` and `user_id`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectMember"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.members.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Id of the member: of the owner whose account holds the project, that of the account. */
+                member_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.members.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Id of the member: of the owner whose account holds the project, that of the account. */
+                member_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectMember"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "invitations.accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What the link of the mail has after `token=`. */
+                invitation_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedInvitation"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,6 +1,13 @@
+import type { ProjectRole } from '../project-roles.ts'
+
 export interface ProjectRecord {
   _id: string
+  /** Whose account holds what belongs to the project. This user is always one of its owners. */
   user_id: string
+  /** The others who use it, and those who are invited. Absent: none was ever. */
+  members?: MemberRecord[]
+  /** Users who do not use it any more, and whose runs and schedules in it may not have been ended yet. */
+  leaving?: string[]
   name: string
   description: string
   /** What a login returns for the project `main`. */
@@ -19,6 +26,31 @@ export interface ProjectRecord {
   /** A copy of its owner's suspension: nothing new can be created in it. */
   suspended?: boolean
 }
+
+/** Somebody who uses a project beside its holder, or is invited to. */
+export interface MemberRecord {
+  id: string
+  /** Absent: invited, and has not accepted. */
+  user_id?: string
+  role: ProjectRole
+  /** As it was invited, in lower case; empty of one who was invited by the id of the account. */
+  email: string
+  /** Absent: accepted. */
+  invitation?: InvitationRecord
+  created_at: Date
+}
+
+/** The link itself is derived, never stored. */
+export interface InvitationRecord {
+  /** Number of the mail, from 1: only the link of the newest is valid. */
+  send: number
+  sent_at: Date
+  expires_at: Date
+  /** The account that was invited by its id. */
+  for_user?: string
+}
+
+export const memberLimits = { members: 200, invitationDays: 7 } as const
 
 /** What is done for a project on one day, besides asking models. */
 export interface Work {

@@ -26,6 +26,10 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
   const scheduleMailSignature = (scheduleId: string, stops: number): string =>
     createHmac('sha256', scheduleMailKey).update(`${stops}:${scheduleId}`).digest('base64url')
 
+  const invitationKey = keyFor('invitation-link')
+  const invitationToken = ({ memberId, send }: { memberId: string; send: number }): string =>
+    `${memberId}.${createHmac('sha256', invitationKey).update(`${send}:${memberId}`).digest('base64url')}`
+
   const loginCodeKey = keyFor('login-code')
 
   return {
@@ -45,6 +49,11 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
     scheduleMailSignature,
     isScheduleMailSignature(scheduleId: string, stops: number, given: string): boolean {
       return areEqual(scheduleMailSignature(scheduleId, stops), given)
+    },
+    /** Of the link of an invitation; `send`: the number of its mail. It names the invitation before a dot. */
+    invitationToken,
+    isInvitationToken(invitation: { memberId: string; send: number }, given: string): boolean {
+      return areEqual(invitationToken(invitation), given)
     },
     /** 256 bits in base64url. */
     resetToken: (tokenId: string): string => createHmac('sha256', resetKey).update(tokenId).digest('base64url'),

@@ -22,9 +22,15 @@ export function passwordResetMail({ link, ...receiver }: Receiver & { link: stri
   return mailOf('passwordReset', receiver, { text: link, html: `<p><a href="${url}">${url}</a></p>` })
 }
 
+/** The mail with the link of an invitation. The name of the project is not part of it: anybody can choose one. */
+export function invitationMail({ link, ...receiver }: Receiver & { link: string }): Mail {
+  const url = escapeHtml(link)
+  return mailOf('invitation', receiver, { text: link, html: `<p><a href="${url}">${url}</a></p>` })
+}
+
 /** `core`: what the mail is sent for. */
 function mailOf(
-  kind: 'verification' | 'passwordReset',
+  kind: 'verification' | 'passwordReset' | 'invitation',
   { language = defaultLanguage, ...receiver }: Receiver,
   core: Pick<Mail, 'text' | 'html'>,
 ): Mail {

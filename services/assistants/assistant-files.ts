@@ -9,6 +9,7 @@ import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import type { Owner } from '../owner.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { createAskedNames } from './asked-names.ts'
 import { createFileSources } from './file-sources.ts'
@@ -40,8 +41,8 @@ export function createAssistantFiles({ collections, assistants, assistantConfigs
 
   return {
     /** The owner's assistant as YAML, without its secrets. */
-    async write(userId: string, assistantId: string): Promise<string> {
-      const assistant = await assistants.readOwn(userId, assistantId)
+    async write(owner: Owner, assistantId: string): Promise<string> {
+      const assistant = await assistants.readOwn(owner, assistantId)
       const config = configOf(assistant)
       const [files, stores] = await Promise.all([
         filesOf(assistantId),

@@ -2,6 +2,7 @@ import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { AssistantRecord, CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import { type Owner, ownFilter } from '../owner.ts'
 import type { Outbound } from '../outbound.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { Assistants } from './index.ts'
@@ -26,9 +27,9 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
      * Sets the account, or changes the given members. A key was given for its base URL: a new URL without a key
      * removes the old key, so that it is never sent to another address.
      */
-    async put(userId: string, assistantId: string, change: CompatAccountChange): Promise<CompatAccountRecord> {
+    async put(owner: Owner, assistantId: string, change: CompatAccountChange): Promise<CompatAccountRecord> {
       for (;;) {
-        const assistant = await assistants.readOwn(userId, assistantId)
+        const assistant = await assistants.readOwn(owner, assistantId)
         if (!assistant.public && assistant.access_mode === 'authenticated') {
           throw new AppError(
             'forbidden',
@@ -39,7 +40,7 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
         const account = accountAfter(assistantId, known, change)
         await outbound.assertReachable(account.base_url, ['body', 'base_url'])
         const { matchedCount } = await collections.assistants.updateOne(
-          { _id: assistantId, user_id: userId, deleting: { $ne: true }, ...unchanged(known) },
+          { _id: assistantId, ...ownFilter(owner), deleting: { $ne: true }, ...unchanged(known) },
           { $set: { compat_account: account } },
         )
         // Otherwise somebody else changed the account in the meantime: read it again.
@@ -47,16 +48,16 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
       }
     },
 
-    async get(userId: string, assistantId: string): Promise<CompatAccountRecord> {
-      const { compat_account: account } = await assistants.readOwn(userId, assistantId)
+    async get(owner: Owner, assistantId: string): Promise<CompatAccountRecord> {
+      const { compat_account: account } = await assistants.readOwn(owner, assistantId)
       if (account === undefined) throw noAccount()
       return account
     },
 
-    async delete(userId: string, assistantId: string): Promise<void> {
-      await assistants.readOwn(userId, assistantId)
+    async delete(owner: Owner, assistantId: string): Promise<void> {
+      await assistants.readOwn(owner, assistantId)
       const { matchedCount } = await collections.assistants.updateOne(
-        { _id: assistantId, user_id: userId, compat_account: { $exists: true } },
+        { _id: assistantId, ...ownFilter(owner), compat_account: { $exists: true } },
         { $unset: { compat_account: 1 } },
       )
       if (matchedCount === 0) throw noAccount()

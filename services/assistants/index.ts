@@ -1,6 +1,7 @@
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { BelongingsCollections } from './belongings.ts'
+import type { Owner } from '../owner.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { moveAssistant } from './project-of-assistant.ts'
 import { createAssistantReads } from './read-assistants.ts'
@@ -23,8 +24,7 @@ export function createAssistants(deps: AssistantsDeps) {
     ...createAssistantWrites({ ...deps, readIn: reads.readIn }),
     shownConfig: deps.configs.shownTo,
     listedConfig: deps.configs.listed,
-    renewPublicToken: (userId: string, assistantId: string) =>
-      renewPublicToken({ ...deps, readOwn }, userId, assistantId),
+    renewPublicToken: (owner: Owner, assistantId: string) => renewPublicToken({ ...deps, readOwn }, owner, assistantId),
     move: (userId: string, assistantId: string, projectId: string) =>
       moveAssistant({ ...deps, readOwn }, userId, assistantId, projectId),
   }

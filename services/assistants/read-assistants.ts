@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import { type Owner, owns } from '../owner.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { AssistantConfigs } from './configs.ts'
@@ -61,10 +62,11 @@ export function createAssistantReads(deps: {
       ),
 
     /** For reading: the caller's own in any project, and public ones for everybody, also without an account. */
-    async read(assistantId: string, userId: string | undefined): Promise<AssistantRecord> {
+    async read(assistantId: string, owner: Owner | undefined): Promise<AssistantRecord> {
       const assistant = await find(assistantId)
-      if ((assistant.public && !assistant.suspended) || assistant.user_id === userId) return assistant
-      throw userId === undefined ? new AppError('unauthenticated', 'An access token is required.') : foreign()
+      const isOwn = owner !== undefined && owns(owner, assistant)
+      if ((assistant.public && !assistant.suspended) || isOwn) return assistant
+      throw owner === undefined ? new AppError('unauthenticated', 'An access token is required.') : foreign()
     },
 
     readOwn,
@@ -123,9 +125,9 @@ export function createAssistantReads(deps: {
   }
 
   /** Throws `not_found` for a missing assistant and `forbidden` for another user's, public or not. */
-  async function readOwn(userId: string, assistantId: string): Promise<AssistantRecord> {
+  async function readOwn(owner: Owner, assistantId: string): Promise<AssistantRecord> {
     const assistant = await find(assistantId)
-    if (assistant.user_id !== userId) throw foreign()
+    if (!owns(owner, assistant)) throw foreign()
     return assistant
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { publicTokenKey } from '../../domain/assistant-config.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { Collections } from '../collections.ts'
+import { type Owner, ownFilter } from '../owner.ts'
 import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
 import { type AssistantReads, present } from './read-assistants.ts'
 
@@ -14,16 +15,16 @@ interface RenewDeps {
 /** Generates a strong public token that replaces the old one at once. The access mode does not change. */
 export async function renewPublicToken(
   { collections, configs, readOwn }: RenewDeps,
-  userId: string,
+  owner: Owner,
   assistantId: string,
 ): Promise<string> {
   for (;;) {
-    const assistant = await readOwn(userId, assistantId)
+    const assistant = await readOwn(owner, assistantId)
     const token = `pt_${randomBytes(32).toString('base64url')}`
     const config = { ...objectFromJsonText(configs.textOf(assistant)), [publicTokenKey]: token }
     const fields = configs.fieldsOf(assistantId, toJsonText(config))
     const { matchedCount } = await collections.assistants.updateOne(
-      { ...configUnchanged(assistant), user_id: userId, ...present },
+      { ...configUnchanged(assistant), ...ownFilter(owner), ...present },
       configUpdate({ ...fields, updated_at: new Date() }),
     )
     // Otherwise somebody else wrote the config in the meantime: read it again.

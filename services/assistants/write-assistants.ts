@@ -5,6 +5,7 @@ import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Caller, type Owner, ownFilter, owns } from '../owner.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
@@ -18,11 +19,7 @@ export interface AssistantPayload {
   public?: boolean
 }
 
-/** The caller and the project. */
-export interface Caller {
-  userId: string
-  projectId: string
-}
+export type { Caller }
 
 interface AssistantWritesDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
@@ -49,18 +46,25 @@ export function createAssistantWrites({ collections, transaction, configs, readI
     /** As `createUnder`, for an archive: the assistants that it may ask can come after it. */
     restoreUnder: insert,
 
-    /** Replaces the assistant, or creates it in the token's project under the id that the caller chose. */
-    async put(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+    /**
+     * Replaces one of the owner's assistants, or creates it in the token's project under the id that the caller chose.
+     */
+    async put(
+      caller: Caller,
+      assistantId: string,
+      payload: AssistantPayload,
+      owner: Owner = caller.userId,
+    ): Promise<AssistantRecord> {
       const fields = fieldsOf(assistantId, payload)
-      await checkReplacement(caller, assistantId, payload)
-      const replaced = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
+      await checkReplacement(caller, owner, assistantId, payload)
+      const replaced = await refusingTakenTokens(() => replace(owner, assistantId, fields))
       if (replaced) return replaced
       return insert(caller, assistantId, payload).catch(async (error: unknown) => {
         if (!isDuplicateKey(error)) throw error
         // The id is taken: by another user, by a deletion under way, or by the same caller a moment ago.
-        const again = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
+        const again = await refusingTakenTokens(() => replace(owner, assistantId, fields))
         if (again) return again
-        throw await whyNot(caller.userId, assistantId)
+        throw await whyNot(owner, assistantId)
       })
     },
 
@@ -113,28 +117,33 @@ export function createAssistantWrites({ collections, transaction, configs, readI
     return record
   }
 
-  async function replace(userId: string, assistantId: string, fields: Fields) {
+  async function replace(owner: Owner, assistantId: string, fields: Fields) {
     return assistants
       .findOneAndUpdate(
-        { _id: assistantId, user_id: userId, ...present },
+        { _id: assistantId, ...ownFilter(owner), ...present },
         configUpdate({ ...fields, updated_at: new Date() }),
         { returnDocument: 'after' },
       )
       .lean<AssistantRecord>()
   }
 
-  async function whyNot(userId: string, assistantId: string): Promise<AppError> {
+  async function whyNot(owner: Owner, assistantId: string): Promise<AppError> {
     const record = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
-    if (record && record.user_id !== userId) return foreign()
+    if (record && !owns(owner, record)) return foreign()
     return new AppError('conflict', 'This assistant is being deleted.')
   }
 }
 
 /** Checks which assistants a new configuration lets it ask; the assistant may exist in another project. */
 function createReplacementCheck({ collections, configs }: Pick<AssistantWritesDeps, 'collections' | 'configs'>) {
-  return async ({ userId, projectId }: Caller, assistantId: string, payload: AssistantPayload): Promise<void> => {
+  return async (
+    { userId, projectId }: Caller,
+    owner: Owner,
+    assistantId: string,
+    payload: AssistantPayload,
+  ): Promise<void> => {
     const current = await collections.assistants
-      .findOne({ _id: assistantId, user_id: userId, ...present })
+      .findOne({ _id: assistantId, ...ownFilter(owner), ...present })
       .lean<AssistantRecord>()
     await requireAskable(collections, {
       userId,

@@ -1,7 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/project-roles.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { activityPrecisionMs, noteActivity } from '../note-activity.ts'
+import { type Shared, roleIn, sharedMembers } from '../membership.ts'
 import { requireUsable } from './usable.ts'
 import { createUserFromToken } from './user-from-token.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'
@@ -9,6 +11,10 @@ import type { TokenClaims, Tokens } from './tokens.ts'
 export interface Session {
   user: UserRecord
   projectId: string
+  /** The account that holds the project; the user's own unless another shares the project with him. */
+  holderId: string
+  /** What the user may do in the project. */
+  role: ProjectRole
   /** Set if the token is that of a program's login. */
   loginId?: string
   /** When the token ends. */
@@ -16,7 +22,7 @@ export interface Session {
 }
 
 interface OpenOptions {
-  withProject?: boolean
+  withProject?: boolean | 'if available'
   mayBeDeleting?: boolean
 }
 
@@ -47,29 +53,40 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
     },
 
     /**
-     * `withProject` refuses a project that does not exist, is being deleted, or is not the caller's. User and
-     * project are read in parallel, because the token names both. `mayBeDeleting` also accepts a user whose
-     * account is being deleted.
+     * `withProject` refuses a project that does not exist, is being deleted, or that the caller neither holds nor is a
+     * member of; `if available` lets such a caller in as the owner of nothing but his own. User and project are read in
+     * parallel, because the token names both; so a role that is taken away ends with this request. `mayBeDeleting` also
+     * accepts a user whose account is being deleted.
      */
     async open(token: string, { withProject = false, mayBeDeleting = false }: OpenOptions = {}): Promise<Session> {
       const claims = await tokens.verify(token)
       const [known, project] = await Promise.all([
         users.findById(claims.user_id).lean<UserRecord>(),
-        withProject ? findProject(claims) : undefined,
+        withProject === false ? undefined : findProject(claims),
         requireLogin(claims),
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
       await noteActivity(users, user)
       // A user who was created just now has a project that did not exist when it was looked up.
-      if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
+      const access = known === null && withProject !== false ? await findProject(claims) : project
+      if (withProject === true && access === undefined)
+        throw new AppError('forbidden', 'The project of this token is not available.')
       const { project_id: projectId, login_id: loginId, expires_at: expiresAt } = claims
-      return { user, projectId, expiresAt, ...(loginId !== undefined && { loginId }) }
+      const own = { holderId: user._id, role: 'owner' as const }
+      return { user, projectId, ...own, ...access, expiresAt, ...(loginId !== undefined && { loginId }) }
     },
   }
 
-  function findProject({ user_id, project_id }: TokenClaims): Promise<{ deleting?: boolean } | null> {
-    return projects.findOne({ _id: project_id, user_id }, { deleting: 1 }).lean<{ deleting?: boolean }>().exec()
+  async function findProject({
+    user_id,
+    project_id,
+  }: TokenClaims): Promise<Pick<Session, 'holderId' | 'role'> | undefined> {
+    const project = await projects
+      .findById(project_id, { ...sharedMembers, deleting: 1 })
+      .lean<Shared & { deleting?: boolean }>()
+    const role = project === null || project.deleting ? undefined : roleIn(project, user_id)
+    return project === null || role === undefined ? undefined : { holderId: project.user_id, role }
   }
 
   /** Refuses the token of a program's login that was ended. */
@@ -83,8 +100,4 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
     if (login.last_used_at !== undefined && login.last_used_at > before) return
     await programLogins.updateOne({ ...own, last_used_at: { $lte: before } }, { $set: { last_used_at: now } })
   }
-}
-
-function requireAvailable(project: { deleting?: boolean } | null | undefined): void {
-  if (!project || project.deleting) throw new AppError('forbidden', 'The project of this token is not available.')
 }

@@ -45,7 +45,8 @@ export function createSpentToday({ collections, budgetCounting, models, embeddin
       .lean<AssistantRecord[]>()
     const begin = new Date(`${day}T00:00:00Z`)
     const uncounted = {
-      user_id: userId,
+      // Those of members count for the project, too.
+      ...(scope === 'public' ? { user_id: userId } : {}),
       _id: { $gte: firstIdAt(begin) },
       // What an assistant costs when another one asks it is spent by the callers of that one.
       ...(scope === 'public'

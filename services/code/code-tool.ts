@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import type { CodeOverride } from '../../domain/code-override.ts'
 import type { AttachedPart } from '../../domain/content-parts.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type ToolCallRecord, runIdOfCall } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { WorkUsage } from '../budgets/work.ts'
@@ -82,37 +83,38 @@ export async function codeTool(
     async execute(args, { signal, call }: ToolContext) {
       const { code } = Value.Parse(CodeArguments, args)
       const { threadId } = call
+      const actor = await actorOn(collections, caller, threadId)
       const container =
-        wanted.container === undefined ? undefined : await continueContainer(collections, caller, wanted.container)
+        wanted.container === undefined ? undefined : await continueContainer(collections, actor, wanted.container)
       const result = await interpreter.execute(
         {
           session: container?.id ?? threadId ?? call.key,
-          owner: caller.userId,
+          owner: actor.userId,
           code,
           after: container === undefined ? await newestCall(collections, threadId, name) : container.executed,
           becomes: call.key,
           files: (isKnown) => {
             const threads = [container?.id, threadId].filter((id) => id !== undefined)
-            return newSessionFiles(deps, caller, { threads, projectFiles }, isKnown)
+            return newSessionFiles(deps, actor, { threads, projectFiles }, isKnown)
           },
         },
         signal,
       )
       const budgets = await budgetsOf(collections, call)
       await workUsage.note({ projectId: caller.projectId, budgets }, { code_seconds: result.seconds })
-      return kept(result, threadId, { container, key: call.key })
+      return kept(result, threadId, { actor, container, key: call.key })
     },
   }
 
   async function kept(
     result: CodeResult,
     threadId: string | undefined,
-    { container, key }: { container: ContainerUse | undefined; key: string },
+    { actor, container, key }: { actor: Caller; container: ContainerUse | undefined; key: string },
   ) {
     await container?.finish(key)
     if (threadId === undefined) return { content: limitText(answerOf(result, [], [])), parts: [] }
     const place = { threadId, container: container?.id, keepsFiles: wanted.keepsFiles === true }
-    const { parts, refused } = await keepWritten(deps, caller, result.files, place)
+    const { parts, refused } = await keepWritten(deps, actor, result.files, place)
     return { content: limitText(answerOf(result, parts, refused)), parts }
   }
 }
@@ -127,6 +129,19 @@ async function budgetsOf(
     .findOne({ _id: runIdOfCall(key), thread_id: threadId }, { budgets: 1 })
     .lean<Pick<RunRecord, 'budgets'>>()
   return run?.budgets
+}
+
+/** Whose conversation it is: the holder's of the project, or a member's. */
+async function actorOn(
+  { threads }: Pick<Collections, 'threads'>,
+  holder: Caller,
+  threadId: string | undefined,
+): Promise<Caller> {
+  if (threadId === undefined) return holder
+  const own = { _id: threadId, project_id: holder.projectId }
+  const thread = await threads.findOne(own, { user_id: 1 }).lean<Pick<ThreadRecord, 'user_id'>>()
+  const userId = thread?.user_id ?? holder.userId
+  return userId === holder.userId ? holder : { ...holder, userId, holderId: holder.userId }
 }
 
 /** The thread's newest call that was executed: only those have `parts`. */

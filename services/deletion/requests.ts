@@ -8,6 +8,8 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import { type Owner, owns } from '../owner.ts'
+import { requireRole } from '../membership.ts'
 
 interface DeletionRequestsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'receipts'>
@@ -35,11 +37,11 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
       return run({ kind: 'thread', id: threadId, userId, projectId: thread.project_id })
     },
 
-    async deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> {
+    async deleteAssistant(owner: Owner, assistantId: string): Promise<DeletionResult> {
       const assistant = await assistants.findOne({ _id: assistantId, ...isAssistant }).lean<AssistantRecord>()
       if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
-      if (assistant.user_id !== userId) throw new AppError('forbidden', 'This assistant belongs to another user.')
-      return run({ kind: 'assistant', id: assistantId, userId, projectId: assistant.project_id })
+      if (!owns(owner, assistant)) throw new AppError('forbidden', 'This assistant belongs to another user.')
+      return run({ kind: 'assistant', id: assistantId, userId: assistant.user_id, projectId: assistant.project_id })
     },
 
     /** Deletes a vector store of the project with its entries; the files themselves stay. */
@@ -53,14 +55,14 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
     async deleteProject(userId: string, projectId: string, confirm: boolean): Promise<ProjectDeletion> {
       const project = await projects.findOne({ _id: projectId }).lean<ProjectRecord>()
       if (project === null) throw new AppError('not_found', 'There is no such project.')
-      if (project.user_id !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
+      requireRole(project, userId, 'owner')
       const [assistantCount, threadCount] = await Promise.all([
         assistants.countDocuments({ project_id: projectId, ...isAssistant }),
         threads.countDocuments({ project_id: projectId }),
       ])
       const counts = { projectId, assistants: assistantCount, threads: threadCount }
       if (!confirm && !project.deleting && assistantCount + threadCount > 0) return { ...counts, result: undefined }
-      return { ...counts, result: await run({ kind: 'project', id: projectId, userId }) }
+      return { ...counts, result: await run({ kind: 'project', id: projectId, userId: project.user_id }) }
     },
 
     /** `confirmation` is the account's e-mail address; an account without one is confirmed by its id. */

@@ -12,6 +12,7 @@ import {
 } from '../knowledge/delete-knowledge.ts'
 import { memoryCapability } from '../memory/capability.ts'
 import { declaredStores } from '../owned-data/declared-stores.ts'
+import { membershipStore } from './memberships.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
@@ -55,6 +56,7 @@ export function createStores(deps: StoresDeps): Store[] {
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     ofUsers(transaction, 'program_logins', collections.programLogins),
+    membershipStore({ collections, transaction }),
     idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
     evaluationStore(transaction, collections.evaluations),

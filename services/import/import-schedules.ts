@@ -1,4 +1,4 @@
-import { isPerson } from '../../domain/acting.ts'
+import { isPerson, kindOf } from '../../domain/acting.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import type { Collections } from '../collections.ts'
 import { recordOf } from '../schedules/schedule-record.ts'
@@ -57,7 +57,7 @@ export function createScheduleImport(
 /** Only assistants make schedules for others than the owner. */
 function makerOf({ person = 'owner' }: ReadRecords['schedules']): ScheduleMaker {
   if (!isPerson(person)) throw refused('it names nobody for whom its runs could work')
-  return person === 'owner' ? ownerMakes : { madeBy: 'assistant', person }
+  return person === 'owner' || kindOf(person) === 'member' ? ownerMakes : { madeBy: 'assistant', person }
 }
 
 function settingsOf({ jitter_seconds, max_runs, overlap, catchup_seconds, note }: ReadRecords['schedules']) {

@@ -5,6 +5,7 @@ import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from './blob-store.ts'
 import { type ProjectFileRecords, touching } from './project-file-records.ts'
@@ -136,7 +137,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
   return {
     /** Throws `payload_too_large` if the user may not store so much. */
     async create(caller: Caller, { bytes, expiresAfterSeconds, ...file }: NewUpload): Promise<UploadRecord> {
-      await storageQuota.requireRoom(caller.userId, bytes)
+      await storageQuota.requireRoom(holderOf(caller).userId, bytes)
       const id = newId()
       const now = new Date()
       const upload = {
@@ -148,7 +149,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
       const record = await records.open(caller, { ...file, _id: id, upload, expires_at })
       try {
         // The announced bytes count from here on: uploads that begin at the same time cannot exceed the quota together.
-        await storageQuota.requireRoom(caller.userId, 0)
+        await storageQuota.requireRoom(holderOf(caller).userId, 0)
         await records.requireProject(caller)
       } catch (error) {
         await records.discard(record)

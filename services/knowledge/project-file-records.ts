@@ -4,6 +4,7 @@ import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { StorageQuota } from './storage-quota.ts'
@@ -22,7 +23,8 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
   const { files, projects } = collections
 
   /** Call once a record is complete. A deletion of the project that began before does not find it, a later one does. */
-  async function requireProject({ projectId, userId }: Caller): Promise<void> {
+  async function requireProject(caller: Caller): Promise<void> {
+    const { projectId, userId } = holderOf(caller)
     if ((await projects.exists({ _id: projectId, user_id: userId, deleting: { $ne: true } })) !== null) return
     throw new AppError('forbidden', 'The project is not available.')
   }
@@ -37,7 +39,7 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
       const record: FileRecord = {
         _id: newId(),
         assistant_id: projectOwner(caller.projectId),
-        user_id: caller.userId,
+        user_id: holderOf(caller).userId,
         ingestion_id: '-',
         order: 0,
         name,

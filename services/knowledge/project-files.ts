@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
@@ -96,7 +97,9 @@ export function createProjectFiles({ collections, blobs, receive, records, files
     },
 
     /** Removes the file, and its entries in all vector stores. */
-    remove: ({ userId, projectId }: Caller, fileId: string): Promise<DeletionResult> =>
-      remove({ _id: projectOwner(projectId), user_id: userId, project_id: projectId }, fileId),
+    remove(caller: Caller, fileId: string): Promise<DeletionResult> {
+      const { userId, projectId } = holderOf(caller)
+      return remove({ _id: projectOwner(projectId), user_id: userId, project_id: projectId }, fileId)
+    },
   }
 }

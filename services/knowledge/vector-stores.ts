@@ -7,6 +7,7 @@ import { openFileStatuses } from '../../domain/records/file.ts'
 import { Value } from 'typebox/value'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
@@ -81,7 +82,7 @@ export function createVectorStores({ collections, transaction, configs, deletion
       const now = new Date()
       const record: VectorStoreRecord = {
         _id: id,
-        user_id: caller.userId,
+        user_id: holderOf(caller).userId,
         project_id: caller.projectId,
         kind: 'vector_store',
         store: {
@@ -149,8 +150,8 @@ export function createVectorStores({ collections, transaction, configs, deletion
       return { entries: await viewsOf(entries), hasMore }
     },
 
-    remove: ({ userId, projectId }: Caller, id: string): Promise<DeletionResult> =>
-      deletions.deleteVectorStore(userId, projectId, id),
+    remove: (caller: Caller, id: string): Promise<DeletionResult> =>
+      deletions.deleteVectorStore(holderOf(caller).userId, caller.projectId, id),
 
     noteActivity: (record: VectorStoreRecord): Promise<void> => noteActivity(collections, record),
   }

@@ -9,6 +9,7 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { createFiles } from '../knowledge/files.ts'
 import type { createPassages } from '../knowledge/passages.ts'
 import type { Passage } from '../knowledge/retrieve.ts'
+import { type Owner, ownerOf, personOf } from '../owner.ts'
 import type { Page, PageRange } from '../page.ts'
 import type { PublicFamily } from '../public/index.ts'
 import type { FollowedRun, RunFeed, Runs } from '../runs/index.ts'
@@ -33,7 +34,7 @@ export interface McpHost {
 }
 
 interface McpDeps {
-  assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
+  assistants: { readOwn(owner: Owner, assistantId: string): Promise<AssistantRecord> }
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'get' | 'cancel'>
   publicFamily: Pick<PublicFamily, 'start' | 'runsOf' | 'cancel' | 'threads'>
@@ -42,7 +43,6 @@ interface McpDeps {
 }
 
 const nameLength = 80
-const byOwner = { person: 'owner', origin: 'mcp' } as const
 const byAnybody = { person: 'nameless', origin: 'mcp' } as const
 const chunksOfOneRead = 50
 
@@ -57,8 +57,11 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
   const message = (question: string) => [{ type: 'HumanMessage' as const, data: { id: newId(), content: question } }]
 
   return {
-    async ofOwner({ userId, projectId }: Caller, assistantId: string): Promise<McpHost> {
-      const assistant = await assistants.readOwn(userId, assistantId)
+    /** For the holder of the project, and for its members. */
+    async ofOwner(caller: Caller, assistantId: string): Promise<McpHost> {
+      const { userId, projectId } = caller
+      const acting = { person: personOf(caller), origin: 'mcp' as const }
+      const assistant = await assistants.readOwn(ownerOf(caller), assistantId)
       if (assistant.project_id !== projectId) throw new AppError('not_found', 'There is no such assistant.')
       const newThread = (question: string) =>
         threadRecordOf({
@@ -75,8 +78,10 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
         ask: async (question, threadId, runId) => {
           const isNew = threadId === undefined
           const thread = isNew ? newThread(question) : await threads.readOwn(userId, threadId)
+          if (thread.project_id !== projectId && caller.holderId !== undefined)
+            throw new AppError('not_found', 'There is no such thread.')
           return runs.startFollowed(
-            { thread, withThread: isNew, assistant, acting: byOwner, input: message(question), strategy: 'enqueue' },
+            { thread, withThread: isNew, assistant, acting, input: message(question), strategy: 'enqueue' },
             runId,
           )
         },

@@ -1,10 +1,13 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import type { NeededRole, ProjectRole } from '../../domain/project-roles.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdUser } from '../parents.ts'
+import { requireRole, roleIn, usedBy } from '../membership.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 interface ProjectsDeps {
@@ -17,23 +20,46 @@ const nameLimit = 100
 /** A project without its description. */
 const restBytes = 1000
 
+type Holder = Pick<UserRecord, '_id' | 'email' | 'first_name' | 'last_name'>
+const holderMembers = { email: 1, first_name: 1, last_name: 1 } as const
+
+export interface SeenProject {
+  project: ProjectRecord
+  /** Of the user who sees it. */
+  role: ProjectRole
+  holder: Holder
+}
+
 /** The projects of a user. A name has 1 to 100 characters and is unique among its owner's projects. */
 export function createProjects({ collections, transaction }: ProjectsDeps) {
-  const { projects } = collections
+  const { projects, users } = collections
 
   return {
-    /** Oldest first. */
+    /** Those that the user holds, and those that others share with him; oldest first. */
     list: (userId: string, range: PageRange): Promise<Page<ProjectRecord>> =>
       readPage(
         projects
-          .find({ user_id: userId, ...present })
+          .find({ ...usedBy(userId), ...present })
           .sort({ created_at: 1, _id: 1 })
           .lean<ProjectRecord>(),
         range,
         ({ description }) => Buffer.byteLength(description) + restBytes,
       ),
 
-    read: requireOwn,
+    /** Throws `not_found` for a missing project, and `forbidden` without the role that is needed. */
+    read: requireProject,
+
+    /** The projects as the user sees them, with who holds each of them. */
+    async seenBy(userId: string, found: ProjectRecord[]): Promise<SeenProject[]> {
+      const ids = [...new Set(found.map(({ user_id: holder }) => holder))]
+      const holders = await users.find({ _id: { $in: ids } }, holderMembers).lean<Holder[]>()
+      const byId = new Map(holders.map((holder) => [holder._id, holder]))
+      return found.map((project) => ({
+        project,
+        role: roleIn(project, userId) ?? 'viewer',
+        holder: byId.get(project.user_id) ?? { _id: project.user_id },
+      }))
+    },
 
     async create(
       userId: string,
@@ -65,13 +91,13 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
       projectId: string,
       { name, description }: { name?: string; description?: string },
     ): Promise<ProjectRecord> {
-      await requireOwn(userId, projectId)
+      await requireProject(userId, projectId, 'owner')
       if (name !== undefined) checkName(name)
       const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
       const updated = await refusingTakenNames(() =>
         projects
           .findOneAndUpdate(
-            { _id: projectId, user_id: userId, ...present },
+            { _id: projectId, ...usedBy(userId), ...present },
             { $set: { ...changes, updated_at: new Date() } },
             { returnDocument: 'after' },
           )
@@ -82,11 +108,10 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
     },
   }
 
-  /** Throws `not_found` for a missing project and `forbidden` for another user's. */
-  async function requireOwn(userId: string, projectId: string): Promise<ProjectRecord> {
+  async function requireProject(userId: string, projectId: string, needed: NeededRole): Promise<ProjectRecord> {
     const project = await projects.findOne({ _id: projectId, ...present }).lean<ProjectRecord>()
     if (project === null) throw missing()
-    if (project.user_id !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
+    requireRole(project, userId, needed)
     return project
   }
 }

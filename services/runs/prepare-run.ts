@@ -19,6 +19,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { searchOf } from '../../domain/search-override.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
+import { type Caller, type Owner, ownerOf, personOf } from '../owner.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import {
   type LocOf,
@@ -84,28 +85,39 @@ export interface RunRequest {
 
 export interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
-  assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
+  assistants: { readOwn(owner: Owner, assistantId: string): Promise<AssistantRecord> }
   downloads: Downloads
 }
 
 /**
- * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
+ * Checks the run that a user requests, on the user's own thread, with an assistant of his or of the project that is shared
+ * with him. The ids may be at the top level or
  * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used. A `draft`
  * is a thread that is stored together with the run.
  */
 export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
-  return async (userId: string, request: RunRequest, acting: Acting, draft?: ThreadRecord): Promise<NewRun> => {
+  return async (
+    caller: Caller,
+    request: RunRequest,
+    origin: Acting['origin'],
+    { draft, person = personOf(caller) }: { draft?: ThreadRecord | undefined; person?: Acting['person'] } = {},
+  ): Promise<NewRun> => {
+    const { userId } = caller
+    const owner = ownerOf(caller)
+    const acting = { person, origin }
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
-    const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
+    const readingNamed = named === undefined ? undefined : assistants.readOwn(owner, named)
     // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
     const thread = draft ?? (await threads.readOwn(userId, threadId))
+    if (caller.holderId !== undefined && thread.project_id !== caller.projectId)
+      throw new AppError('not_found', 'There is no such thread.')
     const assistantId = named ?? thread.assistant_id
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
-    const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
+    const assistant = await (readingNamed ?? assistants.readOwn(owner, assistantId))
     const received = await downloads.within(userId, (download) => inputMessages({ download }, request.input))
     const overrides = { ...overridesOf(request), ...searchOf(thread) }
     const strategy = request.multitask_strategy ?? 'enqueue'

@@ -33,6 +33,7 @@ export interface ScheduleMaker {
   person: Person
 }
 
+/** By a request of the account that holds the project. */
 export const ownerMakes = { madeBy: 'user', person: 'owner' } as const satisfies ScheduleMaker
 
 export type ScheduleChanges = Partial<Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>> & {

@@ -8,13 +8,15 @@ import { type ScheduleRecord, type ScheduleRunRecord, personOf, scheduleRunKey }
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Shared, requireRole, sharedMembers } from '../membership.ts'
+import type { Caller } from '../owner.ts'
 import type { Runs } from '../runs/index.ts'
 import { threadRecordOf } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { runInputOf } from './schedule-input.ts'
 
 export interface StartDueRunDeps {
-  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users'>
+  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users' | 'projects'>
   transaction: RunInTransaction
   runs: Pick<Runs, 'prepare' | 'start'>
 }
@@ -30,7 +32,7 @@ const followedAfterMs = 60_000
  * that is used up, is stored with the run of the schedule, and then there is nothing to wait for.
  */
 export function createStartDueRun(deps: StartDueRunDeps) {
-  const { schedules, scheduleRuns, runs, users } = deps.collections
+  const { schedules, scheduleRuns, runs, users, projects } = deps.collections
 
   return async (due: DueRun): Promise<StartOutcome> => {
     const claimed = await claim(due)
@@ -99,6 +101,14 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     }
   }
 
+  /** Its maker, while he may have schedules in its project. */
+  async function callerOf({ user_id: userId, project_id: projectId }: ScheduleRecord): Promise<Caller> {
+    const project = await projects.findById(projectId, sharedMembers).lean<Shared>()
+    if (project === null || project.user_id === userId) return { userId, projectId }
+    requireRole(project, userId, 'editor')
+    return { userId, projectId, holderId: project.user_id }
+  }
+
   async function start(schedule: ScheduleRecord, { _id, thread_id: threadId, run_id }: ScheduleRunRecord) {
     let runId = run_id
     const earlier = await runs
@@ -114,8 +124,8 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     const draft = schedule.thread_id === undefined ? await draftOf(deps, schedule, threadId) : undefined
     const received = runInputOf(schedule)
     const asked = { thread_id: threadId, assistant_id: schedule.assistant_id, input: received.input }
-    const acting = { person: personOf(schedule), origin: 'scheduled' } as const
-    const prepared = await deps.runs.prepare(schedule.user_id, asked, acting, draft)
+    const caller = await callerOf(schedule)
+    const prepared = await deps.runs.prepare(caller, asked, 'scheduled', { draft, person: personOf(schedule) })
     try {
       await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {

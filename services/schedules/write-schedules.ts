@@ -1,8 +1,11 @@
+import { AppError } from '../../domain/errors.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { Collections } from '../collections.ts'
+import { holderOf, ownerOf } from '../owner.ts'
 import { holdAssistant, holdProject, holdThread } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -24,7 +27,7 @@ export interface ScheduleWritesDeps {
   collections: Pick<Collections, 'schedules' | 'users' | 'projects' | 'purchases' | 'assistants' | 'threads'>
   transaction: RunInTransaction
   assistants: Pick<Assistants, 'readOwn'>
-  threads: { readOwn(userId: string, threadId: string): Promise<unknown> }
+  threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   downloads: Downloads
   sync: SyncSchedule
   settings: { scheduleMaxDefault: number }
@@ -34,7 +37,7 @@ export interface ScheduleWritesDeps {
 export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<ScheduleReads, 'getWhole'>) {
   const { collections, transaction } = deps
   const { schedules } = collections
-  const ownerOf = (userId: string) => ({ userId, most: deps.settings.scheduleMaxDefault })
+  const limitOf = (userId: string) => ({ userId, most: deps.settings.scheduleMaxDefault })
 
   return {
     async create(
@@ -46,30 +49,35 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       const now = new Date()
       const timing = { ...timingOf(given), created_at: now }
       checkTiming(timing, now)
-      await deps.assistants.readOwn(caller.userId, given.assistant_id)
-      if (given.thread_id !== undefined) await deps.threads.readOwn(caller.userId, given.thread_id)
+      await deps.assistants.readOwn(ownerOf(caller), given.assistant_id)
+      if (given.thread_id !== undefined) await requireThread(caller, given.thread_id)
       const input = await storedInputOf(deps.downloads, caller.userId, given.input)
       const schedule = recordOf(caller, scheduleId, given, timing, { ...maker, ...input })
-      await insert(schedule)
+      await insert(schedule, holderOf(caller).userId)
       return schedule
     },
 
     insert,
 
     /** Changes the given members; null removes one that is optional. A schedule that is continued begins without failures. */
-    async update(userId: string, scheduleId: string, changes: ScheduleChanges): Promise<ScheduleRecord> {
+    async update(caller: Caller, scheduleId: string, changes: ScheduleChanges): Promise<ScheduleRecord> {
+      const { userId } = caller
       // With what its input holds, so that a change which cannot be passed on is undone wholly.
       const before = await reads.getWhole(userId, scheduleId)
       const timing = changedTiming(before, changes)
       if (timing !== undefined) checkTiming({ ...timing, created_at: before.created_at }, new Date())
-      if (changes.assistant_id !== undefined) await deps.assistants.readOwn(userId, changes.assistant_id)
-      if (typeof changes.thread_id === 'string') await deps.threads.readOwn(userId, changes.thread_id)
+      if (changes.assistant_id !== undefined) await deps.assistants.readOwn(ownerOf(caller), changes.assistant_id)
+      if (typeof changes.thread_id === 'string') await requireThread(caller, changes.thread_id)
       const input = changes.input && (await storedInputOf(deps.downloads, userId, changes.input))
       const change = updateOf(changes, timing, input)
       const updated = await transaction(async (session) => {
-        if (before.paused && changes.paused === false) await takeActiveSlot(collections, ownerOf(userId), session)
+        if (before.paused && changes.paused === false) await takeActiveSlot(collections, limitOf(userId), session)
         if (changes.assistant_id !== undefined)
-          await holdAssistant(collections, { assistantId: changes.assistant_id, userId }, session)
+          await holdAssistant(
+            collections,
+            { assistantId: changes.assistant_id, userId: holderOf(caller).userId },
+            session,
+          )
         if (typeof changes.thread_id === 'string') await holdThread(collections, changes.thread_id, session)
         return schedules
           .findOneAndUpdate(
@@ -115,13 +123,19 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
     },
   }
 
-  /** Stores a new schedule, if its parents exist and its owner may have another one. */
-  async function insert(schedule: ScheduleRecord): Promise<void> {
+  async function requireThread({ userId, projectId, holderId }: Caller, threadId: string): Promise<void> {
+    const thread = await deps.threads.readOwn(userId, threadId)
+    if (holderId !== undefined && thread.project_id !== projectId)
+      throw new AppError('not_found', 'There is no such thread.')
+  }
+
+  /** Stores a new schedule, if its parents exist and its owner may have another one. `holderId` holds the project. */
+  async function insert(schedule: ScheduleRecord, holderId: string = schedule.user_id): Promise<void> {
     const { _id, user_id: userId, project_id: projectId, assistant_id: assistantId, thread_id: threadId } = schedule
     await transaction(async (session) => {
-      await takeScheduleSlot(collections, ownerOf(userId), session)
+      await takeScheduleSlot(collections, limitOf(userId), session)
       await holdProject(collections, { projectId, userId }, session)
-      await holdAssistant(collections, { assistantId, userId }, session)
+      await holdAssistant(collections, { assistantId, userId: holderId }, session)
       if (threadId !== undefined) await holdThread(collections, threadId, session)
       await schedules.create([schedule], { session, timestamps: false })
     })

@@ -5,6 +5,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Owner, ownerOf, owns } from '../owner.ts'
 import type { CreateThread } from './create-thread.ts'
 import { type ThreadReads, type ThreadWithStatus, missing, present } from './read-threads.ts'
 
@@ -40,11 +41,11 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
 
     /** Changes the given members, or creates the thread in the token's project under the id that the caller chose. */
     async put(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
-      const updated = await update(caller.userId, threadId, changes)
+      const updated = await update(caller, threadId, changes)
       if (updated) return withStatus(updated)
       return insert(caller, threadId, changes).catch(async (error: unknown) => {
         if (!isDuplicateKey(error)) throw error
-        const again = await update(caller.userId, threadId, changes)
+        const again = await update(caller, threadId, changes)
         if (again) return withStatus(again)
         throw missing()
       })
@@ -56,7 +57,7 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     threadId: string,
     { temporary = false, ...changes }: NewThread,
   ): Promise<ThreadWithStatus> {
-    const { assistant_id: assistantId, ...fields } = await fieldsOf(caller.userId, changes)
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(ownerOf(caller), changes)
     const thread = await createThread({
       id: threadId,
       ...caller,
@@ -70,10 +71,10 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     return { ...thread, status: 'idle' }
   }
 
-  async function update(userId: string, threadId: string, changes: ThreadChanges): Promise<ThreadRecord | null> {
-    const own = { _id: threadId, user_id: userId, ...present }
+  async function update(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadRecord | null> {
+    const own = { _id: threadId, user_id: caller.userId, ...present }
     if ((await threads.exists(own)) === null) return null
-    const { assistant_id: assistantId, ...fields } = await fieldsOf(userId, changes)
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(ownerOf(caller), changes)
     const { pinned, tags } = markOf(changes)
     const isUse = Object.keys(fields).length > 0 || assistantId !== undefined || Object.keys(changes).length === 0
     const $set = {
@@ -91,8 +92,8 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     return threads.findOneAndUpdate(own, { $set, $unset }, { returnDocument: 'after' }).lean<ThreadRecord>()
   }
 
-  async function fieldsOf(userId: string, { name, assistant_id: assistantId, metadata }: ThreadChanges) {
-    if (typeof assistantId === 'string') await requireReadable(userId, assistantId)
+  async function fieldsOf(owner: Owner, { name, assistant_id: assistantId, metadata }: ThreadChanges) {
+    if (typeof assistantId === 'string') await requireReadable(owner, assistantId)
     return {
       ...(name === undefined ? {} : { name }),
       ...(assistantId === undefined ? {} : { assistant_id: assistantId }),
@@ -100,12 +101,12 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     }
   }
 
-  async function requireReadable(userId: string, assistantId: string): Promise<void> {
+  async function requireReadable(owner: Owner, assistantId: string): Promise<void> {
     const assistant = await assistants
-      .findOne({ _id: assistantId, ...present, ...isAssistant }, { user_id: 1, public: 1 })
+      .findOne({ _id: assistantId, ...present, ...isAssistant }, { user_id: 1, project_id: 1, public: 1 })
       .lean()
     if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
-    if (assistant.user_id !== userId && !assistant.public) {
+    if (!owns(owner, assistant) && !assistant.public) {
       throw new AppError('forbidden', 'This assistant belongs to another user.')
     }
   }

@@ -6,6 +6,7 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
+import { type Owner, holderOf, ownerOf } from '../owner.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
@@ -24,7 +25,7 @@ import {
 interface V1AssistantsDeps {
   assistants: Pick<Assistants, 'createUnder' | 'change' | 'readIn' | 'page'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
-  deletions: { deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> }
+  deletions: { deleteAssistant(owner: Owner, assistantId: string): Promise<DeletionResult> }
   vectorStores: Pick<VectorStores, 'find' | 'remove'>
   createStore: CreateStore
   models: ModelsNow
@@ -96,11 +97,14 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
     ): Promise<V1Assistant> {
       await requireMembers(caller, members)
       newAssistant(members)
-      if (ownStore === undefined) return shown(await assistants.createUnder(caller, id, newAssistant(members)))
+      if (ownStore === undefined)
+        return shown(await assistants.createUnder(holderOf(caller), id, newAssistant(members)))
       const { files, ...facts } = ownStore
       const { _id: storeId } = await createStore(caller, facts, files)
       try {
-        return shown(await assistants.createUnder(caller, id, newAssistant({ ...members, vectorStores: [storeId] })))
+        return shown(
+          await assistants.createUnder(holderOf(caller), id, newAssistant({ ...members, vectorStores: [storeId] })),
+        )
       } catch (error) {
         await vectorStores.remove(caller, storeId)
         throw error
@@ -118,7 +122,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
     /** Changes the given members. */
     async update(caller: Caller, id: string, members: AssistantMembers): Promise<V1Assistant> {
       await requireMembers(caller, members)
-      return shown(await assistants.change(caller, id, (current) => withMembers(current, members)))
+      return shown(await assistants.change(holderOf(caller), id, (current) => withMembers(current, members)))
     },
 
     async list(caller: Caller, query: PageQuery): Promise<Page<V1Assistant>> {
@@ -128,7 +132,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
 
     async remove(caller: Caller, id: string): Promise<DeletionResult> {
       await assistants.readIn(caller, id)
-      return deletions.deleteAssistant(caller.userId, id)
+      return deletions.deleteAssistant(ownerOf(caller), id)
     },
   }
 }

@@ -4,6 +4,7 @@ import { budgetsOfProject } from '../assistants/project-of-assistant.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { holderOf } from '../owner.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
@@ -32,7 +33,7 @@ export function createGateway({ collections, transaction, configs }: GatewayDeps
     const now = new Date()
     const record: AssistantRecord = {
       _id: id,
-      user_id: caller.userId,
+      user_id: holderOf(caller).userId,
       project_id: caller.projectId,
       kind: 'gateway',
       name: '',

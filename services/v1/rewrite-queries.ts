@@ -4,6 +4,7 @@ import type { RunView } from '../../domain/run-events.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
+import { personOf } from '../owner.ts'
 import type { RunFeed, Runs } from '../runs/index.ts'
 import type { createV1Chat } from './chat.ts'
 
@@ -42,7 +43,7 @@ export function createRewriteQueries({ gateway, chat, runs }: RewriteQueriesDeps
           thread: chat.draft(caller, answering, { isStored: false }),
           withThread: true,
           assistant,
-          acting: { person: 'owner', origin: 'chat' },
+          acting: { person: personOf(caller), origin: 'chat' },
           input: [{ type: 'HumanMessage', data: { id: newId(), content: JSON.stringify(queries) } }],
           overrides: { instructions, temperature: 0, max_tokens: tokensOfQuery * queries.length },
           strategy: 'enqueue',

@@ -33,13 +33,13 @@ type StoredRun = StoredCompletion['run']
 /** Metadata as a run's record has it for filters. */
 export const tagsOf = (metadata: Metadata): string[] => Object.entries(metadata).map((pair) => JSON.stringify(pair))
 
-/** The completions that callers of a project have stored. Those whose run has not ended with an answer are not shown. */
+/** The completions that a caller has stored in a project. Those whose run has not ended with an answer are not shown. */
 export function createStoredCompletions(deps: StoredCompletionsDeps) {
   const { deletions } = deps
   const { runs } = deps.collections
   const { output } = deps.runs
-  const own = ({ projectId }: Caller) =>
-    ({ project_id: projectId, 'completion.stored': true, status: 'success' }) as const
+  const own = ({ userId, projectId }: Caller) =>
+    ({ user_id: userId, project_id: projectId, 'completion.stored': true, status: 'success' }) as const
 
   async function find(caller: Caller, runId: string): Promise<StoredRun> {
     const run = await runs.findOne({ _id: runId, ...own(caller) }).lean<StoredRun>()

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { decodeJwt } from 'jose'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { invitationContract } from '../../domain/contracts/invitation.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -45,6 +47,15 @@ describe('histories of account workflows', () => {
     await recordHistory('email-verification', verification)
     await recordHistory('password-reset', reset)
 
+    const login = await post('/auth/login', { email, password: newPassword })
+    const projectId = String(decodeJwt(String(login.body.jwt_token))['project_id'])
+    const guest = newEmail()
+    const asOwner = apiClient(service.url, String(login.body.jwt_token))
+    const member = await asOwner.post(`/projects/${projectId}/members`, { email: guest, role: 'member' })
+    const link = /token=([\w.-]+)/.exec((await mailTo(guest)).text)?.[1] ?? ''
+    const invitation = await ended(invitationContract.id({ memberId: member.member_id, send: 1 }))
+    await recordHistory('invitation', invitation)
+
     const sha256 = (text: string) => createHash('sha256').update(text)
     const secrets = {
       code,
@@ -54,9 +65,11 @@ describe('histories of account workflows', () => {
       goodPassword,
       hash,
       email,
+      guest,
+      link: link.slice(link.indexOf('.') + 1),
       user: email.slice(0, email.indexOf('@')),
     }
-    for (const history of [verification, reset]) {
+    for (const history of [verification, reset, invitation]) {
       const text = historyText(history)
       expect(text).toContain(body.user_id)
       for (const [name, secret] of Object.entries(secrets)) {

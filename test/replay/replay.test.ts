@@ -27,6 +27,7 @@ describe('saved histories', async () => {
       'feedbackWorkflow',
       'fileDeletionWorkflow',
       'ingestionWorkflow',
+      'invitationWorkflow',
       'passwordResetWorkflow',
       'reembeddingWorkflow',
       'scheduleRunWorkflow',

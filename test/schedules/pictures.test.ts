@@ -80,7 +80,7 @@ describe('images, sounds and files in the input of a schedule', () => {
       onError: (error) => expect(error).toBeUndefined(),
     })
     const change = { note: 'Words', input: [{ type: 'human' as const, content: 'Only words.' }] }
-    await expect(schedules.update(client.userId, id, change)).rejects.toThrow()
+    await expect(schedules.update(client, id, change)).rejects.toThrow()
     expect(await stored()).toEqual(before)
   })
 

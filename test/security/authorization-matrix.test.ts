@@ -1,7 +1,10 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operationsWithRoles, roleOfOperation } from '../../api/plugins/operation-roles.ts'
 import { newId } from '../../domain/ids.ts'
+import { isEnough, projectRoles } from '../../domain/project-roles.ts'
+import { joinProject, tokenOf } from '../projects/joined.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import { type Access, access } from './access-table.ts'
@@ -130,9 +133,63 @@ describe('every operation with every credential', () => {
     expect(open.length).toBeGreaterThan(8)
   })
 
-  async function send({ method, path, name }: Operation, token: string | undefined, { unknownIds = false } = {}) {
+  describe('by the members of a project', () => {
+    const ofProjects = () =>
+      operations.filter(({ name }) => ['project', 'public or project'].includes(access[name] ?? '') || isInPath(name))
+    const isInPath = (name: string) => name.startsWith('projects.') && roleOfOperation(name) !== undefined
+
+    it('has a role for each operation of projects, and for no other', () => {
+      expect(ofProjects().filter(({ name }) => roleOfOperation(name) === undefined)).toEqual([])
+      const known = new Set([...ofProjects().map(({ name }) => name), 'assistants.read'])
+      expect([...operationsWithRoles].filter((name) => !known.has(name))).toEqual([])
+    })
+
+    it('is refused and accepted as its role says', { timeout: 240_000 }, async () => {
+      const wrong: string[] = []
+      for (const role of projectRoles) {
+        const owner = await insertUser(service)
+        const member = await joinProject(service, owner.projectId, role)
+        for (const operation of ofProjects()) {
+          const needed = roleOfOperation(operation.name) ?? 'holder'
+          const mayDo = needed !== 'holder' && isEnough(role, needed)
+          // What a member may delete is not there, so that the project stays.
+          const isLast = ['projects.delete', 'users.loginCodes.decide'].includes(operation.name)
+          if (isLast && mayDo) continue
+          const { status, text } = await send(operation, member.token, { unknownIds: true, projectId: owner.projectId })
+          const isRefused = status === 403 && text.includes(`Your role in this project is ${role}`)
+          if (isRefused === mayDo) wrong.push(`${operation.name} as ${role}: ${status} ${text.slice(0, 200)}`)
+        }
+      }
+      expect(wrong).toEqual([])
+    })
+
+    it('is refused to whoever is removed, and to strangers', { timeout: 120_000 }, async () => {
+      const wrong: string[] = []
+      const owner = await insertUser(service)
+      const removed = await joinProject(service, owner.projectId, 'owner')
+      await owner.delete(`/projects/${owner.projectId}/members/${removed.memberId}`)
+      const stranger = await insertUser(service)
+      const token = await tokenOf(service, stranger.userId, owner.projectId)
+      for (const [who, foreign] of [
+        ['removed', removed.token],
+        ['a stranger', token],
+      ] as const)
+        for (const operation of ofProjects()) {
+          const { status, text } = await send(operation, foreign, { unknownIds: true, projectId: owner.projectId })
+          if (status !== 403) wrong.push(`${operation.name} as ${who}: ${status} ${text.slice(0, 200)}`)
+        }
+      expect(wrong).toEqual([])
+    })
+  })
+
+  async function send(
+    { method, path, name }: Operation,
+    token: string | undefined,
+    { unknownIds = false, projectId = '' } = {},
+  ) {
     const filled = path.replace(/\{(\w+)\}/g, (_whole, parameter: string) => {
       if (parameter === 'token') return encodeURIComponent(token ?? 'nothing')
+      if (parameter === 'project_id' && projectId !== '') return projectId
       return unknownIds ? newId() : (ids[parameter] ?? newId())
     })
     const isInPath = path.includes('{token}')
@@ -144,10 +201,16 @@ describe('every operation with every credential', () => {
         ...(token === undefined || isInPath ? {} : { authorization: `Bearer ${token}` }),
         ...(hasBody ? { 'content-type': 'application/json' } : {}),
       },
-      ...(hasBody ? { body: JSON.stringify(name === 'public.runs.stream' ? publicRun() : {}) } : {}),
+      ...(hasBody ? { body: JSON.stringify(name === 'public.runs.stream' ? publicRun() : (bodies[name] ?? {})) } : {}),
       signal: AbortSignal.timeout(30_000),
     })
     return { status: response.status, text: await response.text() }
+  }
+
+  /** Refused before the project is looked at if they are wrong. */
+  const bodies: Record<string, object> = {
+    'projects.members.add': { email: 'ada@example.com', role: 'viewer' },
+    'projects.members.update': { role: 'viewer' },
   }
 
   /** Its token stands beside the assistant's id, and `type` makes it invalid once it is let in. */

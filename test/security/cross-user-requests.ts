@@ -179,15 +179,17 @@ interface SideOptions {
   hasOpenRun?: boolean
   /** Whose estate it is; without it a new user's. */
   user?: TestUser
+  /** How many of his projects are filled. */
+  projects?: number
 }
 
 export async function createSide(
   service: RunningService,
   name: string,
-  { hasOpenRun = false, user: given }: SideOptions = {},
+  { hasOpenRun = false, user: given, projects = 2 }: SideOptions = {},
 ): Promise<Side> {
   const user = given ?? (await insertUser(service))
-  const estate = await fillEstate(service, user)
+  const estate = await fillEstate(service, user, { projects })
   const [aid = ''] = estate.assistants
   const [tid = '', publicThread = ''] = estate.threads
   const [runId = '', publicRun = ''] = estate.runs
@@ -242,6 +244,8 @@ export async function createSide(
     token: user.token,
     ids: {
       project_id: estate.secondProjectId,
+      member_id: estate.userId,
+      invitation_token: newId(),
       login_id: estate.loginId,
       prompt_id: estate.promptId,
       memory_id: estate.memoryId,

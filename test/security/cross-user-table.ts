@@ -2,6 +2,10 @@
 /** Ids of one user, by the name of the path parameter that takes them. */
 export interface Ids {
   project_id: string
+  /** Of a member of that project. */
+  member_id: string
+  /** Of no invitation. */
+  invitation_token: string
   aid: string
   assistant_id: string
   model: string
@@ -124,6 +128,11 @@ export const native: Record<string, Expectation> = {
   'projects.token': { foreign: 403 },
   'projects.update': { foreign: 403, body: () => ({ name: 'mine' }) },
   'projects.delete': { foreign: 403 },
+  'projects.members.list': { foreign: 403 },
+  'projects.members.add': { foreign: 403, body: () => ({ email: 'a@example.com', role: 'viewer' }) },
+  'projects.members.update': { foreign: 403, body: () => ({ role: 'owner' }) },
+  'projects.members.delete': { foreign: 403 },
+  'invitations.accept': { takesNoIds: 'takes the link of a mail: test/projects/members.test.ts' },
   'projects.budget.read': { foreign: 403 },
   'projects.budget.put': { foreign: 403, body: () => ({ runs: 1 }) },
   'assistants.budget.read': { foreign: 403 },

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { roleOfOperation } from '../../api/plugins/operation-roles.ts'
+import { joinProject, tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { fingerprint } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser, newEmail } from '../support/users.ts'
 import {
   billingKeys,
   type Operation,
@@ -64,6 +67,39 @@ describe('requests with the ids of another user', () => {
     expect(requests.length).toBeGreaterThan(100)
     expect(await fingerprint(service, other.estate)).toBe(before)
   })
+
+  it(
+    'are refused to an editor of one project for what the same account has in another',
+    { timeout: 120_000 },
+    async () => {
+      const holder = await insertUser(service)
+      const member = await joinProject(service, holder.projectId, 'editor')
+      const inside = await createSide(service, `inside-${newId()}`, { user: holder })
+      const { body: project } = await holder.call('POST', '/projects/', { name: 'outside' })
+      const token = await tokenOf(service, holder.userId, project.project_id)
+      const pinned = { ...apiClient(service.url, token), token, projectId: String(project.project_id) }
+      const user = { ...holder, ...pinned, email: newEmail() }
+      const outside = await createSide(service, `outside-${newId()}`, { user, projects: 1 })
+      const ids = outside.estate.ids.filter((id) => id !== holder.userId)
+      const before = await fingerprint(service, { ...outside.estate, ids })
+      const own: Side = { ...inside, token: member.token }
+      const wrong: string[] = []
+      // Threads, runs and facts are the holder's own; what `own ids` show is of the shared project.
+      const ofProject = requestsOf(operations, own, outside).filter(
+        ({ operation: { isPublic, name }, label }) =>
+          !isPublic && roleOfOperation(name) !== undefined && !label.includes('own ids') && !label.includes('as it is'),
+      )
+      for (const request of ofProject) {
+        const { status, text } = await send(service, request.operation.method, request.path, own.token, request.body)
+        if (![403, 404, ...request.expected].includes(status))
+          wrong.push(`${request.label}: ${status} ${text.slice(0, 200)}`)
+        if (text.includes(outside.marker)) wrong.push(`${request.label} shows what is another's`)
+      }
+      expect(wrong).toEqual([])
+      expect(ofProject.length).toBeGreaterThan(80)
+      expect(await fingerprint(service, { ...outside.estate, ids })).toBe(before)
+    },
+  )
 
   it("are accepted with the user's own ids", async () => {
     for (const path of [

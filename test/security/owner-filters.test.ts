@@ -39,9 +39,10 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
   ['services/budgets/spent-today.ts assistants.find without user_id', 'the owner of the project was checked'],
   ['services/budgets/spent-today.ts projects.findById of any user_id', 'the owner of the project was checked'],
-  ['services/budgets/spent-today.ts runs.countDocuments without user_id', 'counts runs of the own assistants'],
-  ['services/budgets/spent-today.ts runs.find without assistant_id', 'names the user'],
-  ['services/budgets/spent-today.ts runs.find without user_id', 'names the own assistants'],
+  [
+    'services/budgets/spent-today.ts runs.find without assistant_id',
+    'of what is found, only runs of the own assistants are kept',
+  ],
   ['services/knowledge/reembedding.ts assistants.findOne of any user_id', 'the assistant was read as the own before'],
   ['services/knowledge/stored-chunks.ts chunks.find without assistant_id', 'the file was found in the own assistant'],
   ['services/public/index.ts runs.findOne of any user_id', 'the token of the assistant of the run decides'],

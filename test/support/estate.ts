@@ -16,7 +16,12 @@ import type { TestUser } from './users.ts'
 export async function fillEstate(service: RunningService, user: TestUser, { projects = 2 } = {}) {
   const { call, userId, email } = user
   // With a key, so that the answer is stored.
-  const { body: project } = await call('POST', '/projects/', { name: 'second' }, { 'idempotency-key': newId() })
+  const { body: project } = await call(
+    'POST',
+    '/projects/',
+    { name: projects === 1 ? 'third' : 'second' },
+    { 'idempotency-key': newId() },
+  )
   const ids: string[] = [userId, user.projectId, project.project_id]
   const places = [
     { projectId: user.projectId, call },
@@ -121,6 +126,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     last_used_at: new Date(),
     remove_at: later,
   })
+  await service.collections.projects.create(projectThatInvites(userId))
   const { body: share } = await call('POST', `/threads/${threads[0]}/share`)
   await call('PUT', `/assistants/${assistants[0]}/evaluation`, { questions: [{ question: 'kept?', file_name: 'a' }] })
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
@@ -141,6 +147,14 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     sources,
     ids: [...ids, ...schedules, ...assistants, ...stores, ...projectFiles, ...threads, ...runs],
   }
+}
+
+/** Of somebody else. */
+function projectThatInvites(userId: string) {
+  const now = new Date()
+  const invitation = { send: 1, sent_at: now, expires_at: new Date(now.getTime() + 3_600_000), for_user: userId }
+  const members = [{ id: newId(), role: 'viewer' as const, email: '', invitation, created_at: now }]
+  return { _id: newId(), user_id: newId(), name: 'shared', members, created_at: now, updated_at: now }
 }
 
 export type Estate = Awaited<ReturnType<typeof fillEstate>>

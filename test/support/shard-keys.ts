@@ -9,17 +9,17 @@ import type { Connection } from 'mongoose'
  */
 export const askEveryShard: Record<string, string[]> = {
   'a run by its id alone': [
-    'services/cursor-page.ts runs.find _id completion.stored project_id',
+    'services/cursor-page.ts runs.find _id completion.stored project_id user_id',
     'services/public/index.ts runs.find _id public',
     'services/runs/index.ts runs.find _id user_id',
     'services/v1/responses/claim-calls.ts runs.find _id project_id user_id',
     'services/v1/responses/find-items.ts checkpoints.find _id',
     'services/v1/responses/find-items.ts runs.find _id project_id user_id',
     'services/v1/responses/index.ts runs.find _id project_id user_id',
-    'services/v1/stored-completions.ts runs.find _id completion.stored project_id',
+    'services/v1/stored-completions.ts runs.find _id completion.stored project_id user_id',
   ],
   'lists and sums of a user or project': [
-    'a cursor runs.find completion.stored project_id status',
+    'a cursor runs.find completion.stored project_id status user_id',
     'services/accounts/usage.ts runs.aggregate imported user_id',
     'services/budgets/spent-today.ts runs.aggregate assistant_id created_at imported',
     'services/budgets/spent-today.ts runs.aggregate created_at imported public user_id',
@@ -32,6 +32,7 @@ export const askEveryShard: Record<string, string[]> = {
   'open runs of an owner that goes': [
     'services/admin/suspension.ts runs.find status user_id',
     'services/deletion/stop-runs.ts runs.find assistant_id status',
+    'services/projects/depart.ts runs.find project_id status user_id',
   ],
   'runs that wait too long': ['services/retention/index.ts runs.find created_at status'],
   'parts of imported runs': ['services/import/import-run-parts.ts runs.find _id user_id'],

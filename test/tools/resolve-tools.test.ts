@@ -5,7 +5,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { toolRights } from '../../domain/tool-rights.ts'
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
-import { personNamed } from '../../services/person-named.ts'
+import { memberNamed, personNamed } from '../../services/person-named.ts'
 import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
 import { toolName } from '../../services/tools/tool-name.ts'
@@ -66,6 +66,7 @@ describe('the tools of an assistant', () => {
 
   const personOf: Record<PersonKind, Person> = {
     owner: 'owner',
+    member: memberNamed('ada'),
     person: personNamed('ada'),
     nameless: 'nameless',
   }
@@ -108,7 +109,9 @@ describe('the tools of an assistant', () => {
   )
 
   it('give nobody rights that the pages about them do not name', () => {
-    const limited = toolTypes.filter((type) => runOrigins.some((origin) => toolRights[type][origin].length < 3))
+    const limited = toolTypes.filter((type) =>
+      runOrigins.some((origin) => toolRights[type][origin].length < personKinds.length),
+    )
     expect(Object.fromEntries(limited.map((type) => [type, toolRights[type]]))).toEqual({
       memory: {
         chat: ['owner', 'person'],
@@ -118,7 +121,7 @@ describe('the tools of an assistant', () => {
         mcp: ['owner', 'person'],
       },
       schedule: { chat: ['owner', 'person'], public: [], asked: [], scheduled: [], mcp: ['owner'] },
-      client: { chat: ['owner', 'person', 'nameless'], public: [], asked: [], scheduled: [], mcp: [] },
+      client: { chat: ['owner', 'member', 'person', 'nameless'], public: [], asked: [], scheduled: [], mcp: [] },
     })
   })
 

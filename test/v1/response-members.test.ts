@@ -60,7 +60,7 @@ test('every member of a request for a response is known', () => {
 
 test.each(Object.keys(members).filter((name) => members[name] === 'refused'))('%s is refused by its name', (name) => {
   const body = { model: 'any', input: 'Hi', [name]: name === 'top_logprobs' ? 1 : {} }
-  expect(() => readRequest(body)).toThrow(
+  expect(() => readRequest(body, { userId: 'u', projectId: 'p' })).toThrow(
     expect.objectContaining({ fields: [expect.objectContaining({ loc: ['body', name], type: 'unsupported' })] }),
   )
 })

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { foreignYaml } from '../../../domain/assistant-file/foreign-yaml.ts'
-import { callerOf, sessionOf } from '../../plugins/authentication.ts'
+import { holderOf, ownerOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Assistant, showAssistant } from './schemas.ts'
 
@@ -45,7 +45,7 @@ export const assistantFileRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assi
         response: { 200: AssistantFile, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => ({ file: await assistantFiles.write(sessionOf(request).user._id, request.params.aid) }),
+    async (request) => ({ file: await assistantFiles.write(ownerOf(request), request.params.aid) }),
   )
 
   app.post(
@@ -61,7 +61,7 @@ export const assistantFileRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assi
       },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = holderOf(request)
       const { assistant, outcome, ...missing } = await assistantFiles.apply(caller, request.body.file)
       return {
         outcome,

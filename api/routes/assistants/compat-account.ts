@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { CompatAccountRecord } from '../../../domain/records/assistant.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { Kind } from '../provider-kind.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'
 
@@ -69,7 +69,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
     },
     async (request) => {
       const { aid } = request.params
-      return show(aid, await compatAccounts.put(sessionOf(request).user._id, aid, request.body))
+      return show(aid, await compatAccounts.put(ownerOf(request), aid, request.body))
     },
   )
 
@@ -85,8 +85,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
         response: { 200: AssistantCompatAccount, ...refusals(401, 403, 404) },
       },
     },
-    async (request) =>
-      show(request.params.aid, await compatAccounts.get(sessionOf(request).user._id, request.params.aid)),
+    async (request) => show(request.params.aid, await compatAccounts.get(ownerOf(request), request.params.aid)),
   )
 
   app.delete(
@@ -102,7 +101,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
       },
     },
     async (request) => {
-      await compatAccounts.delete(sessionOf(request).user._id, request.params.aid)
+      await compatAccounts.delete(ownerOf(request), request.params.aid)
       return { deleted: true }
     },
   )

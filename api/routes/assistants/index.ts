@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { callerOf, sessionOf } from '../../plugins/authentication.ts'
+import { holderOf, ownerOf, sessionOf, viewerOf } from '../../plugins/authentication.ts'
 import { confirmFor, once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
@@ -42,10 +42,10 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request)
-      const page = await assistants.list(caller, request.query)
+      const page = await assistants.list(holderOf(request), request.query)
       linkNextPart(request, reply, page)
-      return page.entries.map((assistant) => show(assistant, caller.userId))
+      const viewerId = viewerOf(request)
+      return page.entries.map((assistant) => show(assistant, viewerId))
     },
   )
 
@@ -62,10 +62,10 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
       },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = holderOf(request)
       const assistant = await once(request, {
         create: (id) => assistants.createUnder(caller, id, request.body),
-        find: (id) => orNull(assistants.readOwn(caller.userId, id)),
+        find: (id) => orNull(assistants.readOwn(ownerOf(request), id)),
       })
       return show(assistant, caller.userId)
     },
@@ -107,8 +107,8 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
       },
     },
     async (request) => {
-      const viewerId = request.session?.user._id
-      return show(await assistants.read(request.params.aid, viewerId), viewerId)
+      if (request.session === null) return show(await assistants.read(request.params.aid, undefined), undefined)
+      return show(await assistants.read(request.params.aid, ownerOf(request)), viewerOf(request))
     },
   )
 
@@ -126,8 +126,8 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
       },
     },
     async (request) => {
-      const caller = callerOf(request)
-      return show(await assistants.put(caller, request.params.aid, request.body), caller.userId)
+      const caller = holderOf(request)
+      return show(await assistants.put(caller, request.params.aid, request.body, ownerOf(request)), caller.userId)
     },
   )
 
@@ -167,7 +167,7 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
     async (request) => {
       const { aid } = request.params
       await confirmFor(request)()
-      return { assistant_id: aid, public_token: await assistants.renewPublicToken(sessionOf(request).user._id, aid) }
+      return { assistant_id: aid, public_token: await assistants.renewPublicToken(ownerOf(request), aid) }
     },
   )
 }

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { BudgetLimits } from '../../../domain/records/budget.ts'
 import type { BudgetView } from '../../../services/budgets/index.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, nullable, refusals } from '../schemas.ts'
 
 const count = Type.Integer({ minimum: 0, maximum: 1e12 })
@@ -58,8 +59,12 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
     const config = { auth: scope === 'project' ? 'user' : 'project' } as const
     const response = { 200: Budget, ...refusals(401, 403, 404) }
     const idOf = (given: Partial<Record<'project_id' | 'aid', string>>) => given.project_id ?? given.aid ?? ''
-    const requireOwn = (userId: string, id: string) =>
-      scope === 'project' ? projects.read(userId, id) : assistants.readOwn(userId, id)
+    /** Whose account holds what the budget is for. */
+    const holderFor = async (request: FastifyRequest, id: string): Promise<string> => {
+      if (scope === 'public') return (await assistants.readOwn(ownerOf(request), id)).user_id
+      const { role = 'holder' } = request.routeOptions.config
+      return (await projects.read(sessionOf(request).user._id, id, role)).user_id
+    }
 
     app.get(
       path,
@@ -75,8 +80,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
       },
       async (request) => {
         const id = idOf(request.params)
-        const userId = sessionOf(request).user._id
-        await requireOwn(userId, id)
+        const userId = await holderFor(request, id)
         return show(await budgets.read({ scope, id, userId }), models.current().prices.currency)
       },
     )
@@ -96,8 +100,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
       },
       async (request) => {
         const id = idOf(request.params)
-        const userId = sessionOf(request).user._id
-        await requireOwn(userId, id)
+        const userId = await holderFor(request, id)
         return show(await budgets.set({ scope, id, userId }, limitsOf(request.body)), models.current().prices.currency)
       },
     )

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
-import { claimsOf, callerOf, sessionOf } from '../../plugins/authentication.ts'
+import { callerOf, claimsOf, ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
   DeleteUserRequest,
@@ -57,7 +57,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
       },
     },
     async (request, reply) => {
-      const result = await deletions.deleteAssistant(callerOf(request).userId, request.params.aid)
+      const result = await deletions.deleteAssistant(ownerOf(request), request.params.aid)
       return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'assistant'))
     },
   )

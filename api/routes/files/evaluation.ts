@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { type EvaluationRecord, type EvaluationRun, evaluationLimits } from '../../../domain/records/evaluation.ts'
 import { sharesOf } from '../../../services/knowledge/evaluation.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { Timestamp, refusals } from '../schemas.ts'
 import { FilesParams } from './schemas.ts'
 
@@ -81,7 +81,7 @@ export const evaluationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assista
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       return show(await evaluation.read(assistant._id))
     },
   )
@@ -100,7 +100,7 @@ export const evaluationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assista
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       return show(await evaluation.replace(assistant, request.body.questions))
     },
   )
@@ -118,7 +118,7 @@ export const evaluationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assista
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(longestRunMs)])
       return showRun(await evaluation.run(assistant, signal))
     },

@@ -7,7 +7,7 @@ import type { FileRecord } from '../../../domain/records/file.ts'
 import { firstFiles } from '../../../services/knowledge/files.ts'
 import { type Page, firstPage } from '../../../services/page.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed, once } from '../../plugins/idempotency.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPage, linkNextPart } from '../paging.ts'
@@ -55,7 +55,7 @@ const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { a
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const page = await files.list(assistant._id, request.query)
       linkNextPart(request, reply, page)
       return { files: page.entries.map(showFile) }
@@ -83,7 +83,7 @@ const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, o
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the files as multipart/form-data.')
       await uploads.admit(assistant)
       const parts = filePartsOf(request)
@@ -135,7 +135,7 @@ const contentRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, 
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { file, bytes } = await files.content(assistant._id, request.params.file_id)
       // Never as what the uploader called it: no browser may take the bytes for a page of this site.
       reply.header('content-length', file.size).header('content-disposition', 'attachment')
@@ -160,7 +160,7 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, 
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const file = await retries.retry(assistant, request.params.file_id)
       reply.status(202)
       return { file: showFile(file), ingestion_id: file.ingestion_id }
@@ -181,7 +181,7 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, 
     },
     async (request, reply) => {
       const { aid, file_id: id } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       const { status } = await files.remove(assistant, id)
       const deleted = status === 'complete'
       return reply.code(deleted ? 200 : 202).send({ id, deleted, receipt_id: id })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
@@ -31,7 +31,7 @@ export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> 
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const view = await files.view(assistant._id, request.params.ingestion_id, request.query)
       linkNextPart(request, reply, view.page)
       return showIngestion(view)
@@ -57,7 +57,7 @@ export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> 
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { ingestion_id: ingestionId } = request.params
       await files.view(assistant._id, ingestionId)
       const stream = openEventStream(reply)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
 import { FileParams, FilesParams } from './schemas.ts'
@@ -116,7 +116,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
     },
     async (request, reply) => {
       const { aid, file_id: fileId } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       const { page, total } = await passages.ofFile(assistant._id, fileId, request.query)
       linkNextPart(request, reply, page)
       return { chunks: page.entries, total }
@@ -137,7 +137,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { query, limit = 5 } = request.body
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)])
       return { passages: await passages.search(assistant, query, limit, signal, { explain: true }) }

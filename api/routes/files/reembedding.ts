@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { type ReembeddingView, reembeddingStatuses } from '../../../services/knowledge/reembedding-view.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { Timestamp, refusals } from '../schemas.ts'
 import { FilesParams } from './schemas.ts'
 
@@ -45,7 +45,7 @@ export const reembeddingRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assist
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       return shown(await reembedding.view(assistant._id))
     },
   )
@@ -65,7 +65,7 @@ export const reembeddingRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assist
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const view = await reembedding.start(assistant._id)
       return reply.status(202).send(shown(view))
     },

@@ -3,6 +3,7 @@ import { AppError } from '../../../domain/errors.ts'
 import type { McpHost, McpHosts } from '../../../services/mcp/hosts.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import type { Sessions } from '../../../services/auth/sessions.ts'
+import { callerOf, requireRoleOf } from '../../plugins/authentication.ts'
 import { bearerOf } from '../../plugins/bearer-token.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
 import { tokensOf } from '../public/caller.ts'
@@ -39,8 +40,8 @@ export async function hostFor(
     const token = bearerOf(request)
     if (token !== undefined && isServiceToken(token)) {
       request.session = await sessions.open(token, { withProject: true })
-      const { user, projectId } = request.session
-      return mcpHosts.ofOwner({ userId: user._id, projectId }, assistantId)
+      requireRoleOf(request)
+      return mcpHosts.ofOwner(callerOf(request), assistantId)
     }
     request.publicAssistant = await publicFamily.access.byId(assistantId, tokensOf(request))
     return mcpHosts.ofPublic(request.publicAssistant)

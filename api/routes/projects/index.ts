@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { AppError } from '../../../domain/errors.ts'
+import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
@@ -11,27 +13,37 @@ const params = Type.Object({ project_id: PathId })
 const config = { auth: 'user' } as const
 const tags = ['projects']
 
-/** `/projects`: the caller's workspaces. A token of any of them gives access to all of these. */
+/**
+ * `/projects`: the caller's workspaces, and those that others share with him. A token of an own one gives access to all of
+ * the own; that of a shared one gives access to that one.
+ */
 export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' | 'tokens'>> = async (
   app,
   { projects, tokens },
 ) => {
+  async function seen(userId: string, project: ProjectRecord) {
+    const [found] = await projects.seenBy(userId, [project])
+    if (found === undefined) throw new AppError('internal', 'the project was not shown')
+    return showProject(found)
+  }
+
   app.get(
     '/projects/',
     {
       config,
       schema: {
         operationId: 'projects.list',
-        summary: 'Your projects, oldest first; the header Link names the next page',
+        summary: 'Your projects and those that are shared with you, oldest first; the header Link names the next page',
         tags,
         querystring: ListPage,
         response: { 200: Type.Array(Project), ...refusals(401) },
       },
     },
     async (request, reply) => {
-      const page = await projects.list(sessionOf(request).user._id, request.query)
+      const userId = sessionOf(request).user._id
+      const page = await projects.list(userId, request.query)
       linkNextPart(request, reply, page)
-      return page.entries.map(showProject)
+      return (await projects.seenBy(userId, page.entries)).map(showProject)
     },
   )
 
@@ -49,12 +61,11 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
     },
     async (request) => {
       const userId = sessionOf(request).user._id
-      return showProject(
-        await once(request, {
-          create: (id) => projects.create(userId, request.body, id),
-          find: (id) => orNull(projects.read(userId, id)),
-        }),
-      )
+      const project = await once(request, {
+        create: (id) => projects.create(userId, request.body, id),
+        find: (id) => orNull(projects.read(userId, id, 'viewer')),
+      })
+      return seen(userId, project)
     },
   )
 
@@ -72,7 +83,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
     },
     async (request) => {
       const { user, loginId } = sessionOf(request)
-      const project = await projects.read(user._id, request.params.project_id)
+      const project = await projects.read(user._id, request.params.project_id, 'viewer')
       // A token that a program's login gets ends with that login.
       const claims = { user_id: user._id, project_id: project._id, ...(loginId !== undefined && { login_id: loginId }) }
       return { jwt_token: await tokens.sign(claims) }
@@ -92,7 +103,9 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
         response: { 200: Project, ...refusals(400, 401, 403, 404) },
       },
     },
-    async (request) =>
-      showProject(await projects.update(sessionOf(request).user._id, request.params.project_id, request.body)),
+    async (request) => {
+      const userId = sessionOf(request).user._id
+      return seen(userId, await projects.update(userId, request.params.project_id, request.body))
+    },
   )
 }

@@ -1,13 +1,30 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import type { ProjectRecord } from '../../../domain/records/project.ts'
+import { projectRoles } from '../../../domain/project-roles.ts'
+import type { SeenProject } from '../../../services/projects/index.ts'
 import { Timestamp } from '../schemas.ts'
+
+export const Role = Type.Enum([...projectRoles], {
+  title: 'ProjectRole',
+  description:
+    'What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`).',
+})
 
 export const Project = Type.Object(
   {
     project_id: Type.String(),
     name: Type.String(),
     description: Type.String(),
+    role: Role,
+    owner: Type.Object(
+      {
+        user_id: Type.String(),
+        email: Type.String({ description: 'Empty if the account has none.' }),
+        first_name: Type.Optional(Type.String()),
+        last_name: Type.Optional(Type.String()),
+      },
+      { title: 'ProjectOwner', description: 'Whose account holds the project.' },
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -27,12 +44,18 @@ export const ProjectUpdateRequest = Type.Object(
 )
 export const ProjectToken = Type.Object({ jwt_token: Type.String() }, { title: 'ProjectToken' })
 
-export function showProject(project: ProjectRecord): Static<typeof Project> {
+export function showProject({ project, role, holder }: SeenProject): Static<typeof Project> {
   return {
     project_id: project._id,
     name: project.name,
     description: project.description,
+    role,
+    owner: { user_id: holder._id, email: holder.email ?? '', ...namesOf(holder) },
     created_at: project.created_at.toISOString(),
     updated_at: project.updated_at.toISOString(),
   }
+}
+
+export function namesOf({ first_name: first, last_name: last }: { first_name?: string; last_name?: string }) {
+  return { ...(first === undefined ? {} : { first_name: first }), ...(last === undefined ? {} : { last_name: last }) }
 }

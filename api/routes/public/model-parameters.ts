@@ -6,7 +6,8 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
-import { personNamed } from '../../../services/person-named.ts'
+import type { Caller } from '../../../services/assistants/write-assistants.ts'
+import { memberNamed, personNamed } from '../../../services/person-named.ts'
 import { nullable } from '../schemas.ts'
 
 const maxFormatBytes = 64 * 1024
@@ -70,13 +71,19 @@ export function publicCallerOf(asked: NamesPerson): Acting {
 }
 
 /** Who asks by a request of an account, whose application may name its own users. */
-export function accountCallerOf(asked: NamesPerson): Acting {
-  return { person: personIn(asked) ?? 'owner', origin: 'chat' }
+export function accountCallerOf(asked: NamesPerson, caller: Caller): Acting {
+  const name = nameIn(asked)
+  if (caller.holderId !== undefined) return { person: memberNamed(caller.userId, name), origin: 'chat' }
+  return { person: name === undefined ? 'owner' : personNamed(name), origin: 'chat' }
 }
 
-function personIn({ user, safety_identifier: identifier }: NamesPerson): Person | undefined {
-  const name = identifier || user
-  return name ? personNamed(name) : undefined
+function personIn(asked: NamesPerson): Person | undefined {
+  const name = nameIn(asked)
+  return name === undefined ? undefined : personNamed(name)
+}
+
+function nameIn({ user, safety_identifier: identifier }: NamesPerson): string | undefined {
+  return identifier || user || undefined
 }
 
 export const runParameters = {

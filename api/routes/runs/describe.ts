@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox'
 import { AssistantConfig } from '../../../domain/assistant-config.ts'
 import { Message } from '../../../domain/messages.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 import { Configurable, RunInput } from './schemas.ts'
 
@@ -77,7 +77,7 @@ export const describeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistant
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.assistant_id)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.assistant_id)
       return describeAssistant(assistant, AbortSignal.timeout(15_000))
     },
   )

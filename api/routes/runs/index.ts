@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { type Confirm, answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
@@ -45,8 +45,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
 }
 
 const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, openStreams }) => {
-  const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
-    const newRun = await runs.prepare(userId, request.body, { person: 'owner', origin: 'chat' })
+  const prepared = async (request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
+    const newRun = await runs.prepare(callerOf(request), request.body, 'chat')
     await confirm()
     return newRun
   }
@@ -67,7 +67,7 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const { run, feed } = await followOnce(request, {
-        start: (id, confirm) => runs.startFollowed(prepared(userId, request, confirm), id),
+        start: (id, confirm) => runs.startFollowed(prepared(request, confirm), id),
         find: (id) => runs.get(userId, id),
         follow: (started) => runs.follow(started),
       })
@@ -98,7 +98,7 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const run = await startOnce(request, {
-        start: async (id, confirm) => runs.start(await prepared(userId, request, confirm), id),
+        start: async (id, confirm) => runs.start(await prepared(request, confirm), id),
         find: (id) => runs.get(userId, id),
       })
       logRun(reply, run)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Schedule, ScheduleUpdateRequest, scheduleView } from './schemas.ts'
 
@@ -28,7 +28,7 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
       },
     },
     async (request) => {
-      const schedule = await schedules.update(sessionOf(request).user._id, request.params.schedule_id, request.body)
+      const schedule = await schedules.update(callerOf(request), request.params.schedule_id, request.body)
       return scheduleView(schedule, await schedules.nextRuns(schedule))
     },
   )

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { ownerMakes } from '../../../services/schedules/schedule-request.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { personOf } from '../../../services/owner.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
@@ -27,11 +27,11 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
       },
     },
     async (request) => {
-      const { user, projectId } = sessionOf(request)
-      const caller = { userId: user._id, projectId }
+      const caller = callerOf(request)
+      const maker = { madeBy: 'user' as const, person: personOf(caller) }
       const schedule = await once(request, {
-        create: (id) => schedules.create(caller, id, request.body, ownerMakes),
-        find: (id) => orNull(schedules.get(user._id, id)),
+        create: (id) => schedules.create(caller, id, request.body, maker),
+        find: (id) => orNull(schedules.get(caller.userId, id)),
       })
       belongsTo(request, schedule.assistant_id)
       return scheduleView(schedule, await schedules.nextRuns(schedule))

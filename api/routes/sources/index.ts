@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
@@ -43,7 +43,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const view = await once(request, {
         create: (id) => sources.create(assistant, id, request.body),
         find: (id) => orNull(sources.get(assistant, id)),
@@ -66,7 +66,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
     },
     async (request) => {
       const { aid, source_id: id } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       return showSource(await sources.refresh(assistant, id))
     },
   )
@@ -85,7 +85,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
     },
     async (request, reply) => {
       const { aid, source_id: id } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       const { status } = await sources.remove(assistant, id)
       const deleted = status === 'complete'
       return reply.code(deleted ? 200 : 202).send({ source_id: id, deleted, receipt_id: id })
@@ -108,7 +108,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
       },
     },
     async (request, reply) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const page = await sources.list(assistant, request.query)
       linkNextPart(request, reply, page)
       return { sources: page.entries.map(showSource), ...request.query }
@@ -129,7 +129,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
     },
     async (request) => {
       const { aid, source_id: id } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       return showSource(await sources.get(assistant, id))
     },
   )
@@ -149,7 +149,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
     },
     async (request, reply) => {
       const { aid, source_id: id } = request.params
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const assistant = await assistants.readOwn(ownerOf(request), aid)
       const page = await sources.pages(assistant, id, request.query)
       linkNextPart(request, reply, page)
       const { limit, offset } = request.query

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { toolTypes } from '../../../domain/tool-types.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { ownerOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(
@@ -75,7 +75,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
       },
     },
     async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { name, args = {} } = request.body
       const text = checkFreeForm(['body', 'args'], args, { maxMegabytes: 1 })
       const trial = await tryTool(assistant, { name, argsJson: text }, request.signal)

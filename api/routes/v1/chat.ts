@@ -50,7 +50,7 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
         model: body.model,
         messages,
         overrides: { ...overrides, ...(answering.model === undefined ? {} : { model: answering.model }) },
-        acting: accountCallerOf(body),
+        acting: accountCallerOf(body, caller),
         choices: body.n ?? 1,
         isStored,
         ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),

@@ -64,7 +64,7 @@ export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (a
             ...(body.user ? { user: body.user } : {}),
             ...(answering.model === undefined ? {} : { model: answering.model }),
           },
-          acting: accountCallerOf(body),
+          acting: accountCallerOf(body, caller),
           isStored: false,
           clientTools: new Set(chat.clientToolsOf(answering.assistant)),
           isOld: false,

@@ -7,6 +7,7 @@ import { searchOf } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { type RunView, shownMessage } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
+import { personOf } from '../../../services/owner.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -92,7 +93,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     }
     const newRun = {
       assistant: record,
-      acting: { person: 'owner', origin: 'chat' } as const,
+      acting: { person: personOf(caller), origin: 'chat' as const },
       input: received.messages,
       attachments: received.attachments,
       inputLoc: ['body', 'additional_messages'],

@@ -1,6 +1,6 @@
 import { type Connection, Schema } from 'mongoose'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import type { ProjectRecord } from '../../../domain/records/project.ts'
+import type { InvitationRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ShareRecord } from '../../../domain/records/share.ts'
 import type { CheckpointRecord, ContainerFacts, ThreadRecord } from '../../../domain/records/thread.ts'
@@ -56,10 +56,29 @@ user.index({ last_active_at: 1, _id: 1, deleting: 1 })
 
 const defaultMember = new Schema({ id: text, made: Boolean }, { _id: false })
 
+const member = new Schema<MemberRecord>(
+  {
+    id: text,
+    user_id: String,
+    role: text,
+    email: maybeEmptyText,
+    invitation: {
+      type: new Schema<InvitationRecord>(
+        { send: Number, sent_at: date, expires_at: date, for_user: String },
+        { _id: false },
+      ),
+    },
+    created_at: date,
+  },
+  { _id: false },
+)
+
 const project = new Schema<ProjectRecord>(
   {
     _id: id,
     user_id: text,
+    members: { type: [member], default: undefined },
+    leaving: { type: [String], default: undefined },
     name: text,
     description: maybeEmptyText,
     default_assistant: { type: defaultMember },
@@ -76,6 +95,11 @@ const project = new Schema<ProjectRecord>(
 )
 project.index({ user_id: 1, name: 1 }, { unique: true })
 project.index({ user_id: 1, created_at: 1, _id: 1 })
+project.index({ 'members.user_id': 1 })
+project.index({ 'members.id': 1 })
+project.index({ 'members.email': 1 })
+project.index({ 'members.invitation.for_user': 1 })
+project.index({ leaving: 1 }, { partialFilterExpression: { leaving: { $exists: true } } })
 
 const assistant = new Schema<AssistantRecord>(
   {

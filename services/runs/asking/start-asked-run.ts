@@ -25,7 +25,7 @@ export interface StartAskedRunDeps extends CancelRunDeps {
 interface Call {
   run: RunRecord
   /** The assistant that asks. */
-  assistant: Pick<AssistantRecord, '_id' | 'project_id'>
+  assistant: Pick<AssistantRecord, '_id' | 'user_id' | 'project_id'>
   call: Pick<ToolCallRecord, '_id' | 'call_id'>
   /** When the time of the asking run is over. */
   deadline: Date | undefined
@@ -71,7 +71,7 @@ export function createStartAskedRun(deps: StartAskedRunDeps) {
       return 'this assistant waits for the answer itself. Answer with what you know, and do not ask it back.'
     if (askers.length > maxAskingDepth)
       return `assistants can ask each other ${maxAskingDepth} deep at most, and you are asked at that depth. Answer with what you know.`
-    const target = { _id: assistantId, user_id: run.user_id, project_id: assistant.project_id }
+    const target = { _id: assistantId, user_id: assistant.user_id, project_id: assistant.project_id }
     const usable = { deleting: { $ne: true }, suspended: { $ne: true }, ...isAssistant }
     if ((await assistants.exists({ ...target, ...usable })) === null)
       return 'this assistant was deleted, or is not in this project any more.'

@@ -55,7 +55,7 @@ export const v1CompactRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app,
     async (request, reply) => {
       const caller = callerOf(request)
       const { instructions, ...body } = request.body
-      const whole = readRequest({ ...body, input: body.input ?? undefined, store: false })
+      const whole = readRequest({ ...body, input: body.input ?? undefined, store: false }, caller)
       const asked = summaryRequest(whole, { entries: whole.input, instructions: instructions ?? undefined })
       const { summary, run } = await summarise({ responses, openStreams, request, reply }, caller, asked)
       logRun(reply, run)
@@ -102,7 +102,7 @@ export const v1CompactRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app,
       const caller = callerOf(request)
       const { model, personality: _style, input, ...body } = request.body
       const conversation = await conversationOf(conversations, caller, body.conversation)
-      const asked = readRequest({ ...body, model: model ?? '', input: input ?? '', conversation: undefined }, {})
+      const asked = readRequest({ ...body, model: model ?? '', input: input ?? '', conversation: undefined }, caller)
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       const counted = { ...asked, conversation, model: model ?? undefined }

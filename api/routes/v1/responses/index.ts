@@ -62,7 +62,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const conversation = await conversationOf(conversations, caller, named)
       const foundText = previous ? await responses.foundTools(caller, previous, held) : undefined
       const asked = {
-        ...readRequest(request.body, { conversation, foundText }),
+        ...readRequest(request.body, caller, { conversation, foundText }),
         ...(held === undefined ? {} : { held }),
       }
       const followed = await followOnce(request, {

@@ -3,6 +3,7 @@ import { checkFreeForm } from '../../../../domain/free-form.ts'
 import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
+import type { Caller } from '../../../../services/assistants/write-assistants.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { accountCallerOf, overridesOf } from '../../public/model-parameters.ts'
 import { foundTextOf, foundTools } from './found-tools.ts'
@@ -40,6 +41,7 @@ const refused: Record<string, string> = {
  */
 export function readRequest(
   body: ResponseCreateRequest,
+  caller: Caller,
   { conversation, foundText }: { conversation?: ThreadRecord | undefined; foundText?: string | undefined } = {},
 ): NewResponse {
   refuseUnmet(body)
@@ -60,7 +62,7 @@ export function readRequest(
     throw invalidInput(['body', 'input'], 'is required', 'missing')
   return {
     model,
-    acting: accountCallerOf(body),
+    acting: accountCallerOf(body, caller),
     input: entries,
     instructions: instructions ?? undefined,
     previousId: previousId ?? undefined,

@@ -17,7 +17,7 @@ export const v1ResponseSocketRoutes: FastifyPluginAsync<V1RunDeps & { unread: Un
   app.route({
     method: 'GET',
     url: '/responses',
-    config: { ...v1Config, staysOpen: true },
+    config: { ...v1Config, role: 'member', staysOpen: true },
     schema: { hide: true },
     handler: ({ method }) => Promise.reject(methodNotAllowed(method, ['POST'])),
     wsHandler: (socket: WebSocket, request: FastifyRequest) => {

@@ -1,0 +1,41 @@
+import type { Person } from '../domain/acting.ts'
+import { memberNamed } from './person-named.ts'
+
+/** Who calls, and in which project. */
+export interface Caller {
+  userId: string
+  projectId: string
+  /** The account that holds the project, if it shares it with the caller. */
+  holderId?: string
+}
+
+/**
+ * Whose records a request may touch: those of an account in all of its projects, or those of one project that its holder
+ * shares with the caller.
+ */
+export type Owner = string | { userId: string; projectId: string }
+
+/** The condition that a record is among them. */
+export function ownFilter(owner: Owner): { user_id: string; project_id?: string } {
+  return typeof owner === 'string' ? { user_id: owner } : { user_id: owner.userId, project_id: owner.projectId }
+}
+
+export function owns(owner: Owner, record: { user_id: string; project_id: string }): boolean {
+  const { user_id: userId, project_id: projectId = record.project_id } = ownFilter(owner)
+  return record.user_id === userId && record.project_id === projectId
+}
+
+/** Whose assistants and files the caller may touch. */
+export function ownerOf({ userId, projectId, holderId }: Caller): Owner {
+  return holderId === undefined ? userId : { userId: holderId, projectId }
+}
+
+/** In whose name what belongs to the project is kept. */
+export function holderOf({ userId, projectId, holderId = userId }: Caller): { userId: string; projectId: string } {
+  return { userId: holderId, projectId }
+}
+
+/** For whom a run of the caller works: a member is somebody else than the owner of the assistant, with facts of his own. */
+export function personOf({ userId, holderId }: Pick<Caller, 'userId' | 'holderId'>): Person {
+  return holderId === undefined ? 'owner' : memberNamed(userId)
+}

@@ -1,0 +1,41 @@
+import { AppError } from '../../domain/errors.ts'
+import type { MemberRecord, ProjectRecord } from '../../domain/records/project.ts'
+import type { Collections } from '../collections.ts'
+import { createInTurn } from '../in-turn.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+export type ChangeMembers = ReturnType<typeof createChangeMembers>
+
+interface Changes {
+  members: MemberRecord[]
+  /** A user who does not use the project any more. */
+  left?: string | undefined
+}
+
+interface ChangeMembersDeps {
+  collections: Pick<Collections, 'projects'>
+  transaction: RunInTransaction
+}
+
+/**
+ * Changes who uses a project: `changed` decides from the record as it is, in the transaction that writes the result, so
+ * that no two changes can both rely on what only one of them leaves. It throws to refuse.
+ */
+export function createChangeMembers({ collections: { projects }, transaction }: ChangeMembersDeps) {
+  // Changes of one project would otherwise repeat each other's transactions.
+  const inTurn = createInTurn()
+
+  return async (projectId: string, changed: (project: ProjectRecord) => Changes): Promise<ProjectRecord> =>
+    inTurn(projectId, () =>
+      transaction(async (session) => {
+        const project = await projects
+          .findOne({ _id: projectId, deleting: { $ne: true } }, {}, { session })
+          .lean<ProjectRecord>()
+        if (project === null) throw new AppError('not_found', 'There is no such project.')
+        const { members, left } = changed(project)
+        const leaves = left === undefined ? {} : { $addToSet: { leaving: left } }
+        await projects.updateOne({ _id: projectId }, { $set: { members }, $inc: { holds: 1 }, ...leaves }, { session })
+        return { ...project, members }
+      }),
+    )
+}
