@@ -16,6 +16,8 @@ import { createAssistantFiles } from '../services/assistants/assistant-files.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createImports } from '../services/import/index.ts'
 import { createMcpHosts } from '../services/mcp/hosts.ts'
+import { createMcpSessions } from '../services/mcp/sessions.ts'
+import { createSessionHashes } from '../services/secrets.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
@@ -119,6 +121,7 @@ export async function connectPlatform(
       v1,
       memories: core.memory.memories,
       mcpHosts: createMcpHosts({ ...core, ...runs, ...knowledge }),
+      mcpSessions: createMcpSessions(createSessionHashes(settings.secretsKey, settings.secretsKeyPrevious)),
       ...accounts,
       members: members.members,
       ...knowledge,

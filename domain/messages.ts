@@ -5,6 +5,7 @@ import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
 import { createMessageLine } from './message-line.ts'
 import { parseOwnExactJson } from './own-json.ts'
+import { CallOutputType, CallShape } from './responses/call-shape.ts'
 
 /** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */
 const askedMembers = { run_id: Type.Optional(Type.String()), thread_id: Type.Optional(Type.String()) }
@@ -24,6 +25,8 @@ export const ToolCall = Type.Object(
         description: 'The id that the model gave the call, if it gave another call of the answer the same.',
       }),
     ),
+    /** How a client has given it, if not as the call of a plain function. */
+    shape: Type.Optional(CallShape),
     ...askedMembers,
   },
   { title: 'ToolCall' },
@@ -113,6 +116,8 @@ const toolMembers = {
   tool_call_id: Type.String(),
   /** Files that the tool has written. */
   parts: Type.Optional(Type.Array(MessagePart)),
+  /** The kind of item that has brought it, if that is not the output of a function. */
+  output_type: Type.Optional(CallOutputType),
   /** A person did not allow the call. */
   rejected: Type.Optional(Type.Boolean()),
   /** Of an answer that another assistant gave. */

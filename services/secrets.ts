@@ -55,6 +55,11 @@ export function createRequestHashes(secretsKey: Uint8Array, previousKeys: Uint8A
   return createKeyedHashes('idempotent-requests', secretsKey, previousKeys)
 }
 
+/** Recognises the ids of sessions that this service has begun, of which nothing is stored. */
+export function createSessionHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []): KeyedHashes {
+  return createKeyedHashes('mcp-sessions', secretsKey, previousKeys)
+}
+
 /**
  * HMAC-SHA-256 under a key derived from `SECRETS_KEY` for one purpose, so that even a text that is easy to guess cannot
  * be guessed from the database alone.

@@ -28,7 +28,7 @@ export const ValidationError = Type.Object(
   { title: 'ValidationError' },
 )
 
-type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 409 | 413 | 500 | 502 | 503
+type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 406 | 409 | 413 | 500 | 502 | 503
 
 /** The refusals that a route declares, for its `response`. A 422 is always included. */
 export function refusals<const S extends ErrorStatus>(

@@ -200,7 +200,7 @@ export interface RunRecord {
    * number of the call, as `{id}_{number}`.
    */
   allowed_calls?: Record<string, string>
-  /** It was such a response, which was removed while later ones go on from what it says. */
+  /** It was such a response, which was removed while its items stay in a conversation, or later ones go on from them. */
   response_removed?: boolean
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored

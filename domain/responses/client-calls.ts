@@ -1,6 +1,7 @@
 import { isJsonObject } from '../is-json-object.ts'
 import type { ClientFunction } from '../client-tools.ts'
 import type { ToolCall } from '../messages.ts'
+import type { CallOutputType, CallShape } from './call-shape.ts'
 import { callItemId } from './ids.ts'
 import type {
   ApplyPatchCall,
@@ -12,15 +13,6 @@ import type {
   ShellCall,
   ToolSearchCall,
 } from './items.ts'
-
-/**
- * Tools of a client that are no plain functions. The model is offered each as a function under a name of its own, because
- * that is what model servers understand; its calls are shown as the client knows them.
- */
-export type CallShape =
-  | { type: 'function'; name: string; namespace: string }
-  | { type: 'custom'; name: string; namespace?: string }
-  | { type: 'local_shell' | 'shell' | 'apply_patch' | 'tool_search' }
 
 /** By the name that the model is offered. */
 export type CallShapes = ReadonlyMap<string, CallShape>
@@ -98,7 +90,7 @@ export function clientCall(
   }: { messageId: string; index: number; call: ToolCall; status?: ItemStatus },
   shapes: CallShapes,
 ): ClientCall {
-  const shape = shapes.get(call.name)
+  const shape = call.shape ?? shapes.get(call.name)
   const shared = { status, call_id: call.id }
   const { args } = call
   switch (shape?.type) {
@@ -185,19 +177,19 @@ export function functionCall(
 }
 
 /** The types of the items that bring the results of such calls. */
-export function outputTypeOf(shape: CallShape | undefined) {
+export function outputTypeOf(shape: CallShape | undefined): CallOutputType {
   switch (shape?.type) {
     case undefined:
     case 'function':
-      return 'function_call_output' as const
+      return 'function_call_output'
     case 'custom':
-      return 'custom_tool_call_output' as const
+      return 'custom_tool_call_output'
     case 'tool_search':
-      return 'tool_search_output' as const
+      return 'tool_search_output'
     case 'local_shell':
     case 'shell':
     case 'apply_patch':
-      return `${shape.type}_call_output` as const
+      return `${shape.type}_call_output`
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseOwnJson } from '../own-json.ts'
 import type { RunRecord } from '../records/run.ts'
-import type { CallShape } from './client-calls.ts'
+import type { CallShape } from './call-shape.ts'
 import type { CallContext } from './items-of.ts'
 import type { McpListTools } from './items.ts'
 

@@ -105,7 +105,7 @@ export function itemsOf(
         return [
           {
             id: outputItemId(message.data.id),
-            type: outputTypeOf(call === undefined ? undefined : context.shapes.get(call.name)),
+            type: message.data.output_type ?? outputTypeOf(call && (call.shape ?? context.shapes.get(call.name))),
             status: 'completed',
             call_id: message.data.tool_call_id,
             output: outputOfCall(message),

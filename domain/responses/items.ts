@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AnyKey } from '../any-key.ts'
 import { imageDetails } from '../content-parts.ts'
 import { nullable } from '../nullable.ts'
+import { CallOutputType } from './call-shape.ts'
 
 /** Items of OpenAI's responses API, following the types of the `openai` package (resources/responses). */
 
@@ -204,17 +205,7 @@ export type ClientCall = FunctionCall | CustomToolCall | LocalShellCall | ShellC
 const CallOutput = Type.Object(
   {
     ...call,
-    type: Type.Enum(
-      [
-        'function_call_output',
-        'custom_tool_call_output',
-        'local_shell_call_output',
-        'shell_call_output',
-        'apply_patch_call_output',
-        'tool_search_output',
-      ],
-      { title: 'ResponseCallOutputType' },
-    ),
+    type: CallOutputType,
     output: Type.Union([Type.String(), Type.Array(InputPart)]),
   },
   { title: 'ResponseCallOutput' },

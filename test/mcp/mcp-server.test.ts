@@ -114,14 +114,49 @@ describe('/mcp/{aid}', () => {
     expect((await post({ authorization: `Bearer ${other.token}` })).status).toBe(403)
     const authorization = `Bearer ${token}`
     expect((await post({ authorization, origin: 'https://elsewhere.example' })).status).toBe(403)
-    expect((await post({ authorization, accept: 'application/json' })).status).toBe(400)
+    for (const accept of ['application/json', 'text/html', 'application/json, text/event-stream;q=0'])
+      expect((await post({ authorization, accept })).status, accept).toBe(406)
+    for (const accept of ['*/*', 'application/*, text/*', 'application/json;q=0.9, TEXT/EVENT-STREAM'])
+      expect((await post({ authorization, accept })).status, accept).toBe(200)
     expect((await post({ authorization })).status).toBe(200)
-    expect((await post({ authorization }, { jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)
+    const notified = await post({ authorization }, { jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect([notified.status, await notified.text(), notified.headers.get('content-type')]).toEqual([202, '', null])
     expect((await post({ authorization }, [{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status).toBe(422)
     const { client } = await connect(id, token)
     await expect(client.callTool({ name: 'ask', arguments: { question: '' } })).rejects.toThrow('question')
     await expect(client.callTool({ name: 'other', arguments: {} })).rejects.toThrow('no such tool')
     expect(service.model.requests).toHaveLength(before)
+  })
+
+  it('knows the sessions that it has begun, and no other', async () => {
+    const [one, other] = [await newPublicAssistant(service), await newPublicAssistant(service)]
+    const send = (method: string, id: string, token: string, session?: string, message?: object) =>
+      fetch(`${service.url}/mcp/${id}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, text/event-stream',
+          ...(session === undefined ? {} : { 'mcp-session-id': session }),
+          ...(message === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(message === undefined ? {} : { body: JSON.stringify({ jsonrpc: '2.0', ...message }) }),
+      })
+    const clientInfo = { name: 'test', version: '1' }
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    // One that was lost begins anew.
+    const begun = await send('POST', one.id, one.token, 'lost', { id: 1, method: 'initialize', params })
+    expect(begun.status).toBe(200)
+    const session = begun.headers.get('mcp-session-id') ?? ''
+    const ping = { id: 2, method: 'ping' }
+    expect((await send('POST', one.id, one.token, session, ping)).status).toBe(200)
+    expect((await send('POST', other.id, other.token, session, ping)).status).toBe(404)
+    for (const unknown of ['lost', session.slice(0, -1), `x${session}`, `${session}.x`]) {
+      expect((await send('POST', one.id, one.token, unknown, ping)).status, unknown).toBe(404)
+      const notification = { method: 'notifications/initialized' }
+      expect((await send('POST', one.id, one.token, unknown, notification)).status, unknown).toBe(404)
+      expect((await send('GET', one.id, one.token, unknown)).status, unknown).toBe(404)
+    }
+    expect((await send('GET', one.id, one.token, session)).status).toBe(405)
   })
 
   it('goes on with an answer after a cut connection, without asking the model again', async () => {

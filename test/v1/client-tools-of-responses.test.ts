@@ -74,17 +74,23 @@ describe('tools of responses that the client executes and that are no functions'
     expect(second.output_text).toBe('Done')
     expect(resultsOf()).toEqual(said)
     const items = await client.responses.inputItems.list(second.id, { order: 'asc' })
-    expect(items.data.map(({ type }) => type)).toEqual(outputs.map(() => expect.stringContaining('_output')))
+    expect(items.data.map(({ type }) => type)).toEqual(outputs.map(({ type }) => type))
     // A client that keeps the conversation itself sends all items again.
     service.model.reply({ text: 'Again' })
-    await client.responses.create({
-      model: 'scripted',
-      tools,
-      input: [{ role: 'user', content: 'Go' }, ...first.output, ...outputs] as OpenAI.Responses.ResponseInput,
-    })
+    const all = [{ role: 'user', content: 'Go' }, ...first.output, ...outputs] as OpenAI.Responses.ResponseInput
+    const third = await client.responses.create({ model: 'scripted', tools, input: all })
     expect(resultsOf()).toEqual(said)
     const calls = service.model.requests.at(-1)?.body.messages.flatMap(({ tool_calls: made = [] }) => made)
     expect(calls?.map(({ function: { name } }) => name)).toEqual(asked)
+    // They are shown as they were given, also where no tools are named.
+    const kinds = [...first.output, ...outputs].map(({ type }) => type)
+    const shown = await client.responses.inputItems.list(third.id, { order: 'asc' })
+    expect(shown.data.slice(1).map(({ type }) => type)).toEqual(kinds)
+    const conversation = await client.conversations.create({ items: all })
+    const kept = await client.conversations.items.list(conversation.id, { order: 'asc' })
+    expect(kept.data.slice(1)).toMatchObject(
+      [...first.output, ...outputs].map(({ type }, index) => (index === 1 ? { type, namespace: 'team' } : { type })),
+    )
   })
 
   it('stand in their conversation as their response has shown them', async () => {
@@ -115,6 +121,13 @@ describe('tools of responses that the client executes and that are no functions'
       second.output[0],
     ])
     expect(second.output).toMatchObject([{ type: 'function_call', id: expect.stringMatching(/^fc_/) }])
+    await client.responses.delete(first.id)
+    const removed = client.responses.retrieve(first.id)
+    await expect(removed).rejects.toMatchObject({ status: 404 })
+    const deletedAgain = client.responses.delete(first.id)
+    await expect(deletedAgain).rejects.toMatchObject({ status: 404 })
+    await client.responses.delete(second.id)
+    expect((await client.conversations.items.list(conversation.id, { order: 'asc' })).data).toEqual(data)
   })
 
   it('stream the text of a custom tool', async () => {

@@ -15,13 +15,13 @@ declare module 'fastify' {
   }
 }
 
-type Deps = Pick<Services, 'sessions' | 'publicFamily' | 'mcpHosts' | 'idempotency'> & {
+type Deps = Pick<Services, 'sessions' | 'publicFamily' | 'mcpHosts' | 'mcpSessions' | 'idempotency'> & {
   openStreams: OpenStreams
   baseUrl: string
 }
 
 /**
- * `/mcp/{aid}`: an assistant as an MCP server (streamable HTTP). It keeps no sessions: an event id names the run whose
+ * `/mcp/{aid}`: an assistant as an MCP server (streamable HTTP). It stores no sessions: an event id names the run whose
  * answer it is about, so that any process can go on with it.
  */
 export const mcpRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -22,6 +22,7 @@ import {
   mcpConfig,
   mcpEvents,
   requireAccepted,
+  requireSession,
   sessionHeader,
   tags,
   takesPriming,
@@ -39,7 +40,7 @@ import {
 } from './messages.ts'
 import { AskArguments } from './tools.ts'
 
-type Deps = Pick<Services, 'publicFamily' | 'idempotency'> & { openStreams: OpenStreams }
+type Deps = Pick<Services, 'publicFamily' | 'idempotency' | 'mcpSessions'> & { openStreams: OpenStreams }
 
 /** Messages of the Model Context Protocol, one in each request. */
 export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -69,8 +70,10 @@ export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
             description: mcpEvents.description,
             content: { ...mcpEvents.content, 'application/json': { schema: McpResponse } },
           },
-          202: Type.Null(),
-          ...refusals(400, 401, 402, 403, 404, 409, 503),
+          202: Type.Unsafe<undefined>(
+            Type.Null({ description: 'The notification or answer has arrived. There is no body.' }),
+          ),
+          ...refusals(400, 401, 402, 403, 404, 406, 409, 503),
         },
       },
       preValidation: async (request) => {
@@ -84,14 +87,16 @@ export const mcpMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     async (request, reply) => {
       const message = request.body
       requireAccepted(request, ['application/json', 'text/event-stream'])
+      if (!isRequest(message) || message.method !== 'initialize') requireSession(request, deps.mcpSessions)
       if (!isRequest(message)) {
         await cancelNamed(request, deps, message)
-        return reply.code(202).send(null)
+        return reply.code(202).send(undefined)
       }
       const refusal = await refusalOf(message)
       if (refusal !== undefined) return reply.type('application/json').send(refusal)
       if (isCall(message)) return answerCall(request, reply, { ...deps, message, about: about(request) })
-      if (message.method === 'initialize') reply.header(sessionHeader, randomUUID())
+      if (message.method === 'initialize')
+        reply.header(sessionHeader, deps.mcpSessions.begin(hostOf(request).assistant._id))
       const server = { host: hostOf(request), about: about(request), ask: noRun, waitsForRun: false }
       return reply.type('application/json').send(await answerOfServer(server, message))
     },

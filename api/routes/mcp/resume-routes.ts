@@ -4,18 +4,28 @@ import { AppError } from '../../../domain/errors.ts'
 import { orNull } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
+import type { McpSessions } from '../../../services/mcp/sessions.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { refusals } from '../schemas.ts'
 import { answerOf } from './ask.ts'
 import { positionOf } from './event-id.ts'
 import { createMcpEvents } from './events.ts'
-import { McpHeaders, McpParams, hostOf, mcpConfig, mcpEvents, requireAccepted, tags } from './mcp-route.ts'
+import {
+  McpHeaders,
+  McpParams,
+  hostOf,
+  mcpConfig,
+  mcpEvents,
+  requireAccepted,
+  requireSession,
+  tags,
+} from './mcp-route.ts'
 
 /** Goes on with the answer of a call of `ask`, in any process. */
-export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{ openStreams: OpenStreams }> = async (
-  app,
-  { openStreams },
-) => {
+export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{
+  openStreams: OpenStreams
+  mcpSessions: McpSessions
+}> = async (app, { openStreams, mcpSessions }) => {
   app.get(
     '/mcp/:aid',
     {
@@ -31,12 +41,13 @@ export const mcpResumeRoutes: FastifyPluginAsyncTypebox<{ openStreams: OpenStrea
             Type.String({ maxLength: 4096, description: 'The id of the last event that arrived.' }),
           ),
         }),
-        response: { 200: mcpEvents, ...refusals(400, 401, 403, 404, 405) },
+        response: { 200: mcpEvents, ...refusals(400, 401, 403, 404, 405, 406) },
       },
     },
     async (request, reply) => {
       const host = hostOf(request)
       requireAccepted(request, ['text/event-stream'])
+      requireSession(request, mcpSessions)
       const given = request.headers['last-event-id']
       if (given === undefined)
         throw new AppError('method_not_allowed', 'This server sends no events by itself.', {

@@ -84,7 +84,8 @@ export function createResponses(deps: ResponsesDeps) {
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
-    const own = { user_id: caller.userId, project_id: caller.projectId, response_json: { $exists: true } }
+    const isThere = { response_json: { $exists: true }, response_removed: { $ne: true } }
+    const own = { user_id: caller.userId, project_id: caller.projectId, ...isThere }
     const run = runId === undefined ? null : await runs.findOne({ _id: runId, ...own }).lean<RunRecord>()
     const facts = run === null ? undefined : factsOf(run)
     if (run === null || facts === undefined) throw missing(id)

@@ -1,4 +1,5 @@
 import { attachmentLimits, isAttached } from '../../../domain/content-parts.ts'
+import type { CallOutputType } from '../../../domain/responses/call-shape.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import type { PartSources } from '../../attachments/read-part.ts'
 import { type GivenMessage, type Received, receiveContent } from '../../attachments/receive-content.ts'
@@ -9,6 +10,8 @@ type Loc = (string | number)[]
 export interface GivenItem {
   /** Of a result: the id of its call. */
   callId?: string
+  /** Of a result: its kind, if that is not the output of a function. */
+  outputType?: CallOutputType | undefined
   parts: Extract<GivenMessage, { type: 'HumanMessage' }>['data']['content'] & object
   loc: Loc
 }
@@ -16,7 +19,7 @@ export interface GivenItem {
 /** `before`: what the request has brought so far. Throws `invalid_input` with the members of this interface. */
 export async function receiveItem(
   sources: PartSources,
-  { parts, loc, callId }: GivenItem,
+  { parts, loc, callId, outputType }: GivenItem,
   before: Received,
 ): Promise<Received> {
   const { bytes, allBytes, files } = attachmentLimits.user
@@ -31,7 +34,7 @@ export async function receiveItem(
       loc,
     })
     // Whoever stores the message gives it an id.
-    return { ...received, input: received.input.map((message) => asGiven(message, callId)) }
+    return { ...received, input: received.input.map((message) => asGiven(message, callId, outputType)) }
   } catch (error) {
     const [field] = error instanceof AppError ? (error.fields ?? []) : []
     if (field === undefined) throw error
@@ -40,12 +43,17 @@ export async function receiveItem(
   }
 }
 
-function asGiven(message: Received['input'][number], callId: string | undefined): Received['input'][number] {
+function asGiven(
+  message: Received['input'][number],
+  callId: string | undefined,
+  outputType: CallOutputType | undefined,
+): Received['input'][number] {
   if (message.type !== 'HumanMessage') return message
   const { content, parts } = message.data
   if (callId === undefined) return { type: message.type, data: { ...message.data, id: '' } }
   const files = (parts ?? []).filter(isAttached)
-  return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId, parts: files } }
+  const kind = outputType === undefined ? {} : { output_type: outputType }
+  return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId, parts: files, ...kind } }
 }
 
 /** `content, 0, image_url, url` is `content, 0, image_url` in this interface, and `content, 0, file, file_id` has no `file`. */

@@ -1,6 +1,7 @@
 import { messagesFromJson } from '../../../domain/messages.ts'
 import { type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
 import type { CheckpointRecord } from '../../../domain/records/thread.ts'
+import type { ResponseFacts } from '../../../domain/responses/facts.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
 import type { BudgetCounting } from '../../budgets/counting.ts'
 import type { Collections } from '../../collections.ts'
@@ -55,7 +56,9 @@ export function createRemoveResponse(deps: RemoveResponseDeps) {
       if (isOpenRun(run)) await deps.runs.cancel(run)
       await runs.updateOne(
         { ...runKey(run), user_id: caller.userId },
-        { $unset: { response_json: 1 }, ...(isOfConversation ? {} : { $set: { response_removed: true } }) },
+        isOfConversation
+          ? { $set: { response_json: JSON.stringify(keptFacts(facts)), response_removed: true } }
+          : { $unset: { response_json: 1 }, $set: { response_removed: true } },
       )
       if (isOfConversation) return undefined
       // The others may have been deleted at the same time.
@@ -65,5 +68,29 @@ export function createRemoveResponse(deps: RemoveResponseDeps) {
       }
     }
     return deletions.deleteThread(caller.userId, run.thread_id)
+  }
+}
+
+/** What says how the items are shown that stay in a conversation. */
+function keptFacts({
+  model,
+  conversation_id,
+  context,
+  functions,
+  shapes,
+  serverLabels,
+  approvals,
+  approved,
+}: ResponseFacts): ResponseFacts {
+  return {
+    model,
+    ...(conversation_id === undefined ? {} : { conversation_id }),
+    context,
+    functions,
+    ...(shapes === undefined ? {} : { shapes }),
+    serverLabels,
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(approved === undefined ? {} : { approved }),
+    shown: {},
   }
 }

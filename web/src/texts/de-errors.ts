@@ -112,6 +112,7 @@ export const deErrors: typeof enErrors = {
     forbidden: 'Der Assistent darf hier nicht antworten.',
     not_found: 'Etwas, das die Antwort braucht, gibt es nicht mehr.',
     method_not_allowed: 'Das kann der Dienst nicht.',
+    not_acceptable: 'In der verlangten Form kann der Dienst nicht antworten.',
     request_timeout: 'Die Verbindung war zu langsam.',
     conflict: 'Etwas anderes hat den Chat gleichzeitig geändert.',
     payload_too_large: 'Die Nachricht oder das, was bei ihr war, ist zu groß.',

@@ -28,6 +28,7 @@ export const enErrors = {
     forbidden: 'The assistant may not answer here.',
     not_found: 'Something that the answer needs does not exist any more.',
     method_not_allowed: 'The service cannot do this.',
+    not_acceptable: 'The service cannot answer in the form that was asked for.',
     request_timeout: 'The connection was too slow.',
     conflict: 'Something else changed the chat at the same time.',
     payload_too_large: 'The message, or what came with it, is too large.',

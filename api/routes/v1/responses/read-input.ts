@@ -1,4 +1,5 @@
 import { invalidInput } from '../../../../domain/errors.ts'
+import type { CallOutputType, CallShape } from '../../../../domain/responses/call-shape.ts'
 import { codeToolName } from '../../../../domain/responses/written-files.ts'
 import type { Message, ToolCall } from '../../../../domain/messages.ts'
 import { readJsonObject } from '../../../../domain/partial-json.ts'
@@ -74,27 +75,31 @@ function addItem(reading: Reading, item: InputItem, loc: Loc): void {
       entries.push({ reference: required(item.id ?? undefined, [...loc, 'id']), loc })
       return
     case 'function_call':
-      addCall(reading, callOf({ ...item, name: item.name && offeredName(item.name, item.namespace) }, loc))
+      addCall(reading, functionCallOf(item, loc))
       return
-    case 'custom_tool_call':
-      addCall(reading, otherCall(item, required(item.name, [...loc, 'name']), { input: item.input ?? '' }, loc))
+    case 'custom_tool_call': {
+      const name = required(item.name, [...loc, 'name'])
+      const shape = { type: 'custom' as const, name, ...(item.namespace ? { namespace: item.namespace } : {}) }
+      addCall(reading, otherCall(item, { name, args: { input: item.input ?? '' }, shape }, loc))
       return
+    }
     case 'local_shell_call':
     case 'shell_call': {
       const { type: _exec, ...action } = required(item.action, [...loc, 'action'])
-      addCall(reading, otherCall(item, type.replace(/_call$/, ''), action, loc))
+      const name = type === 'shell_call' ? 'shell' : 'local_shell'
+      addCall(reading, builtInCall(item, name, action, loc))
       return
     }
     case 'apply_patch_call':
-      addCall(reading, otherCall(item, 'apply_patch', required(item.operation, [...loc, 'operation']), loc))
+      addCall(reading, builtInCall(item, 'apply_patch', required(item.operation, [...loc, 'operation']), loc))
       return
     case 'tool_search_call':
-      addCall(reading, otherCall(item, 'tool_search', argumentsOf(item, loc), loc))
+      addCall(reading, builtInCall(item, 'tool_search', argumentsOf(item, loc), loc))
       return
     case 'tool_search_output': {
       const found = (item.tools ?? []).map(({ name }) => name ?? '').filter(Boolean)
       const content = found.length === 0 ? 'Nothing was found.' : `These tools can be called now: ${found.join(', ')}`
-      entries.push({ message: resultOf(required(item.call_id, [...loc, 'call_id']), content) })
+      entries.push({ message: resultOf(required(item.call_id, [...loc, 'call_id']), content, type) })
       return
     }
     case 'function_call_output':
@@ -108,8 +113,8 @@ function addItem(reading: Reading, item: InputItem, loc: Loc): void {
       const files = filesOfOutput(item)
       if (files !== undefined) {
         const parts = files.map((part, index) => readPart(part, [...loc, 'output', index], partText))
-        entries.push({ parts, callId: of, loc })
-      } else entries.push({ message: resultOf(of, outputOf(item, loc)) })
+        entries.push({ parts, callId: of, outputType: kindOf(type), loc })
+      } else entries.push({ message: resultOf(of, outputOf(item, loc), type) })
       return
     }
     case 'mcp_call': {
@@ -168,13 +173,34 @@ function argumentsOf({ arguments: given = '{}' }: InputItem, loc: Loc): Record<s
 }
 
 /** A call of a tool that the model is offered as a function. */
-function otherCall(item: InputItem, name: string, args: Record<string, unknown>, loc: Loc): ToolCall {
+function otherCall(
+  item: InputItem,
+  { name, args, shape }: { name: string; args: Record<string, unknown>; shape: CallShape },
+  loc: Loc,
+): ToolCall {
   return {
     id: required(item.call_id, [...loc, 'call_id']),
     name: offeredName(name, item.namespace),
     args,
     type: 'tool_call',
+    shape,
   }
+}
+
+function builtInCall(
+  item: InputItem,
+  type: 'local_shell' | 'shell' | 'apply_patch' | 'tool_search',
+  args: Record<string, unknown>,
+  loc: Loc,
+): ToolCall {
+  return otherCall(item, { name: type, args, shape: { type } }, loc)
+}
+
+function functionCallOf(item: InputItem, loc: Loc): ToolCall {
+  const { name, namespace } = item
+  if (!name || !namespace) return callOf(item, loc)
+  const call = callOf({ ...item, name: offeredName(name, namespace) }, loc)
+  return { ...call, shape: { type: 'function', name, namespace } }
 }
 
 function addMessage(reading: Reading, entry: InputEntry): void {
@@ -212,8 +238,15 @@ function thoughtOf({ encrypted_content: sealed, content, summary }: InputItem, l
   return { ...(sealed ? { sealed } : {}), ...(text === undefined ? {} : { text }) }
 }
 
-function resultOf(callId: string, content: string): Message {
-  return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId } }
+function resultOf(callId: string, content: string, type?: CallOutputType): Message {
+  const kind = kindOf(type)
+  const data = { id: '', content, tool_call_id: callId, ...(kind === undefined ? {} : { output_type: kind }) }
+  return { type: 'ToolMessage', data }
+}
+
+/** Results are those of functions unless they say otherwise. */
+function kindOf(type: CallOutputType | undefined): CallOutputType | undefined {
+  return type === 'function_call_output' ? undefined : type
 }
 
 function outputOf(item: InputItem, loc: Loc): string {
