@@ -53,8 +53,9 @@ test('every member of a request for a response is known', () => {
   expect(names.toSorted()).toEqual(Object.keys(members).toSorted())
   const listed = Object.keys(withoutEffect['V1ResponseCreateRequest'] ?? {})
   const taken = new Set([...Object.keys(ResponseCreateRequest.properties), ...listed])
-  // Codex sends one that the package does not have, and Open Responses has the penalties of chat completions.
-  const others = new Set(['client_metadata', 'frequency_penalty', 'presence_penalty'])
+  // Codex sends one that the package does not have, Open Responses has the penalties of chat completions, and the beta of
+  // the interface several agents.
+  const others = new Set(['client_metadata', 'frequency_penalty', 'multi_agent', 'presence_penalty'])
   expect([...taken].filter((name) => !others.has(name)).toSorted()).toEqual(names.toSorted())
 })
 
@@ -63,6 +64,17 @@ test.each(Object.keys(members).filter((name) => members[name] === 'refused'))('%
   expect(() => readRequest(body, { userId: 'u', projectId: 'p' })).toThrow(
     expect.objectContaining({ fields: [expect.objectContaining({ loc: ['body', name], type: 'unsupported' })] }),
   )
+})
+
+test('several agents are refused by their name, unless they are off', () => {
+  const asked = (several: unknown) => readRequest({ model: 'any', input: 'Hi', multi_agent: several })
+  for (const off of [null, { enabled: false }]) expect(asked(off).model).toBe('any')
+  for (const on of [{}, { enabled: true }, 'on'])
+    expect(() => asked(on)).toThrow(
+      expect.objectContaining({
+        fields: [expect.objectContaining({ loc: ['body', 'multi_agent'], type: 'unsupported' })],
+      }),
+    )
 })
 
 function path(name: string): string {

@@ -1,5 +1,6 @@
 import { invalidInput } from '../../../../domain/errors.ts'
 import { checkFreeForm } from '../../../../domain/free-form.ts'
+import { isJsonObject } from '../../../../domain/is-json-object.ts'
 import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
@@ -104,6 +105,9 @@ function refuseUnmet(body: ResponseCreateRequest): void {
     const value: unknown = Reflect.get(body, member)
     if (value !== undefined && value !== null) throw unsupported([member], why)
   }
+  const { multi_agent: several } = body
+  if (several !== undefined && several !== null && !(isJsonObject(several) && several['enabled'] === false))
+    throw unsupported(['multi_agent'], 'a response is given by one assistant here')
   for (const [index, one] of (body.include ?? []).entries())
     if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
   for (const member of ['summary', 'generate_summary'] as const) {

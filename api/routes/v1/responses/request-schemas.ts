@@ -167,6 +167,7 @@ export const ResponseCreateRequest = strict(
       ),
     ),
     moderation: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    multi_agent: Type.Optional(Type.Unknown({ description: 'Refused, unless `enabled` is false.' })),
   },
   { title: 'V1ResponseCreateRequest' },
 )
