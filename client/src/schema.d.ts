@@ -5952,6 +5952,31 @@ export interface components {
                 after?: string | null;
             };
         };
+        /** FunctionCallShape */
+        FunctionCallShape: {
+            /** @enum {string} */
+            type: "function";
+            name: string;
+            namespace: string;
+        };
+        /** CustomCallShape */
+        CustomCallShape: {
+            /** @enum {string} */
+            type: "custom";
+            name: string;
+            namespace?: string;
+        };
+        /**
+         * BuiltInCallType
+         * @enum {unknown}
+         */
+        BuiltInCallType: "local_shell" | "shell" | "apply_patch" | "tool_search";
+        /** BuiltInCallShape */
+        BuiltInCallShape: {
+            type: components["schemas"]["BuiltInCallType"];
+        };
+        /** CallShape */
+        CallShape: components["schemas"]["FunctionCallShape"] | components["schemas"]["CustomCallShape"] | components["schemas"]["BuiltInCallShape"];
         /**
          * ToolCall
          * @description A tool call that the model asks for. If it asks another assistant, `run_id` and `thread_id` name the run that answers; a question that was refused has none.
@@ -5966,6 +5991,7 @@ export interface components {
             type: "tool_call";
             /** @description The id that the model gave the call, if it gave another call of the answer the same. */
             model_id?: string;
+            shape?: components["schemas"]["CallShape"];
             run_id?: string;
             thread_id?: string;
         };
@@ -6030,6 +6056,12 @@ export interface components {
             };
         };
         /**
+         * ResponseCallOutputType
+         * @description Which kind of call was answered.
+         * @enum {unknown}
+         */
+        ResponseCallOutputType: "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "shell_call_output" | "apply_patch_call_output" | "tool_search_output";
+        /**
          * AskedRun
          * @description The run in which another assistant answered a call, and its thread.
          */
@@ -6051,6 +6083,7 @@ export interface components {
                 name?: string;
                 tool_call_id: string;
                 parts?: components["schemas"]["MessagePart"][];
+                output_type?: components["schemas"]["ResponseCallOutputType"];
                 rejected?: boolean;
                 asked?: components["schemas"]["AskedRun"];
             };
@@ -10394,6 +10427,8 @@ export interface components {
             context_management?: components["schemas"]["V1ContextManagement"][] | null;
             /** @description Refused. */
             moderation?: unknown;
+            /** @description Refused, unless `enabled` is false. */
+            multi_agent?: unknown;
         };
         /**
          * V1ResponseStatus
@@ -10942,12 +10977,6 @@ export interface components {
             role: components["schemas"]["ResponseInputRole"];
             content: components["schemas"]["ResponseInputPart"][];
         };
-        /**
-         * ResponseCallOutputType
-         * @description Which kind of call was answered.
-         * @enum {unknown}
-         */
-        ResponseCallOutputType: "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "shell_call_output" | "apply_patch_call_output" | "tool_search_output";
         /**
          * ResponseCallOutput
          * @description What the client answered to one of its calls.
@@ -42997,7 +43026,7 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description From the answer to `initialize`. Cancelling needs it. */
+                /** @description From the answer to `initialize`; another one is 404. Cancelling needs it. */
                 "mcp-session-id"?: string;
                 /** @description The version that was agreed on. */
                 "mcp-protocol-version"?: string;
@@ -43067,6 +43096,15 @@ export interface operations {
                 };
             };
             /** @description Default Response */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -43119,7 +43157,7 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description From the answer to `initialize`. Cancelling needs it. */
+                /** @description From the answer to `initialize`; another one is 404. Cancelling needs it. */
                 "mcp-session-id"?: string;
                 /** @description The version that was agreed on. */
                 "mcp-protocol-version"?: string;
@@ -43148,7 +43186,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpResponse"];
                 };
             };
-            /** @description Default Response */
+            /** @description The notification or answer has arrived. There is no body. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -43193,6 +43231,15 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            406: {
                 headers: {
                     [name: string]: unknown;
                 };
