@@ -5952,14 +5952,20 @@ export interface components {
                 after?: string | null;
             };
         };
-        /** FunctionCallShape */
+        /**
+         * FunctionCallShape
+         * @description A call of a function in a namespace.
+         */
         FunctionCallShape: {
             /** @enum {string} */
             type: "function";
             name: string;
             namespace: string;
         };
-        /** CustomCallShape */
+        /**
+         * CustomCallShape
+         * @description A call of a custom tool, which takes a text.
+         */
         CustomCallShape: {
             /** @enum {string} */
             type: "custom";
@@ -5968,14 +5974,21 @@ export interface components {
         };
         /**
          * BuiltInCallType
+         * @description Which of these tools was called.
          * @enum {unknown}
          */
         BuiltInCallType: "local_shell" | "shell" | "apply_patch" | "tool_search";
-        /** BuiltInCallShape */
+        /**
+         * BuiltInCallShape
+         * @description A call of a tool of the interface that the client executes.
+         */
         BuiltInCallShape: {
             type: components["schemas"]["BuiltInCallType"];
         };
-        /** CallShape */
+        /**
+         * CallShape
+         * @description How a client has given a call, if not as that of a plain function.
+         */
         CallShape: components["schemas"]["FunctionCallShape"] | components["schemas"]["CustomCallShape"] | components["schemas"]["BuiltInCallShape"];
         /**
          * ToolCall
