@@ -93,6 +93,7 @@ export const deErrors: typeof enErrors = {
     403: 'Das darfst du nicht.',
     404: 'Das gibt es nicht mehr.',
     405: 'Das kann der Dienst nicht.',
+    406: 'In der verlangten Form kann der Dienst nicht antworten.',
     408: 'Die Verbindung war zu langsam. Versuche es noch einmal.',
     409: 'Gerade ändert das noch etwas anderes. Versuche es gleich noch einmal.',
     413: 'Das ist zu groß.',

@@ -8,6 +8,7 @@ export const enErrors = {
     403: 'You may not do this.',
     404: 'This does not exist any more.',
     405: 'The service cannot do this.',
+    406: 'The service cannot answer in the form that was asked for.',
     408: 'The connection was too slow. Try again.',
     409: 'Something else is changing this at the same time. Try again in a moment.',
     413: 'This is too large.',
