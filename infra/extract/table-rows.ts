@@ -1,4 +1,5 @@
 import { type Block, maxSheetCharacters } from '../../domain/chunking/block.ts'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { areYears, isName, isOfOneKind } from './table-header.ts'
 
 /** A cell with the rows and columns that it covers. */
@@ -28,6 +29,9 @@ export const hiddenColumn = 20_000
 
 /** A cell covers at most so many columns: each of them repeats its value. */
 const maxSpan = 100
+/** Copies of long values that a table may have: of tables in tables each would multiply those of the one within. */
+const maxCopiedCharacters = 4_000_000
+const longValue = 1000
 /** So many rows are held back until it is known which of them is the header. */
 const heldRows = 12
 /** Longer names are cut: they are repeated in every row. */
@@ -40,9 +44,17 @@ const nameCharacters = 120
  */
 export function createTableWriter(options: Options = {}) {
   let place = placeOf(options)
-  const covered = createCovered()
+  const covered = createCovered(countCopy)
+  let copied = 0
   let held: Row[] | undefined = []
   let header: Map<number, string> | undefined
+
+  function countCopy(text: string): void {
+    if (text.length < longValue) return
+    copied += text.length
+    if (copied > maxCopiedCharacters)
+      throw new UnreadableFile('too_large', 'This file repeats the contents of its cells too often to be read.')
+  }
 
   /** A row by the positions of its cells, for sheets whose cells may be a million columns apart. */
   function sparseRow(
@@ -51,7 +63,10 @@ export function createTableWriter(options: Options = {}) {
     number?: number,
   ): Block[] {
     const cells = new Map<number, string>()
+    let before: string | undefined
     for (const [column, cell] of given) {
+      if (cell === before) countCopy(cell)
+      before = cell
       const value = cell.replace(/\s+/g, ' ').trim()
       if (value !== '') cells.set(column, value)
     }
@@ -214,7 +229,7 @@ function namesYears(numbers: [column: number, text: string][], row: Row, below: 
 }
 
 /** The columns that cells of rows above cover. */
-function createCovered() {
+function createCovered(countCopy: (text: string) => void) {
   let open = new Map<number, { text: string; rows: number; isRepeated: boolean }>()
 
   return {
@@ -225,6 +240,7 @@ function createCovered() {
       let column = 0
       const takeCovered = () => {
         for (let above = open.get(column); above !== undefined; above = open.get(column)) {
+          countCopy(above.text)
           row.push([column, above.text])
           if (above.isRepeated) repeated.add(column)
           if (above.rows > 1) next.set(column, { ...above, rows: above.rows - 1 })
@@ -242,6 +258,7 @@ function createCovered() {
         }
       }
       for (const [at, above] of open) {
+        countCopy(above.text)
         row.push([at, above.text])
         if (above.isRepeated) repeated.add(at)
         if (above.rows > 1) next.set(at, { ...above, rows: above.rows - 1 })

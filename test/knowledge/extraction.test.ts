@@ -7,7 +7,7 @@ import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { readJson } from '../../infra/extract/formats/json.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
-import { deepDocx, deepMail, docxBomb, endlessPdf, zipBomb } from '../support/hostile-files.ts'
+import { deepDocx, deepMail, deepOdt, docxBomb, endlessPdf, repeatedOdt, zipBomb } from '../support/hostile-files.ts'
 
 const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 60, keptReaders: 3 }
 const fixtures = join(import.meta.dirname, 'fixtures')
@@ -223,6 +223,14 @@ describe('malicious files', () => {
     ['an archive that unpacks to gigabytes', 'bomb.zip', () => zipBomb(100), /too_large/],
     ['a mail nested without end', 'deep.eml', () => deepMail(20_000), /damaged/],
     ['a notebook nested without end', 'deep.ipynb', () => Buffer.from(`{"cells":${'['.repeat(1_000_000)}`), /damaged/],
+    [
+      'a small RTF document of groups in groups',
+      'deep.rtf',
+      () => Buffer.from(`{\\rtf1${'{'.repeat(5000)}`),
+      /damaged/,
+    ],
+    ['a small text of elements in elements', 'deep.odt', () => deepOdt(100_000), /damaged/],
+    ['a small text whose tables in tables repeat their cells', 'wide.odt', () => repeatedOdt(8), /too_large/],
     ['an RTF document nested without end', 'deep.rtf', () => Buffer.from(`{\\rtf1${'{'.repeat(1_000_000)}`), /damaged/],
     ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
     ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|too_slow|out_of_memory/],

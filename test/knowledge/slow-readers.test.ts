@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { embeddingSlots } from '../../domain/knowledge/slots.ts'
 import { eventually } from '../support/eventually.ts'
-import { silentPdf } from '../support/hostile-files.ts'
+import { deepOdt, repeatedOdt, silentPdf } from '../support/hostile-files.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type RunningService } from '../support/service.ts'
@@ -50,6 +50,26 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
       await service.collections.files.countDocuments({ assistant_id: hog.assistantId, status: 'processing' }),
     ).toBe(1)
     await hog.call('DELETE', `/assistants/${hog.assistantId}`)
+  })
+
+  it('fail with their reason when small RTF and OpenDocument files expand or nest, and leave a slot to another user', async () => {
+    const hog = await knowledgeClient(await insertUser(service))
+    const bystander = await knowledgeClient(await insertUser(service))
+    const bombs = [
+      { name: 'nested.rtf', content: `{\\rtf1${'{'.repeat(5000)}` },
+      { name: 'nested.odt', content: Uint8Array.from(deepOdt(100_000)) },
+      { name: 'wide.odt', content: Uint8Array.from(repeatedOdt(8)) },
+    ]
+    for (const { content } of bombs) expect(content.length).toBeLessThan(6 * 1024)
+    const refused = Promise.all(bombs.map((bomb) => hog.upload([bomb])))
+    const { body } = await bystander.upload([small])
+    expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
+    const reasons = (await refused).map(({ body: { files } }) => files[0].metadata.error)
+    expect(reasons).toEqual([
+      expect.stringContaining('nests its parts too deeply'),
+      expect.stringContaining('nests its elements too deeply'),
+      expect.stringContaining('repeats the contents of its cells'),
+    ])
   })
 
   it(`leave a slot while ${queued} of them, in separate uploads, wait for the embedding server`, async () => {

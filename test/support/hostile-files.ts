@@ -33,6 +33,23 @@ export function deepDocx(depth: number): Buffer {
   )
 }
 
+/** A text of some hundred bytes whose tables stand `depth` deep, each with its cell a hundred times. */
+export function repeatedOdt(depth: number): Buffer {
+  const begin = '<table:table><table:table-row><table:table-cell table:number-columns-repeated="100"><text:p>a</text:p>'
+  return odt(`${begin.repeat(depth)}${'</table:table-cell></table:table-row></table:table>'.repeat(depth)}`)
+}
+
+/** A text of a few kilobytes whose elements are nested `depth` deep. */
+export const deepOdt = (depth: number): Buffer => odt(`<text:p>${'<text:span>'.repeat(depth)}`)
+
+function odt(text: string): Buffer {
+  const content = `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:text>${text}</office:text></office:body></office:document-content>`
+  return zip([
+    { name: 'mimetype', data: Buffer.from('application/vnd.oasis.opendocument.text') },
+    { name: 'content.xml', data: Buffer.from(content) },
+  ])
+}
+
 function docx(body: string): Buffer {
   const types =
     '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
