@@ -1,6 +1,7 @@
 import { RotateCcw, X } from 'lucide-react'
-import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { Suspense, lazy, useRef, useState } from 'react'
 import { type Assistant, wordsOf } from '../../lib/api.ts'
+import { useLeaving } from '../../lib/use-leaving.ts'
 import { newTestThread, removeTestThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
@@ -32,13 +33,7 @@ export default function TestChat({ assistant, isChanged, onClose }: TestChatProp
     if (current.current !== undefined) removeTestThread(current.current)
     current.current = undefined
   }
-  useEffect(() => {
-    window.addEventListener('pagehide', leave)
-    return () => {
-      window.removeEventListener('pagehide', leave)
-      leave()
-    }
-  }, [])
+  useLeaving(leave)
   const begin = async (content: string, pictures: string[]) => {
     try {
       const id = (current.current ??= await newTestThread(t.name(assistant.name), assistantId))

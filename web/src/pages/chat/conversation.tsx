@@ -7,6 +7,7 @@ import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { prepareReader } from '../../lib/markdown/reader.ts'
 import { removeTestThread } from '../../lib/send-message.ts'
 import { isTemporary } from '../../lib/temporary-chats.ts'
+import { useLeaving } from '../../lib/use-leaving.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -45,12 +46,9 @@ function Conversation({ threadId }: { threadId: string }) {
     return chat.send(content, pictures)
   }
   useEffect(prepareReader, [])
-  useEffect(
-    () => () => {
-      if (isTemporary(threadId)) removeTestThread(threadId)
-    },
-    [threadId],
-  )
+  useLeaving(() => {
+    if (isTemporary(threadId)) removeTestThread(threadId)
+  })
   const actions = useTurnActions({
     onEdit: setEdited,
     onRetry: chat.retry,
