@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readRtfText } from '../../infra/extract/rtf/reader.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
@@ -238,6 +239,19 @@ describe('malicious files', () => {
     const [bad, good] = await Promise.all([reasonOf(content(name, make())), fixture('harbour.md')])
     expect(bad).toMatch(reason)
     expect(good.text).toContain(amalia)
+  })
+
+  it('reads an RTF table whose cells have a border each', () => {
+    const cells = (row: number) =>
+      Array.from({ length: 1000 }, (_, cell) => `\\cellx${(row * 1000 + cell + 1) * 100}`).join('')
+    const rows = Array.from(
+      { length: 100 },
+      (_, row) => `\\trowd${cells(row)}\\intbl ${'abc\\cell '.repeat(1000)}\\row\n`,
+    )
+    const begun = performance.now()
+    const text = [...readRtfText(`{\\rtf1 ${rows.join('')}}`)].map((block) => block.text).join('; ')
+    expect(text.match(/abc/g)?.length).toBeGreaterThanOrEqual(100_000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it('reads JSON of more objects and arrays than may be parsed as text', async () => {

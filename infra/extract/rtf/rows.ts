@@ -17,6 +17,8 @@ interface Row {
 /** Rows that are held until the columns of their table are known. */
 const maxHeld = 500
 const maxCells = 1000
+/** Of a table with more, each cell is a column of its own row: looking for its place among all takes too long. */
+const maxColumns = 1000
 /** Borders of cells that are drawn so near to each other are one. */
 const sameBorder = 30
 
@@ -33,7 +35,7 @@ export function createRows() {
     const columns: number[] = []
     for (const border of borders.toSorted((a, b) => a - b))
       if (border - (columns.at(-1) ?? -Infinity) > sameBorder) columns.push(border)
-    return columns
+    return columns.length > maxColumns ? [] : columns
   }
 
   function end(): Block[] {
