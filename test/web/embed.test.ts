@@ -122,6 +122,13 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   await user.call('PUT', `/assistants/${assistantId}`, { name: 'Harbour guide', config })
   await page.goto(`${site.url}/console/assistants/${assistantId}?tab=publish`)
   await page.getByRole('tab', { name: 'Web page' }).click()
+  // Before it is copied: no browser would let it answer anywhere.
+  const warning = page.locator('.snippet:not([hidden]) .notice-warn')
+  await warning.waitFor()
+  await page.getByRole('textbox', { name: 'Sites that may call it' }).fill('https://ours.example')
+  await warning.waitFor({ state: 'detached' })
+  await page.getByRole('textbox', { name: 'Sites that may call it' }).fill('')
+  await warning.waitFor()
   const snippet = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
   expect(snippet).toContain('data-title="Pilot &amp; Sons"')
 

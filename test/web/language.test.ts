@@ -15,7 +15,27 @@ test('the console speaks the language of the browser, and the one that the accou
   expect(await stranger?.evaluate('document.documentElement.lang')).toBe('de')
   await german?.close()
 
+  // British dates and clocks are not American ones.
   const { user, page, assistantId } = await site.signedIn()
+  const { schedule_id: scheduleId } = await user.post('/schedules/', {
+    assistant_id: assistantId,
+    input: [{ type: 'human', content: 'Tides?' }],
+    cron: '30 15 3 7 *',
+    timezone: 'UTC',
+  })
+  for (const [locale, next] of [
+    ['en-GB', /Next: 3 Jul \d{4}, 15:30/],
+    ['en-US', /Next: Jul 3, \d{4}, 3:30\sPM/],
+  ] as const) {
+    const abroad = await site.context.browser()?.newContext({ locale, timezoneId: 'UTC' })
+    const reader = await abroad?.newPage()
+    await reader?.goto(`${site.url}/icon.svg`)
+    await reader?.evaluate((token) => localStorage.setItem('assistant-platform.session', token), user.token)
+    await reader?.goto(`${site.url}/console/schedules`)
+    await reader?.getByText(next).waitFor()
+    await abroad?.close()
+  }
+  await user.call('DELETE', `/schedules/${scheduleId}`)
   await page.getByRole('button', { name: /Your account/ }).click()
   await page.getByRole('menuitem', { name: 'Deutsch' }).click()
   await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor()

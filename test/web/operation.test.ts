@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { firstIdAt } from '../../domain/ids.ts'
 import { insertUser } from '../support/users.ts'
@@ -8,6 +9,16 @@ beforeAll(async () => {
   site = await startConsole({ TEMPORAL_UI_URL: 'http://127.0.0.1:1' })
 })
 afterAll(() => site.close())
+
+/** Whatever is folded is opened: no id stands on the page. */
+async function expectNoIds(page: Page, what: string): Promise<void> {
+  await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
+  const shown = await page.evaluate<string>('document.body.innerText')
+  expect(shown.length, what).toBeGreaterThan(100)
+  // The addresses of these users are made of ids.
+  const ids = shown.replaceAll(/\S+@\S+/g, '').match(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-\S+/gi)
+  expect(ids, what).toBeNull()
+}
 
 /** Runs of the last weeks, so that the plots have something to show. */
 async function ranBefore(): Promise<void> {
@@ -92,6 +103,7 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await page.getByRole('button', { name: someone.email }).click()
   const panel = page.getByRole('complementary', { name: someone.email })
   await panel.getByText('0 / 100').waitFor()
+  await expectNoIds(page, 'users')
   await panel.getByLabel('Chats allowed without plans').fill('7')
   await panel.locator('form', { hasText: 'Chats allowed' }).getByRole('button', { name: 'Change' }).click()
   await panel.getByText('0 / 7').waitFor()
@@ -120,6 +132,15 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await expect.poll(() => entries.count()).toBe(1)
   await site.expectAccessible(page, 'operation with the audit log')
 
+  // An address will do.
+  await page.getByLabel('Address or id of a user').fill('nobody@example.com')
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByText('Nobody has this address.').waitFor()
+  await page.getByLabel('Address or id of a user').fill(someone.email.toUpperCase())
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await ended.waitFor()
+  await expectNoIds(page, 'the audit log of operators')
+
   await open('Queues')
   await page.getByRole('cell', { name: 'runs, workflows' }).waitFor()
   await site.expectAccessible(page, 'queues')
@@ -134,6 +155,36 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await page.getByRole('button', { name: 'Forget the token' }).click()
   await page.getByLabel('Admin token').waitFor()
   expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).toBe('{}')
+})
+
+test('audit, memory, search and plans show names and titles, and no ids', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  const { thread_id: threadId } = await user.post('/threads/', { name: 'Tides', assistant_id: assistantId })
+  const messageId = crypto.randomUUID()
+  await user.post(`/threads/${threadId}/state`, {
+    values: [{ type: 'ai', content: 'The pelican comes at noon.', id: messageId }],
+  })
+  await user.call('PUT', `/threads/${threadId}`, { name: 'Tides of May' })
+  await user.post('/memory/', {
+    text: 'The boat is red.',
+    assistant_id: assistantId,
+    source_message_id: messageId,
+  })
+  const { thread_id: gone } = await user.post('/threads/', { name: 'Gone' })
+  await user.call('DELETE', `/threads/${gone}`)
+  await page.goto(`${site.url}/console/audit`)
+  await page.locator('.audit-list li').first().waitFor()
+  await page.getByText('Tides of May').first().waitFor()
+  await expectNoIds(page, 'audit')
+  await page.goto(`${site.url}/console/memory`)
+  await page.getByText(/from a chat$/).waitFor()
+  await expectNoIds(page, 'memory')
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('pelican')
+  await page.locator('.found-message').waitFor()
+  await expectNoIds(page, 'found messages')
+  await page.goto(`${site.url}/console/plans`)
+  await page.getByText('This service takes no payments.').waitFor()
+  await expectNoIds(page, 'plans')
 })
 
 test('without a payment provider the page of plans says that no payments are taken', async () => {

@@ -79,3 +79,31 @@ test('starters are written, changed and removed in the settings', async () => {
   const tooMany = { 'type==agent/starters': ['1', '2', '3', '4', '5'] }
   expect((await user.call('POST', '/assistants/', { name: 'Many', config: tooMany })).status).toBe(422)
 })
+
+test('where nothing is yet, an example begins an assistant and its files', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  await page.goto(`${site.url}/console/assistants/${assistantId}?tab=knowledge`)
+  await page.getByText('No files yet.').waitFor()
+  await site.expectAccessible(page, 'no files')
+  await page.getByRole('button', { name: 'Try it with a page about a harbour' }).click()
+  await page.locator('.file-row', { hasText: 'harbour.md' }).getByText('Ready').waitFor()
+  await page.getByText('Drop files here').waitFor()
+
+  await user.call('DELETE', `/assistants/${assistantId}`)
+  await page.goto(`${site.url}/console/assistants`)
+  const title = page.getByRole('heading', { name: 'An assistant answers by your instructions' })
+  await title.waitFor()
+  await site.expectAccessible(page, 'no assistants')
+  // In the optical middle: a little above that of the page.
+  const part = await page.evaluate<number>(`(() => {
+    const empty = document.querySelector('.empty')
+    const [first, last] = [empty.firstElementChild, empty.lastElementChild].map((one) => one.getBoundingClientRect())
+    return (first.top + last.bottom) / 2 / innerHeight
+  })()`)
+  expect(part).toBeGreaterThan(0.4)
+  expect(part).toBeLessThan(0.55)
+  await page.getByRole('button', { name: '“Answer from my documents, and name the page.”' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'New assistant' }).click()
+  await page.getByRole('tab', { name: 'Knowledge' }).waitFor()
+  expect((await user.get('/assistants/'))[0].config['type==agent/system_message'].length).toBeGreaterThan(100)
+})

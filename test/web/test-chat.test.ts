@@ -134,4 +134,15 @@ test('a temporary chat stands in no list and is deleted when it is left; a full 
   await users.updateOne({ _id: user.userId }, { $set: { thread_counter: 9, thread_max: 10 } })
   await page.reload()
   await page.getByText('You have 9 of 10 chats.').waitFor()
+  // The warning leads to the choice of chats, on a phone too, and as often as one likes.
+  await user.post('/threads/', { name: 'Tides' })
+  await page.reload()
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    await page.getByRole('link', { name: 'Choose chats to delete' }).click()
+    await page.getByRole('checkbox', { name: 'Tides' }).check()
+    await expect.poll(() => new URL(page.url()).search).toBe('')
+    await site.expectAccessible(page, `the choice of chats at ${width}`)
+    await page.getByRole('button', { name: 'End the choice' }).click()
+  }
 })

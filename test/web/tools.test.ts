@@ -26,6 +26,27 @@ const focused = (page: Page) =>
     `(({ labels, ariaLabel, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)`,
   )
 
+test('a tool that may call any host asks before it is saved or tested, and then before each call', async () => {
+  const visitor = await site.signedIn()
+  const { page } = visitor
+  await openTab(page, visitor.assistantId)
+  await card(page, 'HTTP requests').click()
+  const panel = page.getByRole('dialog', { name: /HTTP requests/ })
+  const question = page.getByRole('dialog', { name: 'Allow every host?' })
+  await panel.getByRole('button', { name: 'Save', exact: true }).click()
+  await question.waitFor()
+  await site.expectAccessible(page, 'a tool without hosts')
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await panel.locator('footer').getByText('Name the hosts that this tool may call.').waitFor()
+  await panel.getByRole('button', { name: 'Save and test' }).click()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  expect(await toolsOf(visitor)).toBeUndefined()
+  await panel.getByRole('button', { name: 'Save', exact: true }).click()
+  await question.getByRole('button', { name: 'Allow every host' }).click()
+  await panel.waitFor({ state: 'detached' })
+  expect(await toolsOf(visitor)).toEqual([{ type: 'http_request', ask: true }])
+})
+
 test('tools of each kind are added from cards, edited in a panel, and never show their keys', async () => {
   const visitor = await site.signedIn()
   const { page } = visitor

@@ -73,9 +73,10 @@ const newChat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
   component: lazyRouteComponent(() => import('./pages/chat/new-chat.tsx'), 'NewChat'),
-  validateSearch: (search): { assistant?: string } => {
+  /** `choose`: chats are chosen in the list at once, to delete them. */
+  validateSearch: (search): { assistant?: string; choose?: true } => {
     const assistant = optionalText(search['assistant'])
-    return assistant === undefined ? {} : { assistant }
+    return { ...(assistant !== undefined && { assistant }), ...(search['choose'] === true && { choose: true }) }
   },
 })
 const chat = createRoute({

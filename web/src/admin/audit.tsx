@@ -1,9 +1,11 @@
 import { useState } from 'react'
 import { unwrap } from '../lib/api.ts'
+import { useSubmit } from '../lib/use-submit.ts'
 import { auditTexts } from '../texts/audit.ts'
 import { AuditLog } from '../ui/audit-log.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
 import type { AdminApi } from './api.ts'
 
 const t = auditTexts
@@ -12,6 +14,7 @@ const t = auditTexts
 export function Audit({ api }: { api: AdminApi }) {
   const [typed, setTyped] = useState('')
   const [userId, setUserId] = useState('')
+  const form = useSubmit(async () => setUserId(await idOf(api, typed.trim())))
   return (
     <>
       <header>
@@ -19,16 +22,13 @@ export function Audit({ api }: { api: AdminApi }) {
         <p className="muted">{t.adminText}</p>
       </header>
       <section className="card stack-small">
-        <form
-          className="search-form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            setUserId(typed.trim())
-          }}
-        >
-          <TextField label={t.userId} placeholder={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
-          <Button type="submit">{t.show}</Button>
+        <form className="search-form" onSubmit={form.onSubmit}>
+          <TextField label={t.userId} placeholder={t.userIdHelp} maxLength={254} value={typed} onValue={setTyped} />
+          <Button type="submit" busy={form.isBusy}>
+            {t.show}
+          </Button>
         </form>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <AuditLog
           key={userId}
           name={['admin', 'audit', userId]}
@@ -40,4 +40,13 @@ export function Audit({ api }: { api: AdminApi }) {
       </section>
     </>
   )
+}
+
+/** The id of the user who has this address; what is no address is an id. */
+async function idOf(api: AdminApi, typed: string): Promise<string> {
+  if (!typed.includes('@')) return typed
+  const { users } = await unwrap(api.GET('/admin/users/list', { params: { query: { search: typed, limit: 50 } } }))
+  const found = users.find(({ email }) => email?.toLowerCase() === typed.toLowerCase())
+  if (found === undefined) throw new Error(t.noUser)
+  return found.user_id
 }

@@ -7,6 +7,7 @@ import { useSubmit } from '../lib/use-submit.ts'
 import { operationTexts } from '../texts/operation.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from '../ui/button.tsx'
+import { CopyButton } from '../ui/code-block.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -79,14 +80,15 @@ function UserCard({ api, details, onChange }: UserCardProps) {
   return (
     <div className="stack-small">
       <div className="spread">
-        <h2 className="break">{user.email ?? user.user_id}</h2>
+        <h2 className="break">{user.email ?? t.nameless}</h2>
         <span className={`badge ${suspendedAt === null ? 'badge-ok' : 'badge-danger'}`}>
           {suspendedAt === null ? t.active : t.suspendedSince(formatAgo(suspendedAt))}
         </span>
       </div>
-      <p className="muted small break">
-        {t.userLine(user.user_id, providerName(user.provider), formatAgo(user.last_active_at))}
-      </p>
+      <div className="spread">
+        <p className="muted small break">{t.userLine(providerName(user.provider), formatAgo(user.last_active_at))}</p>
+        <CopyButton text={user.user_id} label={t.copyId} />
+      </div>
       {details.suspension_reason && <p className="small">{details.suspension_reason}</p>}
       <dl className="figures">
         {figures.map(([label, value]) => (
@@ -186,7 +188,7 @@ function Suspension({ api, details, onChange }: UserCardProps) {
       {isAsking && (
         <ConfirmDialog
           title={t.suspend}
-          text={t.suspendText(details.user.email ?? details.user.user_id)}
+          text={t.suspendText(details.user.email ?? t.nameless)}
           action={t.suspendAction}
           onConfirm={async () =>
             onChange(await unwrap(api.POST('/admin/users/{user_id}/suspend', { params: { path }, body: { reason } })))
@@ -213,7 +215,7 @@ function RecentRuns({ runs }: { runs: Details['recent_runs'] }) {
         <tbody>
           {runs.map((run) => (
             <tr key={run.run_id}>
-              <td title={run.run_id}>{formatAgo(run.created_at)}</td>
+              <td>{formatAgo(run.created_at)}</td>
               <td>{run.error_type ?? run.status}</td>
               <td className="number">{formatNumber(run.total_tokens)}</td>
             </tr>

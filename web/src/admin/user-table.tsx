@@ -28,7 +28,7 @@ export function UserTable({ label, users, current, onOpen }: UserTableProps) {
         </thead>
         <tbody>
           {users.map((user) => {
-            const name = user.email ?? user.user_id
+            const name = user.email ?? t.nameless
             return (
               <tr key={user.user_id} data-current={user.user_id === current}>
                 <td>

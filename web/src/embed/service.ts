@@ -36,6 +36,9 @@ const isReached = (baseUrl: string): Promise<boolean> =>
     () => false,
   )
 
+/** As the reader's browser writes times in that language: in British English otherwise than in American. */
+const localeFor = (language: string): string => navigator.languages.find((tag) => tag.startsWith(language)) ?? language
+
 /** What a refusal means to the reader: at a limit, until when. */
 export async function wordsOf(error: unknown, { language, layout, baseUrl }: Options): Promise<string> {
   const texts = languages[language]
@@ -49,7 +52,7 @@ export async function wordsOf(error: unknown, { language, layout, baseUrl }: Opt
   if (error.retryAfterSeconds === undefined) return texts.limitedForNow
   const until = new Date(Date.now() + error.retryAfterSeconds * 1000)
   const isToday = until.toDateString() === new Date().toDateString()
-  const format = new Intl.DateTimeFormat(language, {
+  const format = new Intl.DateTimeFormat(localeFor(language), {
     ...(isToday ? {} : { weekday: 'long' }),
     hour: 'numeric',
     minute: '2-digit',

@@ -16,6 +16,7 @@ const styles = `
   --surface: #fff;
   --text: #1d1f1c;
   --soft: #eef0fb;
+  --quiet: #f4f4f0;
   --border: #dedfda;
   --muted: #5c605a;
   --problem: #b3261e;
@@ -32,6 +33,7 @@ const styles = `
   --surface: #1b1e1a;
   --text: #e9ebe6;
   --soft: #262d4b;
+  --quiet: #21241f;
   --border: #333932;
   --muted: #a7aca3;
   --problem: #f2918a;
@@ -77,14 +79,35 @@ header button { background: none; color: inherit; font-size: 22px; line-height: 
 .line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
 .human { align-self: flex-end; background: var(--soft); white-space: pre-wrap; }
 .plain { white-space: pre-wrap; }
-.ai { align-self: flex-start; padding-left: 0; }
+.ai { align-self: flex-start; max-width: 100%; padding-inline: 0; }
 .ai > .part > * { margin: 0 0 8px; }
+.ai > .part > :is(h1, h2, h3, h4, h5, h6) {
+  margin: 18px 0 6px;
+  font-size: 1em;
+  font-weight: 650;
+  line-height: 1.3;
+  text-wrap: balance;
+}
+.ai > .part > h1 { font-size: 1.25em; }
+.ai > .part > h2 { font-size: 1.125em; }
+.ai > .part > :is(h4, h5, h6) { color: var(--muted); }
+.ai > .part:first-child > :first-child { margin-top: 0; }
+.ai :is(ul, ol) { padding-inline-start: 1.5em; }
+.ai li + li, .ai li > :is(ul, ol) { margin-top: 4px; }
+.ai li::marker { color: var(--muted); }
+.ai ul:has(> li > input) { padding-inline-start: 0; list-style: none; }
+.ai blockquote { padding-inline-start: 12px; border-inline-start: 2px solid var(--border); color: var(--muted); }
+.ai blockquote > * { margin: 0; }
+.ai hr { border: 0; border-top: 1px solid var(--border); }
+.ai code { font: 0.875em ui-monospace, 'SF Mono', 'Cascadia Code', 'DejaVu Sans Mono', monospace; }
+.ai :not(pre) > code { padding: 1px 5px; border-radius: 5px; background: var(--quiet); }
 .table { overflow-x: auto; }
-.table table { border-collapse: collapse; font-size: 13px; overflow-wrap: normal; }
-.table :is(th, td) { padding: 5px 10px 5px 0; border-bottom: 1px solid var(--soft); text-align: start; vertical-align: top; }
-.table [align='right'] { text-align: right; }
+.table table { border-collapse: collapse; font-size: 14px; overflow-wrap: normal; }
+.table :is(th, td) { padding: 6px 16px 6px 0; border-bottom: 1px solid var(--border); text-align: start; vertical-align: top; }
+.table [align='right'] { text-align: right; font-variant-numeric: tabular-nums; }
+.table td[align='right'] { white-space: nowrap; }
 .table [align='center'] { text-align: center; }
-.ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }
+.ai pre { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--border); border-radius: 9px; background: var(--quiet); line-height: 1.5; }
 .ai a { color: var(--accent); }
 button.mark, span.mark {
   min-width: 24px;
@@ -138,19 +161,28 @@ textarea {
   padding: 9px 12px;
   font: inherit;
   color: inherit;
-  border: 1px solid #8a8d86;
-  border-radius: 10px;
+  border: 1px solid var(--border);
+  border-radius: 9px;
   background: transparent;
   field-sizing: content;
 }
+textarea::placeholder { color: var(--muted); opacity: 1; }
 form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 18px; }
-:host([data-layout='page']) { inset: 0; z-index: auto; }
+:host([data-layout='page']) { inset: 0; z-index: auto; font-size: 16px; line-height: 1.6; }
 :host([data-layout='page']) .panel { width: 100%; height: 100%; border: 0; border-radius: 0; box-shadow: none; }
 :host([data-layout='page']) header .face { width: 36px; height: 36px; }
 :host([data-layout='page']) header .title { font-size: 18px; }
 :host([data-layout='page']) .log,
 :host([data-layout='page']) .starters,
 :host([data-layout='page']) form { padding-inline: max(16px, calc(50% - 380px)); }
+:host([data-layout='page']) .ai > .part > h1 { font-size: 22px; }
+:host([data-layout='page']) .ai > .part > h2 { font-size: 18px; }
+:host([data-layout='page']) form button { width: 44px; height: 44px; }
+/* Before the first question the greeting, the starters and the field stand together, a little above the middle. */
+:host([data-layout='page']) .panel:not(:has(.human)) .log { justify-content: flex-end; align-items: center; flex: 2; text-align: center; }
+:host([data-layout='page']) .panel:not(:has(.human)) .line { align-self: center; padding: 0 0 8px; font-size: 22px; line-height: 1.3; text-wrap: balance; }
+:host([data-layout='page']) .panel:not(:has(.human)) .starters { justify-content: center; }
+:host([data-layout='page']) .panel:not(:has(.human)) form { flex: 3; align-items: start; border-top: 0; }
 @media (min-width: 1100px) {
   :host([data-layout='page']) .source {
     inset: 64px 0 0 auto;

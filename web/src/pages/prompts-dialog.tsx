@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Pencil, Plus, Trash2 } from 'lucide-react'
+import { MessageSquareText, Pencil, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, keys, queryClient, unwrap } from '../lib/api.ts'
 import { type Prompt, promptsQuery } from '../lib/use-prompts.ts'
@@ -9,7 +9,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 
 const t = texts.prompts
 type Draft = Pick<Prompt, 'name' | 'text'> & { prompt_id?: string }
@@ -28,6 +28,20 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
       <p className="muted">{t.text}</p>
       {prompts.isPending && <Skeleton lines={3} height={40} />}
       {prompts.isError && <Problem error={prompts.error} onRetry={() => void prompts.refetch()} />}
+      {prompts.data?.length === 0 && (
+        <Empty
+          icon={<MessageSquareText size={32} aria-hidden="true" />}
+          title={t.none}
+          example={{
+            text: t.example.text,
+            onChoose: () => setEdited({ name: t.example.name, text: t.example.prompt }),
+          }}
+        >
+          <Button look="primary" onClick={() => setEdited({ name: '', text: '' })}>
+            {t.create}
+          </Button>
+        </Empty>
+      )}
       {prompts.data && prompts.data.length > 0 && (
         <ul className="file-list" aria-label={t.title}>
           {prompts.data.map((prompt) => (
@@ -50,12 +64,14 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
           ))}
         </ul>
       )}
-      <div>
-        <Button onClick={() => setEdited({ name: '', text: '' })}>
-          <Plus size={16} aria-hidden="true" />
-          {t.create}
-        </Button>
-      </div>
+      {prompts.data?.length !== 0 && (
+        <div>
+          <Button onClick={() => setEdited({ name: '', text: '' })}>
+            <Plus size={16} aria-hidden="true" />
+            {t.create}
+          </Button>
+        </div>
+      )}
       {deleted && (
         <ConfirmDialog
           title={t.deleteTitle}

@@ -1,4 +1,4 @@
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useRouterState, useSearch } from '@tanstack/react-router'
 import {
   Archive,
   Bot,
@@ -56,6 +56,11 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(() => setOpen(false), [path])
+  // On a phone the list of chats is in the menu.
+  const { choose } = useSearch({ strict: false })
+  useEffect(() => {
+    if (choose === true && window.matchMedia('(max-width: 800px)').matches) setOpen(true)
+  }, [choose])
   useFirstModel()
   useEffect(() => {
     if (!session && path.startsWith('/console') && path !== '/console/goodbye')

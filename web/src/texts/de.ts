@@ -265,8 +265,8 @@ export const de: typeof en = {
     temporary: 'Temporärer Chat',
     temporaryHelp: 'Dieser Chat steht in keiner Liste und wird gelöscht, wenn du ihn verlässt.',
     temporaryTag: 'Temporär',
-    quotaWarning: (used, most) =>
-      `Du hast ${used} von ${most} Chats. Lösche, was du nicht brauchst: In der Liste an der Seite lassen sich mehrere wählen.`,
+    quotaWarning: (used, most) => `Du hast ${used} von ${most} Chats. Schaffe Platz: Lösche, was du nicht brauchst.`,
+    chooseChats: 'Chats zum Löschen wählen',
     waitsForAnswer: 'Wartet, bis die Antwort darüber fertig ist',
     waitsForDecision: 'Wartet auf deine Entscheidung darüber',
     waitsForMessages: (before) =>
@@ -429,6 +429,12 @@ export const de: typeof en = {
     title: 'Prompts',
     text: 'Texte, mit denen du Nachrichten beginnst, in allen deinen Projekten. Schreibe / in eine leere Nachricht, um einen zu wählen.',
     create: 'Neuer Prompt',
+    none: 'Es gibt noch keine Prompts.',
+    example: {
+      text: '„Sag es in fünf Punkten, in einfachen Worten:“',
+      name: 'Fünf Punkte',
+      prompt: 'Sag es in fünf Punkten, in einfachen Worten: ',
+    },
     first: 'Ersten Prompt schreiben',
     manage: 'Prompts hinzufügen oder ändern',
     nameHelp: 'Woran du ihn erkennst.',
@@ -462,7 +468,8 @@ export const de: typeof en = {
     title: 'Assistenten',
     text: 'Jeder hat eigene Anweisungen, Werkzeuge und eigenes Wissen.',
     create: 'Neuer Assistent',
-    none: 'Noch keine Assistenten',
+    none: 'Ein Assistent antwortet nach deinen Anweisungen und aus deinen Dateien.',
+    example: '„Antworte aus meinen Dokumenten, und nenne die Seite.“',
     noneText: 'Ein Assistent antwortet in Chats, nach deinen Anweisungen und aus deinen Dateien.',
     chat: 'Chat',
     newName: 'Neuer Assistent',
@@ -554,6 +561,12 @@ export const de: typeof en = {
       someTools: (amount) => count(amount, 'Werkzeug', 'Werkzeuge'),
       more: (shown, others) => `${shown} +${others}`,
     },
+    openHosts: {
+      title: 'Jeden Host erlauben?',
+      text: 'Es ist kein Host genannt. Das Modell darf also an jede öffentliche Adresse senden, was es in Chats und Dateien liest. Vor jedem Aufruf wird gefragt, solange „Erst fragen“ an ist.',
+      action: 'Jeden Host erlauben',
+      declined: 'Nenne die Hosts, die dieses Werkzeug aufrufen darf.',
+    },
     ask: 'Erst fragen',
     askHelp: 'Eine Antwort wartet, bis du jeden Aufruf dieses Werkzeugs freigibst, änderst oder ablehnst.',
     askAll: 'Alle Werkzeuge dieses Assistenten fragen: siehe seine Einstellungen.',
@@ -614,6 +627,13 @@ export const de: typeof en = {
     dropText:
       'PDF, Word, Excel, PowerPoint, HTML, Markdown, CSV, Text, Scans, Bilder von Text und mehr. Beliebig groß.',
     none: 'Noch keine Dateien.',
+    chooseFiles: 'Dateien wählen',
+    example: {
+      text: 'Mit einer Seite über einen Hafen ausprobieren',
+      name: 'hafen.md',
+      content:
+        '# Hafen\n\nEin Liegeplatz kostet 48 Mark je Nacht, Licht inbegriffen. Das Büro öffnet um sechs und schließt um vier.\n\nHochwasser ist am Ersten des Monats um zwölf, und an jedem Tag danach etwa 50 Minuten später.\n',
+    },
     search: 'Textstellen suchen',
     searchHelp: 'Zeigt, was der Assistent in seinen Dateien fände.',
     searchPlaceholder: 'Frage eingeben',
@@ -829,6 +849,11 @@ export const de: typeof en = {
     text: 'Ein Zeitplan fragt einen Assistenten zu bestimmten Zeiten, auch wenn niemand da ist.',
     create: 'Neuer Zeitplan',
     none: 'Es gibt noch keine Zeitpläne.',
+    example: {
+      text: '„Jeden Werktag um 8: Was ist neu in meinen Dateien?“',
+      question: 'Was ist neu in meinen Dateien?',
+      cron: '0 8 * * 1-5',
+    },
     note: 'Notiz',
     assistant: 'Assistent',
     question: 'Frage',

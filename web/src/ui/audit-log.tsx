@@ -6,6 +6,7 @@ import { auditTexts } from '../texts/audit.ts'
 import '../styles/audit.css'
 import { AuditSentence, type Names, agentWords } from './audit-sentence.tsx'
 import { Button } from './button.tsx'
+import { CopyButton } from './code-block.tsx'
 import { SelectField } from './field.tsx'
 import { Problem, Skeleton } from './states.tsx'
 
@@ -68,7 +69,7 @@ interface EntryListProps {
   isOwn: boolean
 }
 
-/** The entries by day. Ids and the client's own words are behind a click. */
+/** The entries by day. The client's own words are behind a click; ids are only in what is copied. */
 function EntryList({ entries, names, isOwn }: EntryListProps) {
   const days = Map.groupBy(entries, ({ last_at: at }) => formatDate(at))
   return [...days].map(([day, ofDay]) => (
@@ -92,15 +93,25 @@ function EntryList({ entries, names, isOwn }: EntryListProps) {
                 <Fact label={t.what} value={entry.action} />
                 <Fact label={t.from} value={entry.client ?? t.hidden} />
                 {entry.user_agent && <Fact label={t.agent} value={entry.user_agent} />}
-                {entry.user_id && !isOwn && <Fact label={t.account} value={entry.user_id} />}
-                {entry.subjects.length > 0 && <Fact label={t.subjects} value={entry.subjects.join(', ')} />}
+                {entry.user_id && !isOwn && <Fact label={t.account} value={names[entry.user_id] ?? t.something} />}
+                {entry.subjects.length > 0 && <Fact label={t.subjects} value={namesOf(entry.subjects, names)} />}
               </dl>
+              <div className="audit-copy">
+                <CopyButton text={() => JSON.stringify(entry, undefined, 2)} label={t.copyEntry} />
+              </div>
             </details>
           </li>
         ))}
       </ul>
     </section>
   ))
+}
+
+/** What has no name any more is counted. */
+function namesOf(ids: string[], names: Names): string {
+  const known = ids.flatMap((id) => names[id] ?? [])
+  const gone = ids.length - known.length
+  return [...new Set(known), ...(gone > 0 ? [t.nameless(gone)] : [])].join(', ')
 }
 
 function Fact({ label, value }: { label: string; value: string }) {

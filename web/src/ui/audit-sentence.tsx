@@ -17,7 +17,7 @@ interface SentenceProps {
 /** An entry as a sentence: who did what with what. */
 export function AuditSentence({ entry, names, isOwn }: SentenceProps) {
   const subject = entry.subjects.map((id) => names[id]).find((name) => name !== undefined)
-  const account = entry.user_id === null ? undefined : (names[entry.user_id] ?? entry.user_id)
+  const account = entry.user_id === null ? undefined : names[entry.user_id]
   const person = isOwn && entry.actor !== 'admin' && entry.actor !== 'anonymous' ? 'you' : 'others'
   const [before = '', after = ''] = sentenceOf(entry.action).split('{subject}')
   return (

@@ -11,6 +11,7 @@ export function ListPage({
   create,
   onCreate,
   query,
+  isEmpty = false,
   children,
 }: {
   title: string
@@ -18,6 +19,8 @@ export function ListPage({
   create: string
   onCreate: () => void
   query: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch'>
+  /** Nothing is there: the list's place offers to make the first. */
+  isEmpty?: boolean
   children: ReactNode
 }) {
   return (
@@ -27,10 +30,12 @@ export function ListPage({
           <h1>{title}</h1>
           <p className="muted">{text}</p>
         </div>
-        <Button look="primary" onClick={onCreate}>
-          <Plus size={17} aria-hidden="true" />
-          {create}
-        </Button>
+        {!isEmpty && (
+          <Button look="primary" onClick={onCreate}>
+            <Plus size={17} aria-hidden="true" />
+            {create}
+          </Button>
+        )}
       </header>
       {query.isPending && <Skeleton lines={3} height={52} />}
       {query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />}

@@ -17,19 +17,27 @@ export function Skeleton({ lines = 3, height = 18 }: { lines?: number; height?: 
 interface EmptyProps {
   icon: ReactNode
   title: string
-  text: string
+  text?: string
+  /** Something to begin with: it is offered in words that a person would say. */
+  example?: { text: string; onChoose: () => void }
   /** Whether nothing else is on the page: then it has the page's heading. */
   isPage?: boolean
   children?: ReactNode
 }
 
-export function Empty({ icon, title, text, isPage = false, children }: EmptyProps) {
+/** In place of what is not there yet, a little above the middle of a page that has nothing else. */
+export function Empty({ icon, title, text, example, isPage = false, children }: EmptyProps) {
   const Heading = isPage ? 'h1' : 'h2'
   return (
     <div className="empty">
       {icon}
       <Heading>{title}</Heading>
-      <p>{text}</p>
+      {text !== undefined && <p>{text}</p>}
+      {example && (
+        <button type="button" className="example" onClick={example.onChoose}>
+          {example.text}
+        </button>
+      )}
       {children}
     </div>
   )

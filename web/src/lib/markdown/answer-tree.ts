@@ -93,7 +93,10 @@ const number =
   /^[−–+-]?\s?(?:[€$£¥]|[A-Z]{3})?\s?[−–+-]?\d[\d.,’'\u00A0\u202F -]*\s?(?:%|‰|[€$£¥]|[A-Z]{3}|[a-zµ°]{1,3}[²³]?)?$/u
 const none = new Set(['', '-', '–', '—', 'n/a', 'N/A'])
 
-/** Marks the cells of columns of numbers, whose author set no alignment, with the class `number` (a rehype plugin). */
+/**
+ * Marks the cells of columns of numbers with the class `number`, or `unbroken` where the author set the alignment (a
+ * rehype plugin).
+ */
 export function numberColumns() {
   return (tree: Root): void => visitTables(tree.children, markTable)
 }
@@ -114,7 +117,7 @@ function markTable(table: Element): void {
     if (said.length === 0 || !said.every((text) => text.length < 30 && number.test(text))) continue
     for (const row of rows) {
       const cell = row[column]
-      if (cell && cell.properties['align'] === undefined) cell.properties['className'] = ['number']
+      if (cell) cell.properties['className'] = [cell.properties['align'] === undefined ? 'number' : 'unbroken']
     }
   }
 }

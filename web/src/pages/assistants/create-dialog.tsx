@@ -14,11 +14,18 @@ import { type Template, configOf, templates } from './templates.ts'
 
 const t = texts.assistants
 
+interface DialogProps {
+  /** The first template is chosen. */
+  isExample?: boolean
+  onClose: () => void
+}
+
 /** Makes an assistant, from a template or from nothing. */
-export default function CreateDialog({ onClose }: { onClose: () => void }) {
-  const [template, setTemplate] = useState<Template>()
-  const [name, setName] = useState('')
-  const [instructions, setInstructions] = useState('')
+export default function CreateDialog({ isExample = false, onClose }: DialogProps) {
+  const first = isExample ? templates[0] : undefined
+  const [template, setTemplate] = useState(first)
+  const [name, setName] = useState(first?.name ?? '')
+  const [instructions, setInstructions] = useState(first?.instructions ?? '')
   const catalogue = useQuery({ queryKey: keys.tools, queryFn: () => unwrap(api.GET('/tools/')) })
   const navigate = useNavigate()
   const lacks = template?.tools?.some(({ type }) => !canUse(catalogue.data, type)) ?? false

@@ -4,8 +4,8 @@ import { useFiles, useSources } from '../../lib/api.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
-import { IconButton } from '../../ui/button.tsx'
-import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Empty, Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { Evaluation } from './evaluation.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
@@ -23,12 +23,11 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   const names = [...new Set(ready.map(({ name }) => name))]
   return (
     <div className="stack">
-      <DropZone assistantId={assistantId} />
+      <DropZone assistantId={assistantId} isEmpty={files.data?.files.length === 0} />
       <UploadList assistantId={assistantId} />
       {hasReady && <Reembedding assistantId={assistantId} />}
       {files.isPending && <Skeleton lines={4} height={44} />}
       {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
-      {files.data?.files.length === 0 && <p className="muted">{t.none}</p>}
       {files.data && files.data.files.length > 0 && (
         <ul className="file-list">
           {files.data.files.map((file) => (
@@ -45,18 +44,33 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   )
 }
 
-function DropZone({ assistantId }: { assistantId: string }) {
+/** Where files are dropped or chosen; without files it says so, and offers one to try it with. */
+function DropZone({ assistantId, isEmpty }: { assistantId: string; isEmpty: boolean }) {
   const isDragging = useFileDrop((files) => upload(assistantId, files, filesPage))
   const input = useRef<HTMLInputElement>(null)
   return (
     <div className="drop" data-dragging={isDragging}>
-      <UploadIcon size={24} aria-hidden="true" />
-      <div>
-        {t.drop}{' '}
-        <button type="button" className="link-button" onClick={() => input.current?.click()}>
-          {t.choose}
-        </button>
-      </div>
+      {isEmpty ? (
+        <Empty
+          icon={<UploadIcon size={32} aria-hidden="true" />}
+          title={t.none}
+          example={{ text: t.example.text, onChoose: () => upload(assistantId, [exampleFile()], filesPage) }}
+        >
+          <Button look="primary" onClick={() => input.current?.click()}>
+            {t.chooseFiles}
+          </Button>
+        </Empty>
+      ) : (
+        <>
+          <UploadIcon size={24} aria-hidden="true" />
+          <div>
+            {t.drop}{' '}
+            <button type="button" className="link-button" onClick={() => input.current?.click()}>
+              {t.choose}
+            </button>
+          </div>
+        </>
+      )}
       <p className="muted small">{t.dropText}</p>
       <input
         ref={input}
@@ -71,6 +85,8 @@ function DropZone({ assistantId }: { assistantId: string }) {
     </div>
   )
 }
+
+const exampleFile = () => new File([t.example.content], t.example.name, { type: 'text/markdown' })
 
 /** Uploads under way. When a file is stored, the list of files shows it. */
 function UploadList({ assistantId }: { assistantId: string }) {

@@ -16,7 +16,7 @@ const t = texts.assistants
 export function Assistants() {
   useTitle(t.title)
   const assistants = useAssistants()
-  const [isCreating, setCreating] = useState(false)
+  const [creating, setCreating] = useState<'blank' | 'example'>()
   return (
     <div className="page">
       <header className="page-head">
@@ -26,49 +26,57 @@ export function Assistants() {
         </div>
         <div className="row">
           <FromFile />
-          <Button look="primary" onClick={() => setCreating(true)}>
-            <Plus size={17} aria-hidden="true" />
-            {t.create}
-          </Button>
+          {assistants.data?.length !== 0 && (
+            <Button look="primary" onClick={() => setCreating('blank')}>
+              <Plus size={17} aria-hidden="true" />
+              {t.create}
+            </Button>
+          )}
         </div>
       </header>
       {assistants.isPending && <Skeleton lines={4} height={64} />}
       {assistants.isError && <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />}
       {assistants.data?.length === 0 && (
-        <Empty icon={<Bot size={32} aria-hidden="true" />} title={t.none} text={t.noneText}>
-          <Button look="primary" onClick={() => setCreating(true)}>
+        <Empty
+          icon={<Bot size={32} aria-hidden="true" />}
+          title={t.none}
+          example={{ text: t.example, onChoose: () => setCreating('example') }}
+        >
+          <Button look="primary" onClick={() => setCreating('blank')}>
             {t.create}
           </Button>
         </Empty>
       )}
-      <ul className="grid">
-        {assistants.data?.map((assistant) => (
-          <li key={assistant.assistant_id}>
-            <Link
-              to="/console/assistants/$assistantId"
-              params={{ assistantId: assistant.assistant_id }}
-              className="tile"
-            >
-              <div className="tile-head">
-                <Face name={assistant.name} size={34} />
-                <h2 className="grow truncate" title={assistant.name}>
-                  {assistant.name}
-                </h2>
-                {(assistant.config[configKey.accessMode] ?? 'authenticated') !== 'authenticated' && (
-                  <span className="badge badge-accent">{t.public}</span>
-                )}
-              </div>
-              <p className="muted small clamp">
-                {assistant.config[configKey.description] || assistant.config[configKey.systemMessage] || t.noneText}
-              </p>
-              <p className="muted small">{t.updated(formatAgo(assistant.updated_at))}</p>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      {isCreating && (
+      {assistants.data && assistants.data.length > 0 && (
+        <ul className="grid">
+          {assistants.data.map((assistant) => (
+            <li key={assistant.assistant_id}>
+              <Link
+                to="/console/assistants/$assistantId"
+                params={{ assistantId: assistant.assistant_id }}
+                className="tile"
+              >
+                <div className="tile-head">
+                  <Face name={assistant.name} size={34} />
+                  <h2 className="grow truncate" title={assistant.name}>
+                    {assistant.name}
+                  </h2>
+                  {(assistant.config[configKey.accessMode] ?? 'authenticated') !== 'authenticated' && (
+                    <span className="badge badge-accent">{t.public}</span>
+                  )}
+                </div>
+                <p className="muted small clamp">
+                  {assistant.config[configKey.description] || assistant.config[configKey.systemMessage] || t.noneText}
+                </p>
+                <p className="muted small">{t.updated(formatAgo(assistant.updated_at))}</p>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {creating && (
         <Suspense>
-          <CreateDialog onClose={() => setCreating(false)} />
+          <CreateDialog isExample={creating === 'example'} onClose={() => setCreating(undefined)} />
         </Suspense>
       )}
     </div>

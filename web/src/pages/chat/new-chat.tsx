@@ -120,7 +120,13 @@ function QuotaWarning() {
   if (usage === undefined || usage.thread_counter < usage.thread_max * 0.9) return undefined
   return (
     <Notice tone="warn">
-      {t.quotaWarning(usage.thread_counter, usage.thread_max)} <Link to="/console/usage">{texts.usage.title}</Link>
+      <span>
+        {t.quotaWarning(usage.thread_counter, usage.thread_max)}{' '}
+        <Link to="/console/chat" search={{ choose: true }}>
+          {t.chooseChats}
+        </Link>{' '}
+        · <Link to="/console/usage">{texts.usage.title}</Link>
+      </span>
     </Notice>
   )
 }

@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ListChecks } from 'lucide-react'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { type Thread, usePinnedThreads, useTags } from '../../lib/api.ts'
@@ -150,6 +150,13 @@ function Tags(props: { tags: string[]; chosen: string | undefined; onChoose: (ta
 function useSelection(current: string | undefined) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>()
   const navigate = useNavigate()
+  const { choose } = useSearch({ strict: false })
+  useEffect(() => {
+    if (choose !== true) return
+    setChosen(new Set())
+    // The same link works again later.
+    void navigate({ to: '/console/chat', replace: true })
+  }, [choose, navigate])
   const ofItems: Selection | undefined = chosen && {
     has: (id) => chosen.has(id),
     toggle: (id) =>

@@ -12,13 +12,15 @@ import { OwnerOptions, membersOf, ownerOf, useOwners } from './owner-options.tsx
 interface DialogProps {
   /** Undefined for a new one. */
   fact: Schemas['Memory'] | undefined
+  /** What a new one begins with. */
+  first?: string
   onClose: () => void
   onSaved: () => Promise<unknown>
 }
 
 /** Saves a fact, or changes its text and whom it is for. */
-export function FactDialog({ fact, onClose, onSaved }: DialogProps) {
-  const [text, setText] = useState(fact?.text ?? '')
+export function FactDialog({ fact, first = '', onClose, onSaved }: DialogProps) {
+  const [text, setText] = useState(fact?.text ?? first)
   const [owner, setOwner] = useState(fact ? ownerOf(fact) : '')
   const owners = useOwners()
   const form = useSubmit(async () => {

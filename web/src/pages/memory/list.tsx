@@ -6,15 +6,16 @@ import { formatDateTime } from '../../lib/format.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { memoryTexts as t } from '../../texts/memory.ts'
-import { IconButton } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { FactDialog } from './fact-dialog.tsx'
 import { OwnerOptions, membersOf, ownerOf, useOwners } from './owner-options.tsx'
 
 type Fact = Schemas['Memory']
-type Opened = { what: 'edit' | 'delete'; fact: Fact } | 'new'
+type Opened = { what: 'edit' | 'delete'; fact: Fact } | 'new' | 'example'
 
 const refresh = () => queryClient.invalidateQueries({ queryKey: keys.memory() })
 
@@ -30,28 +31,51 @@ export function Memory() {
   const [opened, setOpened] = useState<Opened>()
   const close = () => setOpened(undefined)
   const list = facts.data ?? []
+  const isEmpty = facts.data?.length === 0 && shown === ''
   return (
-    <ListPage title={t.title} text={t.text} create={t.create} onCreate={() => setOpened('new')} query={facts}>
-      <SelectField label={t.show} value={shown} onValue={setShown}>
-        <option value="">{t.all}</option>
-        <OwnerOptions owners={owners} />
-      </SelectField>
-      {facts.data && list.length === 0 && <p className="muted">{shown === '' ? t.none : t.noneHere}</p>}
-      <ul className="file-list">
-        {list.map((fact) => (
-          <FactRow
-            key={fact.memory_id}
-            fact={fact}
-            owner={nameOf(fact, owners)}
-            onOpen={(what) => setOpened({ what, fact })}
-          />
-        ))}
-      </ul>
+    <ListPage
+      title={t.title}
+      text={t.text}
+      create={t.create}
+      onCreate={() => setOpened('new')}
+      query={facts}
+      isEmpty={isEmpty}
+    >
+      {isEmpty ? (
+        <Empty
+          icon={<Brain size={32} aria-hidden="true" />}
+          title={t.none}
+          example={{ text: t.example, onChoose: () => setOpened('example') }}
+        >
+          <Button look="primary" onClick={() => setOpened('new')}>
+            {t.create}
+          </Button>
+        </Empty>
+      ) : (
+        <SelectField label={t.show} value={shown} onValue={setShown}>
+          <option value="">{t.all}</option>
+          <OwnerOptions owners={owners} />
+        </SelectField>
+      )}
+      {facts.data && list.length === 0 && !isEmpty && <p className="muted">{t.noneHere}</p>}
+      {list.length > 0 && (
+        <ul className="file-list">
+          {list.map((fact) => (
+            <FactRow
+              key={fact.memory_id}
+              fact={fact}
+              owner={nameOf(fact, owners)}
+              onOpen={(what) => setOpened({ what, fact })}
+            />
+          ))}
+        </ul>
+      )}
       {opened === 'new' && <FactDialog fact={undefined} onClose={close} onSaved={refresh} />}
-      {opened !== undefined && opened !== 'new' && opened.what === 'edit' && (
+      {opened === 'example' && <FactDialog fact={undefined} first={t.exampleFact} onClose={close} onSaved={refresh} />}
+      {typeof opened === 'object' && opened.what === 'edit' && (
         <FactDialog fact={opened.fact} onClose={close} onSaved={refresh} />
       )}
-      {opened !== undefined && opened !== 'new' && opened.what === 'delete' && (
+      {typeof opened === 'object' && opened.what === 'delete' && (
         <ConfirmDialog
           title={t.deleteTitle}
           text={t.deleteText}
@@ -74,7 +98,7 @@ function nameOf(fact: Fact, owners: ReturnType<typeof useOwners>): string {
 }
 
 function FactRow({ fact, owner, onOpen }: { fact: Fact; owner: string; onOpen: (what: 'edit' | 'delete') => void }) {
-  const source = fact.source_message_id === null ? [] : [t.fromMessage(fact.source_message_id)]
+  const source = fact.source_message_id === null ? [] : [t.fromMessage]
   const origin = [fact.made_by === 'assistant' ? t.byAssistant : t.byUser, formatDateTime(fact.updated_at), ...source]
   return (
     <li className="file-row">

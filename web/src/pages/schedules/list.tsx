@@ -7,15 +7,16 @@ import { formatDateTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
-import { IconButton } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { ScheduleHistory } from './schedule-history.tsx'
 
 const t = texts.schedules
 type Schedule = Schemas['Schedule']
-type Opened = { what: 'edit' | 'history' | 'delete'; schedule: Schedule } | 'new'
+type Opened = { what: 'edit' | 'history' | 'delete'; schedule: Schedule } | 'new' | 'example'
 
 const pathOf = ({ schedule_id }: Schedule) => ({ params: { path: { schedule_id } } })
 const refresh = () => queryClient.invalidateQueries({ queryKey: keys.schedules })
@@ -31,25 +32,45 @@ export function Schedules() {
   const close = () => setOpened(undefined)
   const list = schedules.data?.schedules ?? []
   return (
-    <ListPage title={t.title} text={t.text} create={t.create} onCreate={() => setOpened('new')} query={schedules}>
-      {schedules.data && list.length === 0 && <p className="muted">{t.none}</p>}
-      <ul className="file-list">
-        {list.map((schedule) => (
-          <ScheduleRow
-            key={schedule.schedule_id}
-            schedule={schedule}
-            onOpen={(what) => setOpened({ what, schedule })}
-          />
-        ))}
-      </ul>
+    <ListPage
+      title={t.title}
+      text={t.text}
+      create={t.create}
+      onCreate={() => setOpened('new')}
+      query={schedules}
+      isEmpty={schedules.data !== undefined && list.length === 0}
+    >
+      {schedules.data && list.length === 0 && (
+        <Empty
+          icon={<CalendarClock size={32} aria-hidden="true" />}
+          title={t.none}
+          example={{ text: t.example.text, onChoose: () => setOpened('example') }}
+        >
+          <Button look="primary" onClick={() => setOpened('new')}>
+            {t.create}
+          </Button>
+        </Empty>
+      )}
+      {list.length > 0 && (
+        <ul className="file-list">
+          {list.map((schedule) => (
+            <ScheduleRow
+              key={schedule.schedule_id}
+              schedule={schedule}
+              onOpen={(what) => setOpened({ what, schedule })}
+            />
+          ))}
+        </ul>
+      )}
       {opened === 'new' && <ScheduleDialog onClose={close} onSaved={refresh} />}
-      {opened !== undefined && opened !== 'new' && opened.what === 'edit' && (
+      {opened === 'example' && <ScheduleDialog first={t.example} onClose={close} onSaved={refresh} />}
+      {typeof opened === 'object' && opened.what === 'edit' && (
         <ScheduleDialog schedule={opened.schedule} onClose={close} onSaved={refresh} />
       )}
-      {opened !== undefined && opened !== 'new' && opened.what === 'history' && (
+      {typeof opened === 'object' && opened.what === 'history' && (
         <ScheduleHistory schedule={opened.schedule} onClose={close} />
       )}
-      {opened !== undefined && opened !== 'new' && opened.what === 'delete' && (
+      {typeof opened === 'object' && opened.what === 'delete' && (
         <ConfirmDialog
           title={t.deleteTitle}
           text={t.deleteText(nameOf(opened.schedule))}

@@ -16,6 +16,8 @@ type Schedule = Schemas['Schedule']
 interface DialogProps {
   /** Undefined for a new one. */
   schedule?: Schedule
+  /** What a new one begins with. */
+  first?: { question: string; cron: string }
   onClose: () => void
   onSaved: () => Promise<unknown>
 }
@@ -23,11 +25,11 @@ interface DialogProps {
 const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** Makes or changes a schedule by a cron expression, with its meaning and its next times. */
-export function ScheduleDialog({ schedule, onClose, onSaved }: DialogProps) {
+export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProps) {
   const assistants = useQuery({ queryKey: keys.assistants, queryFn: () => unwrap(api.GET('/assistants/')) })
   const [assistant, setAssistant] = useState(schedule?.assistant_id ?? '')
-  const [question, setQuestion] = useState(schedule?.input.at(-1)?.data.content ?? '')
-  const [cron, setCron] = useState(schedule ? (schedule.cron ?? '') : '0 7 * * 1-5')
+  const [question, setQuestion] = useState(schedule?.input.at(-1)?.data.content ?? first?.question ?? '')
+  const [cron, setCron] = useState(schedule ? (schedule.cron ?? '') : (first?.cron ?? '0 7 * * 1-5'))
   const [timezone, setTimezone] = useState(schedule?.timezone ?? ownZone())
   const [overlap, setOverlap] = useState<Schemas['OverlapPolicy']>(schedule?.overlap ?? 'skip')
   const [note, setNote] = useState(schedule?.note ?? '')

@@ -40,13 +40,7 @@ export function AskableField({ assistantId, value, onValue }: AskableFieldProps)
         />
       ))}
       {gone.map((id) => (
-        <CheckField
-          key={id}
-          label={t.gone}
-          help={id}
-          checked
-          onValue={() => choose(chosen.filter((other) => other !== id))}
-        />
+        <CheckField key={id} label={t.gone} checked onValue={() => choose(chosen.filter((other) => other !== id))} />
       ))}
       <p className="field-help">{t.help}</p>
     </fieldset>

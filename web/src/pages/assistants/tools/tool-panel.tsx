@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useId, useState } from 'react'
-import type { JsonObject } from '../../../lib/json.ts'
+import { type JsonObject, asList } from '../../../lib/json.ts'
 import { say } from '../../../lib/toasts.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
 import { texts } from '../../../texts/index.ts'
@@ -32,6 +32,7 @@ export function ToolPanel(props: ToolPanelProps) {
   const [saved, setSaved] = useState(setting)
   const [isStored, setStored] = useState(!isNew)
   const [isClosing, setClosing] = useState(false)
+  const openHosts = useConsent()
   const formId = useId()
   const { Icon, text, isNamedInside, isElsewhere } = kindOf(draft.type)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved)
@@ -42,9 +43,14 @@ export function ToolPanel(props: ToolPanelProps) {
   })
   const save = async () => {
     if (isStored && !isChanged) return
-    await onSave(draft)
+    const isOpened = callsAnyHost(draft) && !(isStored && callsAnyHost(saved))
+    if (isOpened && !(await openHosts.ask())) throw new Error(t.openHosts.declined)
+    // What may call any host asks before each call, unless its owner says otherwise later.
+    const next = isOpened && draft.ask === undefined ? { ...draft, ask: true } : draft
+    await onSave(next)
     setStored(true)
-    setSaved(draft)
+    setDraft(next)
+    setSaved(next)
   }
   const form = useSubmit(async () => {
     await save()
@@ -123,6 +129,15 @@ export function ToolPanel(props: ToolPanelProps) {
           {texts.save}
         </Button>
       </footer>
+      {openHosts.answer && (
+        <ConfirmDialog
+          title={t.openHosts.title}
+          text={t.openHosts.text}
+          action={t.openHosts.action}
+          onConfirm={async () => openHosts.answer?.(true)}
+          onClose={() => openHosts.answer?.(false)}
+        />
+      )}
       {(isClosing || leaving.status === 'blocked') && (
         <ConfirmDialog
           title={texts.discardTitle}
@@ -140,4 +155,22 @@ export function ToolPanel(props: ToolPanelProps) {
       )}
     </ModalPanel>
   )
+}
+
+const callsAnyHost = ({ type, config }: ToolSetting): boolean =>
+  type === 'http_request' && asList(config?.['allowed_hosts']).length === 0
+
+/** A question to the person in the middle of an action: `answer` is there while it is open. */
+function useConsent() {
+  const [waiting, setWaiting] = useState<{ answer: (isAgreed: boolean) => void }>()
+  const ask = () =>
+    new Promise<boolean>((resolve) => {
+      setWaiting({
+        answer: (isAgreed) => {
+          setWaiting(undefined)
+          resolve(isAgreed)
+        },
+      })
+    })
+  return { ask, answer: waiting?.answer }
 }
