@@ -67,7 +67,8 @@ test.each(Object.keys(members).filter((name) => members[name] === 'refused'))('%
 })
 
 test('several agents are refused by their name, unless they are off', () => {
-  const asked = (several: unknown) => readRequest({ model: 'any', input: 'Hi', multi_agent: several })
+  const caller = { userId: 'u', projectId: 'p' }
+  const asked = (several: unknown) => readRequest({ model: 'any', input: 'Hi', multi_agent: several }, caller)
   for (const off of [null, { enabled: false }]) expect(asked(off).model).toBe('any')
   for (const on of [{}, { enabled: true }, 'on'])
     expect(() => asked(on)).toThrow(
