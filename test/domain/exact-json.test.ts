@@ -9,6 +9,7 @@ import { readRecord } from '../../domain/archive/read-record.ts'
 import { linesOf } from '../../infra/archives/lines.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
 import { promptOf } from '../../services/runs/prompt.ts'
+import type { Message } from '../../domain/messages.ts'
 
 const numbers = [
   '9007199254740993',
@@ -79,10 +80,14 @@ describe('lines of an archive', () => {
     const content = (async function* (): AsyncGenerator<Buffer, undefined> {
       yield Buffer.from(`${lines.join('\n')}\n`)
     })()
+    const unchanged = (given: Message) => given
     const read: unknown[] = []
     for await (const line of linesOf({ name: 'part', size: 1, content }, 1000)) read.push(line)
-    expect(readRecord('tool_calls', read[0])).toMatchObject({ type: 'record', record: { step: 1, args_json: args } })
-    const { record } = readRecord('messages', read[1]) as { record: { messages_json: string } }
+    expect(readRecord('tool_calls', read[0], unchanged)).toMatchObject({
+      type: 'record',
+      record: { step: 1, args_json: args },
+    })
+    const { record } = readRecord('messages', read[1], unchanged) as { record: { messages_json: string } }
     expect(record.messages_json).toContain(args)
   })
 })

@@ -20,7 +20,7 @@ const changed = (buffer: Buffer, place: number, text: string) => {
 
 /** Reads all of an archive, as the thread for it does. */
 async function readAll(archive: Buffer): Promise<void> {
-  for await (const item of readMembers(readTar(unpack(onePiece(archive), 1000))))
+  for await (const item of readMembers(readTar(unpack(onePiece(archive), 1000)), (given) => given))
     if (item.type === 'file') for await (const _bytes of item.content);
 }
 

@@ -15,6 +15,7 @@ it('an import holds few entries without messages whose predecessors are missing'
     thread_id: 'thread',
     source: 'update' as const,
     messages_json: '[]',
+    words: [],
     created_at: '2026-01-01T00:00:00Z',
   }
   // An archive may have five million.
