@@ -1,4 +1,6 @@
 import type { Person } from '../domain/acting.ts'
+import { type ProjectRole, isEnough } from '../domain/project-roles.ts'
+import { lacking } from './membership.ts'
 import { memberNamed } from './person-named.ts'
 
 /** Who calls, and in which project. */
@@ -7,6 +9,8 @@ export interface Caller {
   projectId: string
   /** The account that holds the project, if it shares it with the caller. */
   holderId?: string
+  /** What the caller may do in that shared project; absent is the least. */
+  role?: ProjectRole
 }
 
 /**
@@ -38,4 +42,14 @@ export function holderOf({ userId, projectId, holderId = userId }: Caller): { us
 /** For whom a run of the caller works: a member is somebody else than the owner of the assistant, with facts of his own. */
 export function personOf({ userId, holderId }: Pick<Caller, 'userId' | 'holderId'>): Person {
   return holderId === undefined ? 'owner' : memberNamed(userId)
+}
+
+/** Whether the caller may see and change what assistants are made of, and the files and vector stores of the project. */
+export function mayEdit({ holderId, role = 'viewer' }: Caller): boolean {
+  return holderId === undefined || isEnough(role, 'editor')
+}
+
+/** For what a request that a member may make would change in the project beside: throws `forbidden` for less than an editor. */
+export function requireEditor(caller: Caller): void {
+  if (!mayEdit(caller)) throw lacking(caller.role ?? 'viewer', 'editor')
 }

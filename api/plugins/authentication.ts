@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
 import { type NeededRole, isEnough } from '../../domain/project-roles.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
@@ -124,8 +125,8 @@ export function requireRoleOf(request: FastifyRequest): void {
 
 /** The caller and the project, for what belongs to persons: threads, runs, schedules. */
 export function callerOf(request: FastifyRequest): Caller {
-  const { user, projectId, holderId } = sessionOf(request)
-  return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId }) }
+  const { user, projectId, holderId, role } = sessionOf(request)
+  return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId, role }) }
 }
 
 /** The holder of the project and the project, for what belongs to projects: assistants, files, vector stores. */
@@ -138,10 +139,13 @@ export function ownerOf(request: FastifyRequest): owner.Owner {
   return owner.ownerOf(callerOf(request))
 }
 
-/** As whom the caller sees configurations of assistants: editors see what the holder sees, others what is public. */
-export function viewerOf(request: FastifyRequest): string {
+/**
+ * As whom the caller sees the configuration of an assistant: editors see what the holder sees of their project, and of
+ * everything else what is public, as all others do.
+ */
+export function viewerOf(request: FastifyRequest, assistant: Pick<AssistantRecord, 'user_id' | 'project_id'>): string {
   const { user, holderId, role } = sessionOf(request)
-  return isEnough(role, 'editor') ? holderId : user._id
+  return isEnough(role, 'editor') && owner.owns(ownerOf(request), assistant) ? holderId : user._id
 }
 
 function requireBearer(request: FastifyRequest): string {

@@ -83,5 +83,7 @@ async function holdOwnProject(
     .findOne({ _id: caller.projectId }, { user_id: 1, deleting: 1 }, { session })
     .lean()
   if (project === null) throw new AppError('not_found', 'There is no such project.')
+  // What belongs to a project has one holder: a member cannot put what his account holds into it.
+  if (project.user_id !== caller.userId) throw new AppError('forbidden', 'This project belongs to another user.')
   await holdProject(collections, caller, session)
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { MemberRecord, ProjectRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { createInTurn } from '../in-turn.ts'
+import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 export type ChangeMembers = ReturnType<typeof createChangeMembers>
@@ -10,10 +11,12 @@ interface Changes {
   members: MemberRecord[]
   /** A user who does not use the project any more. */
   left?: string | undefined
+  /** A user who begins to use it; refused while his account is being deleted. */
+  joined?: string
 }
 
 interface ChangeMembersDeps {
-  collections: Pick<Collections, 'projects'>
+  collections: Pick<Collections, 'projects' | 'users'>
   transaction: RunInTransaction
 }
 
@@ -21,7 +24,8 @@ interface ChangeMembersDeps {
  * Changes who uses a project: `changed` decides from the record as it is, in the transaction that writes the result, so
  * that no two changes can both rely on what only one of them leaves. It throws to refuse.
  */
-export function createChangeMembers({ collections: { projects }, transaction }: ChangeMembersDeps) {
+export function createChangeMembers({ collections, transaction }: ChangeMembersDeps) {
+  const { projects } = collections
   // Changes of one project would otherwise repeat each other's transactions.
   const inTurn = createInTurn()
 
@@ -32,7 +36,8 @@ export function createChangeMembers({ collections: { projects }, transaction }: 
           .findOne({ _id: projectId, deleting: { $ne: true } }, {}, { session })
           .lean<ProjectRecord>()
         if (project === null) throw new AppError('not_found', 'There is no such project.')
-        const { members, left } = changed(project)
+        const { members, left, joined } = changed(project)
+        if (joined !== undefined) await holdUser(collections, joined, session)
         const leaves = left === undefined ? {} : { $addToSet: { leaving: left } }
         await projects.updateOne({ _id: projectId }, { $set: { members }, $inc: { holds: 1 }, ...leaves }, { session })
         return { ...project, members }

@@ -190,7 +190,7 @@ export function createMembers({ collections, changeMembers, depart, secrets, wor
           throw new AppError('conflict', 'You use this project already.')
         const { invitation: _used, ...member } = invited
         const accepted = { ...member, user_id: user._id, created_at: new Date() }
-        return { members: members.map((one) => (one === invited ? accepted : one)) }
+        return { members: members.map((one) => (one === invited ? accepted : one)), joined: user._id }
       })
     },
   }

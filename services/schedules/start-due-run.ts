@@ -105,8 +105,8 @@ export function createStartDueRun(deps: StartDueRunDeps) {
   async function callerOf({ user_id: userId, project_id: projectId }: ScheduleRecord): Promise<Caller> {
     const project = await projects.findById(projectId, sharedMembers).lean<Shared>()
     if (project === null || project.user_id === userId) return { userId, projectId }
-    requireRole(project, userId, 'editor')
-    return { userId, projectId, holderId: project.user_id }
+    const role = requireRole(project, userId, 'editor')
+    return { userId, projectId, holderId: project.user_id, role }
   }
 
   async function start(schedule: ScheduleRecord, { _id, thread_id: threadId, run_id }: ScheduleRunRecord) {

@@ -1,3 +1,4 @@
+import type { Person } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -23,21 +24,21 @@ const maxTrialMs = 90_000
 const trialsAtOnce = { slots: 64, slotsPerOwner: 4, waitingPerOwner: 0 }
 
 /**
- * Calls a tool of an assistant once, as a run would, for the owner who sets it up. Nothing is recorded. The owner
- * writes the arguments, so the call needs no approval.
+ * Calls a tool of an assistant once, as a run of `person` would, who sets it up. Nothing is recorded. Who calls writes the
+ * arguments, so the call needs no approval.
  */
 export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
   const slots = createSemaphore(trialsAtOnce)
 
   return async (
     assistant: AssistantRecord,
-    { name, argsJson }: { name: string; argsJson: string },
+    { name, argsJson, person }: { name: string; argsJson: string; person: Person },
     gone: AbortSignal,
   ): Promise<ToolTrial> => {
     const limit = AbortSignal.timeout(maxTrialMs)
     const call = async () => {
       const signal = AbortSignal.any([gone, limit])
-      const resolved = await tools.resolve(assistant, signal, { acting: { person: 'owner', origin: 'chat' } })
+      const resolved = await tools.resolve(assistant, signal, { acting: { person, origin: 'chat' } })
       const tool = resolved.tools.find((candidate) => candidate.name === name)
       if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
       const begun = performance.now()

@@ -6,7 +6,7 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
-import { type Owner, holderOf, ownerOf } from '../owner.ts'
+import { type Owner, holderOf, mayEdit, ownerOf } from '../owner.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
@@ -57,6 +57,18 @@ export interface V1Assistant {
   metadata: Record<string, string>
 }
 
+const hidden = {
+  instructions: '',
+  temperature: undefined,
+  topP: undefined,
+  responseFormat: undefined,
+  reasoningEffort: undefined,
+  tools: [],
+  vectorStores: [],
+  codeFiles: [],
+  metadata: {},
+} satisfies Partial<V1Assistant>
+
 /** The assistants of a project. Members that the assistants API does not know stay as they are. */
 export function createV1Assistants(deps: V1AssistantsDeps) {
   const { assistants, configs, deletions, vectorStores, createStore, models } = deps
@@ -66,6 +78,14 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
     requireCode(members.tools, deps.canExecute)
     for (const id of members.vectorStores ?? []) await vectorStores.find(caller, id)
     for (const id of members.codeFiles ?? []) await deps.files.find(caller, id)
+  }
+
+  /** Who may not edit the project sees what the native API shows him, and the model, which runs show in any case. */
+  function shownTo(caller: Caller, assistant: AssistantRecord): V1Assistant {
+    const whole = shown(assistant)
+    if (mayEdit(caller)) return whole
+    const { id, createdAt, name, description, model } = whole
+    return { ...hidden, id, createdAt, name, description, model }
   }
 
   function shown(assistant: AssistantRecord): V1Assistant {
@@ -111,13 +131,17 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       }
     },
 
-    /** For runs. */
-    async find(caller: Caller, id: string): Promise<{ record: AssistantRecord; shown: V1Assistant }> {
+    /** For runs. `tools` are all that it has, `shown` what the caller may see. */
+    async find(
+      caller: Caller,
+      id: string,
+    ): Promise<{ record: AssistantRecord; tools: AssistantTool[]; shown: V1Assistant }> {
       const record = await assistants.readIn(caller, id)
-      return { record, shown: shown(record) }
+      return { record, tools: shown(record).tools, shown: shownTo(caller, record) }
     },
 
-    read: async (caller: Caller, id: string): Promise<V1Assistant> => shown(await assistants.readIn(caller, id)),
+    read: async (caller: Caller, id: string): Promise<V1Assistant> =>
+      shownTo(caller, await assistants.readIn(caller, id)),
 
     /** Changes the given members. */
     async update(caller: Caller, id: string, members: AssistantMembers): Promise<V1Assistant> {
@@ -127,7 +151,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
 
     async list(caller: Caller, query: PageQuery): Promise<Page<V1Assistant>> {
       const { entries, hasMore } = await assistants.page(caller, query)
-      return { entries: entries.map(shown), hasMore }
+      return { entries: entries.map((assistant) => shownTo(caller, assistant)), hasMore }
     },
 
     async remove(caller: Caller, id: string): Promise<DeletionResult> {

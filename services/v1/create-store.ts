@@ -1,6 +1,7 @@
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
+import { requireEditor } from '../owner.ts'
 import type { VectorStoreMembers, VectorStoreRecord, VectorStores } from '../knowledge/vector-stores.ts'
 
 interface CreateStoreDeps {
@@ -10,7 +11,7 @@ interface CreateStoreDeps {
 
 export type CreateStore = ReturnType<typeof createCreateStore>
 
-/** A new vector store with files of its project. Creates nothing if a file is missing or none could be processed. */
+/** A new vector store with files of its project, for who may edit the project. Creates nothing if a file is missing or none could be processed. */
 export function createCreateStore({ vectorStores, entries }: CreateStoreDeps) {
   return async (
     caller: Caller,
@@ -18,6 +19,7 @@ export function createCreateStore({ vectorStores, entries }: CreateStoreDeps) {
     files: NewEntry[],
     id?: string,
   ): Promise<VectorStoreRecord> => {
+    requireEditor(caller)
     if (files.length > 0) await entries.admit()
     for (const { fileId } of files) await entries.requireSource(caller, fileId)
     const store = await vectorStores.create(caller, members, id)

@@ -7,6 +7,7 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { FilePart } from '../attachments/read-part.ts'
 import type { GivenMessage, LocOf, NewAttachment } from '../attachments/receive-content.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
+import { requireEditor } from '../owner.ts'
 import { inputMessages } from '../runs/index.ts'
 import { type PartSourcesDeps, withPartSources } from './part-sources.ts'
 
@@ -36,7 +37,7 @@ export type ReceiveMessages = ReturnType<typeof createReceiveMessages>
 
 /**
  * Reads messages, their images and the files that come with them. Throws `invalid_input`, and `not_found` for a file of
- * another project. Nothing is stored.
+ * another project, and `forbidden` for files to search of a member who may not edit the project. Nothing is stored.
  */
 export function createReceiveMessages(deps: ReceiveMessagesDeps) {
   return async (caller: Caller, given: V1MessageInput[], locOf: LocOf): Promise<ReceivedMessages> => {
@@ -46,7 +47,11 @@ export function createReceiveMessages(deps: ReceiveMessagesDeps) {
       ...new Set(given.flatMap(({ files }) => files.filter(isFor(tool)).map(({ file_id: id }) => id))),
     ]
     const fileIds = idsFor('file_search')
-    if (fileIds.length > 0) await entries.admit()
+    if (fileIds.length > 0) {
+      // They are added to a vector store.
+      requireEditor(caller)
+      await entries.admit()
+    }
     for (const fileId of given.flatMap((message) => message.files)) await entries.requireSource(caller, fileId.file_id)
     const inputs = given.map((message, index) => inputOf(message, [...locOf(index), 'content']))
     const loc = locOf(0).slice(0, -1).map(String)

@@ -197,6 +197,110 @@ describe('the members of a project', () => {
   })
 })
 
+describe('with a token of a shared project', () => {
+  const secret = { 'type==agent/system_message': 'Only for the team.' }
+
+  it('an editor sees of the other public assistants of the account what everybody sees', async () => {
+    const owner = await insertUser(service)
+    const { project_id: elsewhere } = await owner.post('/projects/', { name: 'Elsewhere' })
+    const other = apiClient(service.url, await tokenOf(service, owner.userId, elsewhere))
+    const there = await other.post('/assistants/', { name: 'There', config: secret, public: true })
+    const here = await owner.post('/assistants/', { name: 'Here', config: secret, public: true })
+    const editor = await joinProject(service, owner.projectId, 'editor')
+    expect((await editor.get(`/assistants/${there.assistant_id}`)).config).toEqual({})
+    expect((await editor.get(`/assistants/${here.assistant_id}`)).config).toEqual(secret)
+    expect((await owner.get(`/assistants/${there.assistant_id}`)).config).toEqual(secret)
+  })
+
+  it('nobody puts assistants of his own account into it', async () => {
+    const owner = await insertUser(service)
+    const member = await joinProject(service, owner.projectId, 'owner')
+    const own = apiClient(service.url, await tokenOf(service, member.userId, member.projectId))
+    const { assistant_id: id } = await own.post('/assistants/', { name: 'Mine' })
+    expect(await own.call('PUT', `/assistants/${id}/project`, { project_id: owner.projectId })).toMatchObject({
+      status: 403,
+    })
+    expect(await owner.get('/assistants/')).toEqual([])
+  })
+
+  it('an editor who tries a tool does not act for its owner', async () => {
+    const owner = await insertUser(service)
+    await owner.post('/memory/', { text: 'The owner likes sailing.' })
+    const editor = await joinProject(service, owner.projectId, 'editor')
+    const config = { 'type==agent/tools': [{ type: 'memory' }, { type: 'schedule' }] }
+    const { assistant_id: id } = await editor.post('/assistants/', { name: 'A', config })
+    const { tools } = await owner.get(`/runs/debug/assistant/${id}`)
+    expect(tools.length).toBeGreaterThan(1)
+    for (const { name } of tools) {
+      const tried = await editor.call('POST', `/assistants/${id}/tools/try`, { name, args: { query: 'sailing' } })
+      expect(tried).toMatchObject({ status: 404, body: { detail: expect.stringContaining('no usable tool') } })
+    }
+  })
+
+  it.each(['viewer', 'member', 'editor', 'owner'] as const)(
+    'the role %s sees on /v1 what the native API shows',
+    async (role) => {
+      const owner = await insertUser(service)
+      const config = { ...secret, 'type==agent/description': 'Open', 'type==agent/tools': [{ type: 'retrieval' }] }
+      const { assistant_id: id } = await owner.post('/assistants/', { name: 'A', config })
+      const user = await joinProject(service, owner.projectId, role)
+      const maySee = ['editor', 'owner'].includes(role)
+      const seen = { id, name: 'A', description: 'Open', instructions: maySee ? 'Only for the team.' : null }
+      const shown = { ...seen, tools: maySee ? [{ type: 'file_search' }] : [] }
+      expect(await user.get(`/v1/assistants/${id}`)).toMatchObject(shown)
+      expect((await user.get('/v1/assistants')).data).toMatchObject([shown])
+      if (role === 'viewer') return
+      service.model.reply({ text: 'Hello.' })
+      const thread = { messages: [{ role: 'user', content: 'Hi' }] }
+      const run = await user.post('/v1/threads/runs', { assistant_id: id, thread })
+      expect(run).toMatchObject({ instructions: shown.instructions ?? '', tools: shown.tools })
+      const path = `/v1/threads/${run.thread_id}/runs/${run.id}`
+      const ended = await eventually('the end', async () => {
+        const now = await user.get(path)
+        return now.status === 'completed' ? now : undefined
+      })
+      expect(ended).toMatchObject({ instructions: shown.instructions ?? '', tools: shown.tools })
+    },
+  )
+
+  it('a member changes no vector store of the project by what he says on /v1', async () => {
+    const owner = await insertUser(service)
+    const form = new FormData()
+    form.set('purpose', 'assistants')
+    form.set('file', new Blob(['Ships and harbours.']), 'ships.txt')
+    const uploaded = await fetch(`${service.url}/v1/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.token}` },
+      body: form,
+    })
+    const { id: fileId }: any = await uploaded.json()
+    const store = await owner.post('/v1/vector_stores', { name: 'Of the team' })
+    const { assistant_id: id } = await owner.post('/assistants/', { name: 'A' })
+    const member = await joinProject(service, owner.projectId, 'member')
+    const thread = await member.post('/v1/threads', {
+      tool_resources: { file_search: { vector_store_ids: [store.id] } },
+    })
+    const message = {
+      role: 'user',
+      content: 'Hi',
+      attachments: [{ file_id: fileId, tools: [{ type: 'file_search' }] }],
+    }
+    const made = { tool_resources: { file_search: { vector_stores: [{ file_ids: [fileId] }] } } }
+    for (const [path, body] of [
+      [`/v1/threads/${thread.id}/messages`, message],
+      [`/v1/threads/${thread.id}/runs`, { assistant_id: id, additional_messages: [message] }],
+      ['/v1/threads', { messages: [message] }],
+      ['/v1/threads', made],
+      ['/v1/threads/runs', { assistant_id: id, thread: { ...made, messages: [{ role: 'user', content: 'Hi' }] } }],
+    ] as const)
+      expect([path, await member.call('POST', path, body)]).toMatchObject([path, { status: 403 }])
+    expect((await owner.get(`/v1/vector_stores/${store.id}/files`)).data).toEqual([])
+    expect((await owner.get('/v1/vector_stores')).data).toHaveLength(1)
+    const editor = await joinProject(service, owner.projectId, 'editor')
+    expect(await editor.call('POST', '/v1/threads', made)).toMatchObject({ status: 200 })
+  })
+})
+
 describe('a member', () => {
   it('chats with the assistants of the project in threads that nobody else sees', async () => {
     const owner = await insertUser(service)

@@ -44,8 +44,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
     async (request, reply) => {
       const page = await assistants.list(holderOf(request), request.query)
       linkNextPart(request, reply, page)
-      const viewerId = viewerOf(request)
-      return page.entries.map((assistant) => show(assistant, viewerId))
+      return page.entries.map((assistant) => show(assistant, viewerOf(request, assistant)))
     },
   )
 
@@ -108,7 +107,8 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
     },
     async (request) => {
       if (request.session === null) return show(await assistants.read(request.params.aid, undefined), undefined)
-      return show(await assistants.read(request.params.aid, ownerOf(request)), viewerOf(request))
+      const assistant = await assistants.read(request.params.aid, ownerOf(request))
+      return show(assistant, viewerOf(request, assistant))
     },
   )
 

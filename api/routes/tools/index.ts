@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { toolTypes } from '../../../domain/tool-types.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import { ownerOf } from '../../plugins/authentication.ts'
+import { personOf } from '../../../services/owner.ts'
+import { callerOf, ownerOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(
@@ -78,7 +79,11 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { name, args = {} } = request.body
       const text = checkFreeForm(['body', 'args'], args, { maxMegabytes: 1 })
-      const trial = await tryTool(assistant, { name, argsJson: text }, request.signal)
+      const trial = await tryTool(
+        assistant,
+        { name, argsJson: text, person: personOf(callerOf(request)) },
+        request.signal,
+      )
       return {
         outcome: trial.outcome,
         content: trial.content,

@@ -75,7 +75,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     },
   ): Promise<V1Run | FastifyReply> {
     const caller = callerOf(request)
-    const { record, shown } = await assistants.find(caller, body.assistant_id)
+    const { record, tools, shown } = await assistants.find(caller, body.assistant_id)
     const { additional_messages: added, metadata } = body
     const { messages: first, ownStore } = created ?? { messages: [], ownStore: undefined }
     const given = [...first, ...messageInputsOf(added ?? [], ['body', 'additional_messages'])]
@@ -89,7 +89,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     requireCode(body.tools, canExecute)
     const overrides = {
       ...v1OverridesOf(body, runs.expireSeconds),
-      ...codeOf({ tools: body.tools ?? shown.tools, thread, added: received.codeFiles, codeFiles }),
+      ...codeOf({ tools: body.tools ?? tools, thread, added: received.codeFiles, codeFiles }),
     }
     const newRun = {
       assistant: record,
