@@ -28,29 +28,20 @@ type Held = Omit<Decision, 'tool_call_id'>
 export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
   const [held, setHeld] = useState<ReadonlyMap<string, Held>>(new Map())
   const [sent, setSent] = useState<ReadonlySet<string>>(new Set())
+  /** While decisions go out: the call that was decided last, whose card says what fails; `all` for the button of all. */
+  const [sending, setSending] = useState<string>()
   const elsewhere = useDecidedElsewhere(run, calls.length)
   const isSent = ({ id }: Call) => sent.has(id) || elsewhere.includes(id)
   const open = calls.filter((call) => !isSent(call) && !held.has(call.id))
 
-  /** Sends all decisions if none is missing. */
-  const decide = async (decisions: ReadonlyMap<string, Held>) => {
+  /** Sends all decisions if none is missing. `last` is the call that was decided now, or `all`. */
+  const decide = async (last: string, decisions: ReadonlyMap<string, Held>) => {
     setHeld(decisions)
-    if (calls.some((call) => !isSent(call) && !decisions.has(call.id))) return
+    if (sending !== undefined || calls.some((call) => !isSent(call) && !decisions.has(call.id))) return
     const { thread_id: threadId, run_id: runId } = run
-    let after: Run | undefined
-    for (const call of calls) {
-      const decision = decisions.get(call.id)
-      if (decision === undefined || isSent(call)) continue
-      after = await unwrap(
-        api.POST('/runs/{run_id}/resume', {
-          params: { path: { run_id: runId } },
-          body: { ...decision, tool_call_id: call.id },
-        }),
-      )
-      setSent((known) => new Set([...known, call.id]))
-    }
-    if (after === undefined) return
-    const changed = after
+    setSending(last)
+    const changed = await sendAll(decisions).finally(() => setSending(undefined))
+    if (changed === undefined) return
     if (changed.status !== 'interrupted') follow(runId, threadId, { again: true })
     queryClient.setQueryData<Schemas['RunList']>(
       keys.runs(threadId),
@@ -58,9 +49,25 @@ export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
     )
     await queryClient.invalidateQueries({ queryKey: keys.state(threadId) })
   }
+  /** One after the other; the run as it is after the last. */
+  const sendAll = async (decisions: ReadonlyMap<string, Held>): Promise<Run | undefined> => {
+    let after: Run | undefined
+    for (const call of calls) {
+      const decision = decisions.get(call.id)
+      if (decision === undefined || isSent(call)) continue
+      after = await unwrap(
+        api.POST('/runs/{run_id}/resume', {
+          params: { path: { run_id: run.run_id } },
+          body: { ...decision, tool_call_id: call.id },
+        }),
+      )
+      setSent((known) => new Set([...known, call.id]))
+    }
+    return after
+  }
   const undo = (call: Call) => setHeld(new Map([...held].filter(([id]) => id !== call.id)))
   const all = useSubmit(() =>
-    decide(new Map([...held, ...open.map(({ id }): [string, Held] => [id, { action: 'approve' }])])),
+    decide('all', new Map([...held, ...open.map(({ id }): [string, Held] => [id, { action: 'approve' }])])),
   )
   return (
     <section className="approval" aria-label={t.approvalTitle}>
@@ -79,14 +86,17 @@ export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
       {all.problem && <Notice tone="danger">{all.problem}</Notice>}
       {calls.map((call) => {
         const decision = held.get(call.id)
-        if (isSent(call) || (decision !== undefined && open.length > 0))
+        if (
+          isSent(call) ||
+          (decision !== undefined && (open.length > 0 || (sending !== undefined && sending !== call.id)))
+        )
           return (
             <DecidedCall
               key={call.id}
               call={call}
               action={decision?.action}
               others={open.length}
-              onUndo={isSent(call) ? undefined : () => undo(call)}
+              onUndo={isSent(call) || sending !== undefined ? undefined : () => undo(call)}
             />
           )
         return (
@@ -94,7 +104,7 @@ export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
             key={call.id}
             run={run}
             call={call}
-            decide={(made) => decide(new Map([...held, [call.id, made]]))}
+            decide={(made) => decide(call.id, new Map([...held, [call.id, made]]))}
           />
         )
       })}
