@@ -21,7 +21,7 @@ export async function setDeletionMarkers(
 ): Promise<{ userId: string } | null> {
   const root = await markRoot(collections, target, how === 'again' ? { deleting: true } : dueUnder(how.condition))
   if (root === null) return null
-  const owned = ownedBy(target)
+  const owned = await ownedBy(collections, target)
   const { projects, assistants, threads } = collections
   const open = { deleting: { $ne: true } } as const
   await updateAll(transaction, projects, { ...owned.projects, ...open }, markedProject)

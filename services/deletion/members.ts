@@ -5,11 +5,15 @@ import type { Members } from '../owned-data/data-store.ts'
 export type OwnerCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 
 /** The projects, assistants and threads that a deletion removes, including the root. */
-export function ownedBy({ kind, id }: DeletionTarget) {
+export async function ownedBy({ projects }: Pick<OwnerCollections, 'projects'>, { kind, id }: DeletionTarget) {
   const nothing = { _id: { $in: [] as string[] } }
   switch (kind) {
-    case 'account':
-      return { projects: { user_id: id }, assistants: { user_id: id }, threads: { user_id: id } }
+    case 'account': {
+      // With its projects go the threads of their members.
+      const held = await projects.find({ user_id: id }, { _id: 1 }).lean()
+      const threads = { $or: [{ user_id: id }, { project_id: { $in: held.map((project) => project._id) } }] }
+      return { projects: { user_id: id }, assistants: { user_id: id }, threads }
+    }
     case 'project':
       return { projects: { _id: id }, assistants: { project_id: id }, threads: { project_id: id } }
     case 'assistant':
@@ -27,11 +31,9 @@ export function ownedBy({ kind, id }: DeletionTarget) {
 }
 
 /** The current members. Complete once the deletion markers are set, because nothing can be created below them. */
-export async function membersOf(
-  { projects, assistants, threads }: OwnerCollections,
-  target: DeletionTarget,
-): Promise<Members> {
-  const owned = ownedBy(target)
+export async function membersOf(collections: OwnerCollections, target: DeletionTarget): Promise<Members> {
+  const { projects, assistants, threads } = collections
+  const owned = await ownedBy(collections, target)
   const marked = { deleting: true }
   const [projectIds, assistantIds, threadIds] = await Promise.all([
     projects.find({ ...owned.projects, ...marked }, { _id: 1 }).lean(),

@@ -13,8 +13,11 @@ interface MembershipDeps {
 export function membershipStore({ collections: { projects, users }, transaction }: MembershipDeps): Store {
   const open = { deleting: { $ne: true } } as const
 
+  /** Those that they have proved: others are not theirs. */
   async function emailsOf(ids: string[]): Promise<string[]> {
-    const found = await users.find({ _id: { $in: ids } }, { email: 1 }).lean<Pick<UserRecord, 'email'>[]>()
+    const found = await users
+      .find({ _id: { $in: ids }, verified: true }, { email: 1 })
+      .lean<Pick<UserRecord, 'email'>[]>()
     return found.flatMap(({ email }) => email ?? [])
   }
 

@@ -17,9 +17,9 @@ const marked = { deleting: true } as const
 
 /** Removes all owners below the root, whose contents have been removed. Safe to repeat. */
 export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget): Promise<void> {
-  const { transaction } = deps
-  const { assistants, projects, threads } = deps.collections
-  const owned = ownedBy(target)
+  const { collections, transaction } = deps
+  const { assistants, projects, threads } = collections
+  const owned = await ownedBy(collections, target)
   const notRoot = { _id: { $ne: target.id } }
   await removeThreads(deps, { $and: [owned.threads, target.kind === 'thread' ? notRoot : {}], ...marked })
   if (target.kind !== 'thread') {
@@ -36,11 +36,9 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
  * All owners of the target, including the root, marked or not: records that were created beside the marker count as
  * left.
  */
-export async function countOwners(
-  { users, projects, assistants, threads }: OwnerCollections,
-  target: DeletionTarget,
-): Promise<StoreCounts> {
-  const owned = ownedBy(target)
+export async function countOwners(collections: OwnerCollections, target: DeletionTarget): Promise<StoreCounts> {
+  const { users, projects, assistants, threads } = collections
+  const owned = await ownedBy(collections, target)
   const [threadCount, assistantCount, storeCount, projectCount, userCount] = await Promise.all([
     threads.countDocuments(owned.threads),
     assistants.countDocuments({ ...owned.assistants, kind: { $ne: 'vector_store' } }),

@@ -77,12 +77,14 @@ describe('rate limits', () => {
     const ask = (email: string, i = 0) =>
       from(service, `203.0.113.${i}`).call('POST', '/auth/forgot-password', { email })
     expect(await statuses(4, () => ask(user.email))).toEqual([200, 200, 429, 429])
-    // Signing up and asking for a code are mails, too.
+    // Signing up, asking for a code and inviting are mails, too.
     for (const path of ['/auth/signup', '/auth/resend-verification']) {
       const body = { email: user.email, password: 'correct horse battery' }
       expect((await from(service, '203.0.113.1').call('POST', path, body)).status).toBe(429)
     }
     const other = await insertUser(service)
+    const invitation = { email: user.email, role: 'viewer' }
+    expect((await other.call('POST', `/projects/${other.projectId}/members`, invitation)).status).toBe(429)
     expect((await ask(other.email)).status).toBe(200)
     // An hour later one is left of the day; what the hour refused did not count.
     await endWindows(service, 'mails_address:3600000')

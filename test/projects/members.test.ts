@@ -68,6 +68,16 @@ describe('an invitation', () => {
     expect(await other.call('POST', `/invitations/${'x'.repeat(40)}/accept`)).toMatchObject({ status: 404 })
   })
 
+  it('outlives an account that has its address without a proof', async () => {
+    const email = newEmail()
+    const { owner, member } = await invited(email)
+    const guest = await insertUser(service)
+    await service.collections.users.updateOne({ _id: guest.userId }, { $set: { email, verified: false } })
+    await guest.delete('/auth/delete-user', { email_confirmation: email })
+    const { members } = await owner.get(membersPath(owner.projectId))
+    expect(members).toContainEqual(expect.objectContaining({ member_id: member.member_id, status: 'invited' }))
+  })
+
   it('is void when it is sent again, revoked, or seven days old', async () => {
     const guest = await insertUser(service)
     const { owner, member, token } = await invited(guest.email)
@@ -335,6 +345,27 @@ describe('a member', () => {
     expect(await service.collections.threads.findById(threadId).lean()).toBeNull()
     expect((await owner.get(`/assistants/${made.assistant_id}`)).name).toBe('Made')
   })
+
+  it.each(['project', 'account that holds it'] as const)(
+    'keeps no chats of a shared project after the deletion of the %s, and no count of them',
+    async (what) => {
+      const owner = await insertUser(service)
+      const { assistant_id: id } = await owner.post('/assistants/', { name: 'A' })
+      const member = await joinProject(service, owner.projectId, 'editor')
+      const { thread_id: threadId } = await member.post('/threads/', { assistant_id: id })
+      const input = [{ type: 'human', content: 'Hi' }]
+      await member.post('/schedules/', { assistant_id: id, input, cron: '0 7 1 1 *' })
+      const own = apiClient(service.url, await tokenOf(service, member.userId, member.projectId))
+      expect((await own.get('/auth/thread-info')).thread_counter).toBe(1)
+      await (what === 'project'
+        ? owner.delete(`/projects/${owner.projectId}?confirm=true`)
+        : owner.delete('/auth/delete-user', { email_confirmation: owner.email }))
+      expect(await own.call('GET', `/threads/${threadId}`)).toMatchObject({ status: 404 })
+      expect((await own.get('/auth/thread-info')).thread_counter).toBe(0)
+      expect(await service.collections.schedules.countDocuments({ user_id: member.userId })).toBe(0)
+      expect((await own.get('/projects/')).map(({ name }: any) => name)).toEqual(['main'])
+    },
+  )
 
   it('who is removed in mid-run keeps what was answered, and starts nothing more', async () => {
     const owner = await insertUser(service)

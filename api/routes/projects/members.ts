@@ -92,7 +92,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
   app.post(
     '/projects/:project_id/members',
     {
-      config: { ...config, limits: ['invitations_user'], audit: 'successes' },
+      config: { ...config, limits: ['invitations_user', 'mails_address'], audit: 'successes' },
       schema: {
         operationId: 'projects.members.add',
         summary: 'Invite somebody by mail; the same request again sends another link, and the one before is void',
