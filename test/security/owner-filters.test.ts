@@ -32,7 +32,6 @@ const secondChecks: [statement: string, why: string][] = [
     'services/assistants/project-of-assistant.ts budgets.findOne of any user_id',
     'finds the budget of the project of the token',
   ],
-  ['the project is then held by its owner only'],
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
   ['services/budgets/spent-today.ts assistants.find without user_id', 'the owner of the project was checked'],
   ['services/budgets/spent-today.ts projects.findById of any user_id', 'the owner of the project was checked'],
