@@ -273,6 +273,23 @@ describe('with a token of a shared project', () => {
     },
   )
 
+  it('what code writes in the chat of a member becomes no file of the project', async () => {
+    const owner = await insertUser(service)
+    const { assistant_id: id } = await owner.post('/assistants/', { name: 'A' })
+    const editor = await joinProject(service, owner.projectId, 'editor')
+    const thread = { messages: [{ role: 'user', content: 'Draw' }] }
+    const kept = await Promise.all(
+      [owner, editor].map(async (user) => {
+        service.model.reply({ text: 'Done.' })
+        const asked = { assistant_id: id, thread, tools: [{ type: 'code_interpreter' }] }
+        const run = await user.post('/v1/threads/runs', asked)
+        const stored = await service.collections.runs.findOne({ _id: run.id }).lean()
+        return JSON.parse(stored?.overrides.code_json ?? '{}').keepsFiles
+      }),
+    )
+    expect(kept).toEqual([true, undefined])
+  })
+
   it('a member changes no vector store of the project by what he says on /v1', async () => {
     const owner = await insertUser(service)
     const form = new FormData()

@@ -7,7 +7,7 @@ import { searchOf } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { type RunView, shownMessage } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
-import { personOf } from '../../../services/owner.ts'
+import { type Caller, personOf } from '../../../services/owner.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -89,7 +89,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     requireCode(body.tools, canExecute)
     const overrides = {
       ...v1OverridesOf(body, runs.expireSeconds),
-      ...codeOf({ tools: body.tools ?? tools, thread, added: received.codeFiles, codeFiles }),
+      ...codeOf({ caller, tools: body.tools ?? tools, thread, added: received.codeFiles, codeFiles }),
     }
     const newRun = {
       assistant: record,
@@ -128,11 +128,13 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
 
 /** What the run wants of the tool that executes code, if it has it. */
 function codeOf({
+  caller,
   tools,
   thread,
   added,
   codeFiles,
 }: {
+  caller: Caller
   tools: AssistantTool[]
   thread: ThreadRecord
   added: string[]
@@ -142,7 +144,8 @@ function codeOf({
   const override: CodeOverride = {
     isAdded: true,
     files: [...new Set([...(codeFiles ?? []), ...added, ...(thread.code_files ?? [])])],
-    keepsFiles: true,
+    // Files of the project are seen by all who use it, and the chat of a member by nobody else.
+    ...(caller.holderId === undefined ? { keepsFiles: true } : {}),
     ...(codeFiles === undefined ? {} : { inPlaceOfFiles: true }),
   }
   return { code_json: JSON.stringify(override) }
