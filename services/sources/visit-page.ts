@@ -87,7 +87,14 @@ async function hasMoved(
   if (type !== 'feed' || page.kind !== 'page' || url === page.url) return false
   const other = await collections.sourcePages.findById(pageIdOf(sourceId, url)).lean<SourcePageRecord>()
   if (other === null || other.round !== round || other.status === 'left_out') return false
-  if (standing(other, round) === 'open') {
+  // The other one has been read, says the same, and waits for this one: it is the one to keep.
+  const waitsForThis = other.status === 'waiting' && other.same_as === page._id
+  if (waitsForThis)
+    await collections.sourcePages.updateOne(
+      { _id: other._id, round, same_as: page._id },
+      { $unset: { same_as: 1, reason: 1 } },
+    )
+  if (waitsForThis || standing(other, round) === 'open') {
     await waitFor(collections, page, other)
     return true
   }

@@ -64,7 +64,7 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   expect(await sources.locator('.source').allTextContents()).toEqual([
     '1handbook.pdf, p. 2',
     '2handbook.pdf, p. 3',
-    expect.stringMatching(/^3very-long-name.*….*fees\.csv$/),
+    expect.stringMatching(/^3very-long-name.*….*fees\.csv, row 2$/),
     expect.stringContaining('4notes.md'),
   ])
   // The call of the tool is one line that unfolds.
@@ -207,7 +207,7 @@ test('what waits, is rejected, or is gone says so; a name of any length stays in
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
   await page.getByText('Rejected: tide_tables').waitFor()
   await page.locator('.markdown', { hasText: 'Then not.' }).waitFor()
-  expect(await page.locator('.turn-facts').textContent()).toMatch(/^\d+\.\d s/)
+  await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/^\d+\.\d s/)
 
   const places = ['chat', `assistants/${assistantId}`, 'assistants', 'projects', 'schedules', 'usage']
   for (const width of [360, 1280]) {
