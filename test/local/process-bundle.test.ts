@@ -28,7 +28,7 @@ describe('the bundle of API and worker', { timeout: 180_000 }, () => {
     expect(own).toContain('api/server.ts')
     expect(own).toContain('worker/main.ts')
     expect(own).toContain('scripts/migrate.ts')
-    expect(own).toContain('infra/extract/formats/office.ts')
+    expect(own).toContain('infra/extract/formats/open-document.ts')
     const hashed = new Set(bundleSources())
     expect(own.filter((file) => !hashed.has(file))).toEqual([])
   })
