@@ -33,8 +33,8 @@ describe('orphaned knowledge', () => {
     for (const space of [left, filled]) await vectors.upsert(space, ofKept)
     const reembedding = { generation: 4, model: 'next', started_at: new Date() }
     await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set: { reembedding } })
-    const chunk = { file_id: 'lost', assistant_id: client.assistantId, position: 0, text: 'lost', tokens: 1 }
-    await service.collections.chunks.create({ _id: 'lost:0', ...chunk })
+    const chunk = { _id: 'lost:0', file_id: 'lost', assistant_id: client.assistantId, position: 0, count: 1 }
+    await service.collections.chunks.create({ ...chunk, chunks_json: JSON.stringify([{ text: 'lost', tokens: 1 }]) })
     const { blob_id: blobId } = (await service.collections.files.findById(keptFile).lean()) ?? { blob_id: '' }
     const abandoned = await blobs.write(
       blobs.newBlobId(),
