@@ -16,6 +16,8 @@ describe('projects over HTTP', () => {
       description: 'to read',
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: expect.any(String),
+      role: 'owner',
+      owner: { user_id: expect.any(String), email: expect.stringContaining('@') },
     })
     const list = await call('GET', '/projects/')
     expect(list.body.map((project: { name: string }) => project.name)).toEqual(['main', 'Papers'])
