@@ -84,12 +84,15 @@ const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)
 
 async function bytesOf(url: URL): Promise<Buffer> {
   const response = await fetch(url, { signal: AbortSignal.timeout(limitMs) })
-  if (!response.ok || response.body === null) throw new Error(`${url.href} answered ${response.status}`)
+  // A mirror's address may hold a password.
+  const shown = `${url.origin}${url.pathname}`
+  if (!response.ok || response.body === null) throw new Error(`${shown} answered ${response.status}`)
+  const body: AsyncIterable<Uint8Array> = response.body
   const pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of response.body) {
+  for await (const piece of body) {
     bytes += piece.length
-    if (bytes > maxWheelBytes) throw new Error(`${url.href} is larger than ${maxWheelBytes} bytes`)
+    if (bytes > maxWheelBytes) throw new Error(`${shown} is larger than ${maxWheelBytes} bytes`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

@@ -77,8 +77,6 @@ export function createEvaluation({ collections, transaction, passages, model }: 
   }
 }
 
-export type Evaluation = ReturnType<typeof createEvaluation>
-
 function withId({ question, file_name: name, page }: Expected): EvaluationQuestion {
   const expected = { question: question.trim(), file_name: name.normalize('NFC') }
   const key = JSON.stringify([expected.question, expected.file_name, page ?? null])

@@ -61,11 +61,12 @@ function modelAfter(
   known: ModelServerModel | undefined,
 ): ModelServerModel {
   const given = { pictures, tools, thinking, json }
-  const said = abilityNames.map((name) => [
-    name,
-    (given[name] === undefined ? known?.[name] : given[name]) ?? undefined,
-  ])
-  return { ...model, ...abilitiesIn(Object.fromEntries(said)) }
+  const said: ModelAbilities = {}
+  for (const name of abilityNames) {
+    const able = (given[name] === undefined ? known?.[name] : given[name]) ?? undefined
+    if (able !== undefined) said[name] = able
+  }
+  return { ...model, ...abilitiesIn(said) }
 }
 
 function distinct(models: GivenModel[]): GivenModel[] {

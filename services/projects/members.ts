@@ -196,8 +196,6 @@ export function createMembers({ collections, changeMembers, depart, secrets, wor
   }
 }
 
-export type Members = ReturnType<typeof createMembers>
-
 /** Members, and invitations that are not too old. */
 export function standing(members: MemberRecord[] = [], now = new Date()): MemberRecord[] {
   return members.filter(({ invitation }) => invitation === undefined || invitation.expires_at > now)
