@@ -82,6 +82,9 @@ async function carryOut(
       stage.workdir = rest
       await mkdir(inside('.'), { recursive: true })
       return
+    case 'ARG':
+      for (const [name, value] of dockerfileEnv(rest)) stage.env[name] ??= value
+      return
     case 'ENV':
       for (const [name, value] of dockerfileEnv(rest))
         stage.env[name] = value.replace(/^\/(?=data|tmp|app)/, `${stage.root}/`)
