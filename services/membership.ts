@@ -22,8 +22,13 @@ export function memberOf({ members = [] }: Pick<ProjectRecord, 'members'>, userI
 export function requireRole(project: Shared, userId: string, needed: NeededRole): ProjectRole {
   const role = roleIn(project, userId)
   if (role === undefined) throw new AppError('forbidden', 'This project belongs to another user.')
-  if (needed === 'holder' ? project.user_id !== userId : !isEnough(role, needed)) throw lacking(role, needed)
+  checkRole({ role, isHolder: project.user_id === userId }, needed)
   return role
+}
+
+/** Throws `forbidden`, with the role that is missing, for less than `needed`. */
+export function checkRole({ role, isHolder }: { role: ProjectRole; isHolder: boolean }, needed: NeededRole): void {
+  if (needed === 'holder' ? !isHolder : !isEnough(role, needed)) throw lacking(role, needed)
 }
 
 export function lacking(role: ProjectRole, needed: NeededRole): AppError {

@@ -7,7 +7,7 @@ import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
 import type { Caller } from '../../services/assistants/write-assistants.ts'
 import * as owner from '../../services/owner.ts'
-import { lacking } from '../../services/membership.ts'
+import { checkRole } from '../../services/membership.ts'
 import { bearerOf } from './bearer-token.ts'
 import { roleOfOperation } from './operation-roles.ts'
 import type { Limiter } from './rate-limits.ts'
@@ -120,7 +120,7 @@ export function claimsOf(request: FastifyRequest): TokenClaims {
 export function requireRoleOf(request: FastifyRequest): void {
   const { user, holderId, role } = sessionOf(request)
   const { role: needed = 'holder' } = request.routeOptions.config
-  if (holderId !== user._id && (needed === 'holder' || !isEnough(role, needed))) throw lacking(role, needed)
+  checkRole({ role, isHolder: holderId === user._id }, needed)
 }
 
 /** The caller and the project, for what belongs to persons: threads, runs, schedules. */

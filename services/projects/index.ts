@@ -2,12 +2,12 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { NeededRole, ProjectRole } from '../../domain/project-roles.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdUser } from '../parents.ts'
 import { requireRole, roleIn, usedBy } from '../membership.ts'
+import { type Person, personsOf } from './members.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 interface ProjectsDeps {
@@ -20,14 +20,11 @@ const nameLimit = 100
 /** A project without its description. */
 const restBytes = 1000
 
-type Holder = Pick<UserRecord, '_id' | 'email' | 'first_name' | 'last_name'>
-const holderMembers = { email: 1, first_name: 1, last_name: 1 } as const
-
 export interface SeenProject {
   project: ProjectRecord
   /** Of the user who sees it. */
   role: ProjectRole
-  holder: Holder
+  holder: Person
 }
 
 /** The projects of a user. A name has 1 to 100 characters and is unique among its owner's projects. */
@@ -51,13 +48,11 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
 
     /** The projects as the user sees them, with who holds each of them. */
     async seenBy(userId: string, found: ProjectRecord[]): Promise<SeenProject[]> {
-      const ids = [...new Set(found.map(({ user_id: holder }) => holder))]
-      const holders = await users.find({ _id: { $in: ids } }, holderMembers).lean<Holder[]>()
-      const byId = new Map(holders.map((holder) => [holder._id, holder]))
+      const holders = await personsOf(users, [...new Set(found.map(({ user_id: holder }) => holder))])
       return found.map((project) => ({
         project,
         role: roleIn(project, userId) ?? 'viewer',
-        holder: byId.get(project.user_id) ?? { _id: project.user_id },
+        holder: holders.get(project.user_id) ?? { _id: project.user_id },
       }))
     },
 

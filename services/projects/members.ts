@@ -40,9 +40,16 @@ interface MembersDeps {
   workflows: Pick<WorkflowClient, 'start'>
 }
 
-type Person = Pick<UserRecord, '_id' | 'email' | 'first_name' | 'last_name'>
+/** What those who use a project with somebody see of him. */
+export type Person = Pick<UserRecord, '_id' | 'email' | 'first_name' | 'last_name'>
 const shownOfPersons = { email: 1, first_name: 1, last_name: 1 } as const
 const dayMs = 24 * 3600_000
+
+/** By their ids; who is gone is left out. */
+export async function personsOf(users: Collections['users'], ids: string[]): Promise<Map<string, Person>> {
+  const found = await users.find({ _id: { $in: ids } }, shownOfPersons).lean<Person[]>()
+  return new Map(found.map((person) => [person._id, person]))
+}
 
 /** Who uses a project, who is invited to, and what each may do. */
 export function createMembers({ collections, changeMembers, depart, secrets, workflows }: MembersDeps) {
@@ -54,14 +61,12 @@ export function createMembers({ collections, changeMembers, depart, secrets, wor
     return project
   }
 
-  async function personsOf(ids: string[]): Promise<Map<string, Person>> {
-    const found = await users.find({ _id: { $in: ids } }, shownOfPersons).lean<Person[]>()
-    return new Map(found.map((person) => [person._id, person]))
-  }
-
   async function show(project: ProjectRecord): Promise<Member[]> {
     const members = [holderAsMember(project), ...standing(project.members)]
-    const persons = await personsOf(members.flatMap(({ user_id: id }) => id ?? []))
+    const persons = await personsOf(
+      users,
+      members.flatMap(({ user_id: id }) => id ?? []),
+    )
     return members.map((member) => shown(member, persons.get(member.user_id ?? '')))
   }
 
