@@ -52,6 +52,8 @@ ENV HOST=0.0.0.0 PORT=8100 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 DATA_DIR=/data
 ENV BUILT_IN_EMBEDDINGS=/app/embedding-model/e5-small-q4.bin CODE_PACKAGES=/app/code-packages
 WORKDIR /app
 RUN install -d -o node -g node /data
+# Authorities of certificates, which the base image lacks: without them LanceDB reaches no bucket, not even by HTTP.
+COPY --from=embedding-model /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY package.json package-lock.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY domain ./domain

@@ -2,7 +2,7 @@ import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
 import type { Deletion } from '../services/deletion/index.ts'
 import type { FeedbackActivityDeps } from './feedback/index.ts'
-import type { RunSteps } from './runs/index.ts'
+import type { RunSteps, SuggestionDeps } from './runs/index.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { CrawlActivityDeps } from './crawl/index.ts'
@@ -17,6 +17,7 @@ export interface ActivityDeps {
   /** Without a trailing slash. */
   frontendUrl: string
   steps: RunSteps
+  suggestions: SuggestionDeps
   feedback: FeedbackActivityDeps
   deletion: Deletion
   cleanup: CleanupActivityDeps

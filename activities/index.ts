@@ -14,7 +14,7 @@ export function createActivities(deps: ActivityDeps) {
   const documents = createDocumentActivities(deps.documents)
   const crawls = createCrawlActivities(deps.crawls)
   return {
-    runs: createRunActivities(deps.steps),
+    runs: createRunActivities(deps.steps, deps.suggestions),
     documents,
     accounts: { ...createAccountActivities(deps), ...createFeedbackActivities(deps.feedback) },
     deletions: {

@@ -30,12 +30,15 @@ import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
 import { asksForWebSocket, installWebSockets } from './plugins/web-sockets.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
+import { mcpLoginRoutes } from './routes/assistants/mcp-logins.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { pictureRoutes } from './routes/pictures/index.ts'
 import { memoryRoutes } from './routes/memory/index.ts'
-import { promptRoutes } from './routes/prompts/index.ts'
+import { folderRoutes } from './routes/folders/index.ts'
+import { promptRoutes, sharedPromptRoutes } from './routes/prompts/index.ts'
+import { loginMethodRoutes } from './routes/auth/login-methods.ts'
 import { programLoginRoutes } from './routes/auth/program-logins.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
@@ -44,7 +47,9 @@ import { reembeddingRoutes } from './routes/files/reembedding.ts'
 import { evaluationRoutes } from './routes/files/evaluation.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
+import { adminGroupRoutes } from './routes/admin/groups.ts'
 import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'
+import { adminSearchRoutes } from './routes/admin/search.ts'
 import { adminModelRoutes } from './routes/admin/models.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
 import { adminUserListRoutes } from './routes/admin/user-list.ts'
@@ -54,23 +59,31 @@ import { auditRoutes } from './routes/audit/index.ts'
 import { billingRoutes } from './routes/billing/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
+import { type LocalPageDeps, localPageRoutes } from './routes/local/index.ts'
+import { groupRoutes } from './routes/groups/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
 import { memberRoutes } from './routes/projects/members.ts'
+import { oversightRoutes } from './routes/projects/oversight.ts'
 import { projectRoutes } from './routes/projects/index.ts'
 import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
 import { publicPageRoutes } from './routes/public/page.ts'
+import { withoutAlias } from './routes/public/compat-route.ts'
+import { insightRoutes } from './routes/insights/index.ts'
 import { publicRoutes } from './routes/public/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { scheduleMailRoutes } from './routes/schedules/mails.ts'
 import { scheduleChangeRoutes } from './routes/schedules/changes.ts'
 import { scheduleRoutes } from './routes/schedules/index.ts'
+import { scimRoutes } from './routes/scim/index.ts'
 import { sourceRoutes } from './routes/sources/index.ts'
 import { scheduleRunRoutes } from './routes/schedules/runs.ts'
 import { threadAttachmentRoutes } from './routes/threads/attachments.ts'
+import { threadDocumentRoutes } from './routes/threads/documents.ts'
 import { findRoutes } from './routes/threads/find.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { shareRoutes } from './routes/threads/shares.ts'
+import { sideRoutes } from './routes/threads/sides.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
 import { exportRoutes } from './routes/export/index.ts'
@@ -93,13 +106,15 @@ export interface AppDeps {
     ConnectionLimits &
     StreamLimits &
     RateLimitSettings &
-    ConsoleSettings
+    ConsoleSettings &
+    LocalPageDeps['settings']
   rateCounter: Parameters<typeof installRateLimits>[2]
   logger: FastifyBaseLogger
   services: Services
   health: Health
   tracing: Pick<Tracing, 'request'>
-  isAway: ErrorDeps['isAway']
+  localPage: Omit<LocalPageDeps, 'settings'>
+  isUnavailable: ErrorDeps['isUnavailable']
   /** Undefined if nothing is measured. */
   metrics?: HttpMetrics | undefined
 }
@@ -137,6 +152,7 @@ export async function buildApp(deps: AppDeps) {
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
     ...fixedOptions,
+    rewriteUrl: ({ url }) => withoutAlias(url),
     genReqId: (request) => requestIdOf(request.headers),
     frameworkErrors: answerBadUrl,
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -157,13 +173,14 @@ export async function buildApp(deps: AppDeps) {
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, settings)
   await installWebSockets(app, { maxFrameBytes: settings.maxBodyMb * 1024 * 1024 })
-  const errors = { routes, isAway: deps.isAway }
+  const errors = { routes, isUnavailable: deps.isUnavailable }
   installErrors(app, errors)
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   await installOpenApi(app, { ...settings, whenAsked: settings.noteProblem !== undefined })
-  await installConsole(app, settings)
+  const { models } = deps.services
+  await installConsole(app, { ...settings, suggests: () => models.current().smallModel !== undefined })
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
   installAudit(app, deps.services.audit)
@@ -172,28 +189,37 @@ export async function buildApp(deps: AppDeps) {
   await app.register(authRoutes, { accounts: deps.services.accounts })
   await app.register(programLoginRoutes, { accounts: deps.services.accounts })
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
+  await app.register(loginMethodRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
   await app.register(promptRoutes, deps.services)
+  await app.register(sharedPromptRoutes, deps.services)
+  await app.register(folderRoutes, deps.services)
   await app.register(pictureRoutes, deps.services)
   await app.register(memoryRoutes, deps.services)
   await app.register(exportRoutes, deps.services)
   await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
   await app.register(memberRoutes, deps.services)
+  await app.register(oversightRoutes, deps.services)
+  await app.register(groupRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
   await app.register(assistantFileRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)
+  await app.register(mcpLoginRoutes, deps.services)
   await app.register(toolRoutes, deps.services)
   await app.register(fileRoutes, { ...deps.services, openStreams })
   await app.register(ingestionRoutes, { ...deps.services, openStreams })
   await app.register(reembeddingRoutes, deps.services)
   await app.register(passageRoutes, deps.services)
   await app.register(evaluationRoutes, deps.services)
+  await app.register(insightRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(findRoutes, deps.services)
   await app.register(shareRoutes, { ...deps.services, frontendUrl: settings.frontendUrl })
   await app.register(threadStateRoutes, deps.services)
+  await app.register(sideRoutes, deps.services)
   await app.register(threadAttachmentRoutes, deps.services)
+  await app.register(threadDocumentRoutes, deps.services)
   await app.register(billingRoutes, deps.services)
   await app.register(auditRoutes, deps.services)
   await app.register(budgetRoutes, deps.services)
@@ -202,9 +228,12 @@ export async function buildApp(deps: AppDeps) {
   await app.register(adminRoutes, deps.services)
   await app.register(adminUserRoutes, deps.services)
   await app.register(adminUserListRoutes, deps.services)
+  await app.register(adminGroupRoutes, deps.services)
   await app.register(adminOperationRoutes, deps.services)
   await app.register(adminModelRoutes, deps.services)
   await app.register(adminModelQuestionRoutes, deps.services)
+  await app.register(adminSearchRoutes, deps.services)
+  if (settings.localPage === true) await app.register(localPageRoutes, { settings, ...deps.localPage })
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
@@ -216,6 +245,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
   await app.register(publicPageRoutes, { ...deps.services, settings })
   await app.register(v1Routes, { ...deps.services, openStreams, errors, unread })
+  await app.register(scimRoutes, { ...deps.services, errors, baseUrl: settings.baseUrl })
   await app.register(mcpRoutes, { ...deps.services, openStreams, baseUrl: settings.baseUrl })
 
   return app

@@ -2,9 +2,11 @@ import { defaultServer } from '../domain/model-catalog.ts'
 import type { ModelsNow } from '../services/models/live-models.ts'
 import { connectPlatform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
+import { createLocalMailbox } from '../infra/mail/local-mailbox.ts'
+import { isOwnConnection } from '../infra/own-connection.ts'
 import { createMetrics } from '../infra/metrics/create-metrics.ts'
 import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
-import { isAway } from '../infra/is-away.ts'
+import { isUnavailable } from '../infra/is-unavailable.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
@@ -45,8 +47,12 @@ export async function startApi(
     services,
     health,
     tracing: infra.tracing,
+    localPage: {
+      isOwnConnection,
+      mailbox: settings.mailboxUrl === undefined ? undefined : createLocalMailbox(settings.mailboxUrl),
+    },
     rateCounter: platform.core.rateCounter,
-    isAway,
+    isUnavailable,
     metrics,
   })
   let ownWorker: ReturnType<typeof startOwnWorker> | undefined

@@ -13,6 +13,7 @@ import { createTryModel } from '../services/admin/try-model.ts'
 import type { Accounts } from '../services/accounts/index.ts'
 import type { Runs } from '../services/runs/index.ts'
 import type { Core } from './core.ts'
+import { composeSearch } from './search.ts'
 
 export type Administration = ReturnType<typeof composeAdministration>
 
@@ -23,14 +24,15 @@ export function composeAdministration(
 ) {
   const { ownFetch } = infra.outbound
   const servers = createModelServers(ownFetch)
+  const modelSettings = createModelSettings({
+    collections,
+    secretBox,
+    models,
+    facts: { abilitiesOf, listedPriceOf, learntOf: dialects.learnt },
+  })
   return {
     models: createModelOperation({
-      settings: createModelSettings({
-        collections,
-        secretBox,
-        models,
-        facts: { abilitiesOf, listedPriceOf, learntOf: dialects.learnt },
-      }),
+      settings: modelSettings,
       servers,
       tryModel: createTryModel({
         // The addresses are those of operators, so nothing needs the guard.
@@ -44,6 +46,7 @@ export function composeAdministration(
         listedWindow: (model, account) => contextWindowOf(model, settings.modelContextTokens, account),
       }),
     }),
+    search: composeSearch({ settings, infra, models }, modelSettings),
     accounts: createAccountAdmin({ collections, transaction, usageOf: accounts.usageOf }),
     suspension: createSuspension({ collections, transaction, runs }),
     activity: createActivity(collections),

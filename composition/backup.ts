@@ -5,7 +5,7 @@ import { writeBackup } from '../infra/backup/write-backup.ts'
 import type { Settings } from '../infra/config.ts'
 import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
 import { createObjectStore } from '../infra/objects/index.ts'
-import { createObjectPlace } from '../infra/objects/object-place.ts'
+import { createObjectLocation } from '../infra/objects/object-location.ts'
 import { connectTemporal } from '../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createVectorStore } from '../infra/vectors/index.ts'
@@ -19,7 +19,7 @@ export async function connectBackup(settings: Settings, log: (message: string) =
   const { connection, collections, close } = await connectForMaintenance(settings)
   const vectorStore = createVectorStore(settings)
   const store = createObjectStore(settings, fetch)
-  const objects = store && createObjectPlace(store)
+  const objects = store && createObjectLocation(store)
   const uri = settings.lancedbUri ?? path.join(settings.dataDir, 'lancedb')
   // Vectors in an object store or at a provider are backed up there.
   const vectors = settings.vectorStore === 'lancedb' && !uri.includes('://') ? uri : undefined

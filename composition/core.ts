@@ -15,10 +15,15 @@ import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
 import { createWorkUsage } from '../services/budgets/work.ts'
 import { listedPriceOf } from '../infra/model/known-models.ts'
+import { createAllowances } from '../services/groups/allowances.ts'
+import { groupStore } from '../services/groups/store.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
+import { createDocuments } from '../services/documents/index.ts'
+import { documentStore } from '../services/documents/store.ts'
+import { createMcpLogins } from '../services/mcp-logins/index.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createSchedules } from '../services/schedules/index.ts'
 import { createSyncSchedule } from '../services/schedules/sync.ts'
@@ -55,7 +60,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   })
   const contextWindowOf = windowOf(models, settings)
   const log = createThreadLog({ collections, transaction })
-  const stream = createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 })
+  const stream = createRunStream(infra.redis, { idleSeconds: settings.runStreamHours * 3600 })
   const pendingInput = createPendingInput(collections)
   const reading = { collections, pendingInput }
   const scanLog = createLogScan(reading)
@@ -81,6 +86,13 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const budgetCounting = createBudgetCounting({ collections, assistantConfigs, models, contextWindowOf })
   const storageQuota = createStorageQuota(collections, settings)
   const projectFiles = composeProjectFiles({ settings, infra, collections, storageQuota, workflows })
+  const mcpLogins = createMcpLogins({
+    collections,
+    assistants,
+    outbound: infra.outbound,
+    secretBox,
+    redirectUri: `${settings.frontendUrl}/console/connected`,
+  })
   const embeddingModel = infra.knowledge.embeddings?.name
   const workUsage = createWorkUsage({
     collections,
@@ -122,23 +134,34 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     scanLog,
     conversations: createConversations({ collections }),
     pendingInput,
-    erase: createEraseWhatWasSaid({ collections, log, pendingInput, stream, workflows }),
+    erase: createEraseWhatWasSaid({
+      collections,
+      documents: documentStore(collections),
+      log,
+      pendingInput,
+      stream,
+      workflows,
+    }),
     states,
     createThread,
     threads,
+    documents: createDocuments({ collections, transaction, threads }),
     assistants,
+    allowances: createAllowances(groupStore(collections)),
     accountOf: createAccountOf(models, secretBox),
     storageQuota,
     ...projectFiles,
     rateCounter: createRateCounter(infra.redis, settings.taskQueuePrefix, settings.rateCountMs),
     downloads,
     interpreter,
+    mcpLogins,
     tools: composeTools({
-      settings,
       infra,
+      models,
       collections,
       assistantConfigs,
       interpreter,
+      mcpLogins,
       memory,
       schedules,
       projectFiles: projectFiles.projectFiles,

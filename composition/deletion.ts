@@ -6,6 +6,7 @@ import { createDeletionRequests } from '../services/deletion/requests.ts'
 import { createStores } from '../services/deletion/stores.ts'
 import type { Billing } from '../services/billing/index.ts'
 import type { Core } from './core.ts'
+import { composeHandOver } from './members.ts'
 
 /** Deletions, requested by the API and executed by workers, and the clean-ups of an operator. */
 export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
@@ -13,14 +14,16 @@ export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
   const { timetable, refreshes } = core
   const waitMs = settings.deletionWaitSeconds * 1000
   const knowledge = { collections, ...infra.knowledge }
+  const handOver = composeHandOver(core)
   return {
-    deletions: createDeletionRequests({ collections, workflows, waitMs }),
+    deletions: createDeletionRequests({ collections, workflows, waitMs, handOver }),
     admin: createAdmin({ collections, workflows, waitMs }),
     deletion: createDeletion({
       collections,
       transaction,
       stream,
-      stores: createStores({ collections, transaction, stream, knowledge, billing, timetable, refreshes }),
+      stores: createStores({ collections, transaction, stream, knowledge, billing, timetable, refreshes, handOver }),
+      handOver,
       workflows,
       tracing,
       budgetCounting,

@@ -41,13 +41,14 @@ export function composeKnowledge(core: Core) {
     evaluation: createEvaluation({ collections, transaction, passages, model: embedder?.model }),
     files: core.files,
     ingestion: {
+      transaction,
       workUsage: core.workUsage,
       workflows,
       extraction: createExtractor({
         memoryMb: settings.extractMemoryMb,
         cpuSeconds: settings.extractCpuSeconds,
         timeoutSeconds: settings.extractTimeoutSeconds,
-        keptReaders: settings.extractConcurrency,
+        idleReaders: settings.extractConcurrency,
         ocr: ocrOf(settings),
         onConfinement: (confinement) => logger.info({ confinement }, 'readers of files are confined'),
       }),

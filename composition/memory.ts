@@ -1,11 +1,14 @@
 import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import type { Assistants } from '../services/assistants/index.ts'
+import { createChangeFact } from '../services/memory/change-fact.ts'
 import { createEmbedFacts } from '../services/memory/embed-facts.ts'
 import { createEraseFact } from '../services/memory/erase-fact.ts'
 import { createFindFacts } from '../services/memory/find-facts.ts'
 import { createMemories } from '../services/memory/index.ts'
 import { memoryTool } from '../services/memory/memory-tool.ts'
+import { createReleaseFacts } from '../services/memory/release-facts.ts'
+import { factStore } from '../services/memory/store.ts'
 import { createStoreFact } from '../services/memory/store-fact.ts'
 import { createMemorySweep } from '../services/memory/sweep.ts'
 import type { ToolsDeps } from '../services/tools/index.ts'
@@ -22,7 +25,9 @@ export function composeMemory({ database, knowledge }: Infra, logger: Logger, as
   const findFacts = createFindFacts({ ...shared, embedFacts })
   const memory: ToolsDeps['memory'] = (assistant, options) =>
     memoryTool({ ...shared, findFacts, storeFact, eraseFact }, assistant, options)
+  const changeFact = createChangeFact({ ...shared, assistants, storeFact })
   return {
+    releaseFacts: createReleaseFacts({ store: factStore(collections), changeFact, eraseFact }),
     memories: createMemories({ ...shared, assistants, storeFact, eraseFact }),
     tool: memory,
     sweep: createMemorySweep({ ...shared, embedFacts, eraseFact }),

@@ -27,9 +27,32 @@ const steps: MigrationStep<MigrationContext>[] = [
   },
   {
     number: 2,
-    name: 'containers and members of a project, batches of files, evaluations',
+    name: 'containers, groups, members of projects and what they share, batches and copies of files, evaluations',
     run: ({ database: { connection } }) =>
-      makeDeclared(connection, ['threads', 'file_batches', 'evaluations', 'projects']),
+      makeDeclared(connection, [
+        'threads',
+        'files',
+        'file_batches',
+        'evaluations',
+        'projects',
+        'runs',
+        'schedules',
+        'feedback',
+        'audit_entries',
+        'users',
+        'groups',
+        'used_tokens',
+      ]),
+  },
+  {
+    number: 3,
+    name: 'documents of threads, prompts of projects',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['documents', 'prompts']),
+  },
+  {
+    number: 4,
+    name: 'folders of threads',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['folders']),
   },
 ]
 

@@ -8,12 +8,15 @@ import { codecFor } from '../infra/temporal/data-converter.ts'
 import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { restoresOf } from '../services/capabilities.ts'
+import { createProjectUsage } from '../services/budgets/project-usage/store.ts'
 import { createBudgets } from '../services/budgets/index.ts'
 import type { ModelsNow } from '../services/models/live-models.ts'
+import { createMakers } from '../services/makers.ts'
 import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
 import { createAssistantFiles } from '../services/assistants/assistant-files.ts'
 import { createCodecService } from '../services/codec.ts'
+import { createFolders } from '../services/folders/index.ts'
 import { createImports } from '../services/import/index.ts'
 import { createMcpHosts } from '../services/mcp/hosts.ts'
 import { createMcpSessions } from '../services/mcp/sessions.ts'
@@ -58,8 +61,8 @@ export async function connectPlatform(
   const core = composeCore(settings, infra, logger)
   served.models = core.models
   await core.models.start()
-  const accounts = composeAccounts(core)
   const members = composeMembers(core)
+  const accounts = composeAccounts(core, members)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
   const schedules = composeSchedules(core, runs)
@@ -69,6 +72,7 @@ export async function connectPlatform(
   const administration = composeAdministration(core, { ...accounts, ...runs })
   const v1 = composeV1(core, { ...runs, ...deletion, ...knowledge })
   const { assistants, threads, createThread, tools } = core
+  const folders = createFolders({ ...core, ...v1, projectFiles: v1.files })
   const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
   const idempotency = createIdempotency(core.collections, core.secretBox, core.requestHashes)
   const codec = createCodecService({
@@ -94,6 +98,10 @@ export async function connectPlatform(
       assistants,
       assistantFiles: createAssistantFiles(core),
       threads,
+      documents: core.documents,
+      folders,
+      makers: createMakers(core.collections),
+      projectUsage: createProjectUsage(core),
       createThread,
       tools,
       codec,
@@ -101,6 +109,7 @@ export async function connectPlatform(
       billing,
       administration,
       models: core.models,
+      allowances: core.allowances,
       audit,
       imports: createImports({
         ...core,
@@ -108,9 +117,7 @@ export async function connectPlatform(
         ...knowledge,
         vectorStores: v1.vectorStores,
         entries: v1.entries,
-        restores: restoresOf({ ...accounts, ...core.memory }),
-        schedules: schedules.schedules,
-        sources: sources.sources,
+        restores: restoresOf({ folders, ...core, ...accounts, ...core.memory, ...schedules, ...sources }),
         projectFiles: v1.files,
         readArchive: createArchiveReader(),
       }),
@@ -120,10 +127,14 @@ export async function connectPlatform(
       scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
       v1,
       memories: core.memory.memories,
+      mcpLogins: core.mcpLogins,
       mcpHosts: createMcpHosts({ ...core, ...runs, ...knowledge }),
       mcpSessions: createMcpSessions(createSessionHashes(settings.secretsKey, settings.secretsKeyPrevious)),
       ...accounts,
       members: members.members,
+      handOver: members.handOver,
+      groups: members.groups,
+      scim: members.scim,
       ...knowledge,
       ...runs,
       ...deletion,

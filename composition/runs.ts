@@ -12,6 +12,7 @@ import { createToolCalls } from '../services/runs/tool-calls.ts'
 import { createProviderMetadataBox } from '../services/runs/provider-metadata.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
+import { createInsights } from '../services/insights/index.ts'
 import { createModelList } from '../services/models/list-models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createStoredKilobytes } from '../services/public/stored-kilobytes.ts'
@@ -20,6 +21,7 @@ import { createRuns } from '../services/runs/index.ts'
 import { createLiveRuns } from '../services/runs/live-runs.ts'
 import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
+import { createSuggestions } from '../services/runs/suggestions/index.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 import { noteLeftOut } from '../services/runs/note-left-out.ts'
@@ -39,8 +41,9 @@ export function composeRuns(core: Core) {
     runs,
     stepDeps,
     steps: { ...steps, ...toolCalls },
+    suggestions: createSuggestions(stepDeps),
     runUpkeep: createRunUpkeep({ ...stepDeps, ...core }),
-    tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
+    tryTool: createTryTool({ ...core, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant(core),
     compatAccounts: createCompatAccounts({
       collections,
@@ -60,6 +63,7 @@ export function composeRuns(core: Core) {
       workflows: core.workflows,
       hasReceiver: hasLangSmith(settings),
     }),
+    insights: createInsights(core),
     feedbackReceiver: createLangSmithReceiver(settings),
   }
 }
@@ -87,7 +91,8 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
     async toolsOf(assistant, run, signal) {
-      const resolved = await tools.resolve(assistant, signal, wantedTools(core.secretBox, run))
+      const allowed = await core.allowances.of(run.user_id)
+      const resolved = await tools.resolve(assistant, signal, { ...wantedTools(core.secretBox, run), allowed })
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       await noteLeftOut(core.collections, run, resolved.problems)

@@ -1,4 +1,3 @@
-import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
 import type { AssistantConfigs } from '../services/assistants/configs.ts'
 import { codeTool } from '../services/code/code-tool.ts'
@@ -7,7 +6,9 @@ import type { CodeInterpreter } from '../services/code/interpreter.ts'
 import type { Collections } from '../services/collections.ts'
 import type { ProjectFiles } from '../services/knowledge/project-files.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
-import { createAskable } from '../services/runs/asking/askable.ts'
+import type { McpLogins } from '../services/mcp-logins/index.ts'
+import type { ModelsNow } from '../services/models/live-models.ts'
+import { createAskable } from '../services/runs/delegation/delegates.ts'
 import type { createSchedules } from '../services/schedules/index.ts'
 import { scheduleTool } from '../services/schedules/schedule-tool.ts'
 import { toolCatalogue } from '../services/tool-catalogue.ts'
@@ -16,11 +17,12 @@ import type { composeMemory } from './memory.ts'
 import type { StorageQuota } from '../services/knowledge/storage-quota.ts'
 
 interface Parts {
-  settings: Settings
   infra: Infra
+  models: ModelsNow
   collections: Collections
   assistantConfigs: AssistantConfigs
   interpreter: CodeInterpreter | undefined
+  mcpLogins: Pick<McpLogins, 'authorizationFor'>
   memory: Pick<ReturnType<typeof composeMemory>, 'tool'>
   schedules: ReturnType<typeof createSchedules>
   projectFiles: ProjectFiles
@@ -30,11 +32,12 @@ interface Parts {
 
 /** The kinds of tools, and what each of them needs. */
 export function composeTools({
-  settings,
   infra,
+  models,
   collections,
   assistantConfigs,
   interpreter,
+  mcpLogins,
   memory,
   schedules,
   projectFiles,
@@ -46,7 +49,8 @@ export function composeTools({
     catalogue: toolCatalogue,
     assistantConfigs,
     outbound: infra.outbound,
-    search: settings,
+    search: () => models.current().search,
+    fetch: infra.outbound.ownFetch,
     memory: memory.tool,
     schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
     code:
@@ -57,6 +61,7 @@ export function composeTools({
         const deps = { collections, interpreter, projectFiles, workUsage, storageQuota }
         return codeTool(deps, { name, caller, assistantFiles, wanted })
       }),
+    mcpAuthorization: mcpLogins.authorizationFor,
     askable: createAskable({ collections, assistantConfigs }),
     retrieval: async (assistant, name, search) =>
       embedder &&

@@ -1,4 +1,6 @@
+import { createListeningServer, createSpeakingServer } from '../infra/model/audio-server.ts'
 import { createModelServers } from '../infra/model/model-server.ts'
+import { createAudio } from '../services/audio/index.ts'
 import { createPartUploads } from '../services/knowledge/part-uploads.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
@@ -20,7 +22,6 @@ import { createThreadStores } from '../services/v1/thread-stores.ts'
 import { createV1Threads } from '../services/v1/threads.ts'
 import { createStoredCompletions } from '../services/v1/stored-completions.ts'
 import { createResponses } from '../services/v1/responses/index.ts'
-import { canSearch } from '../services/tools/web-search.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
@@ -48,6 +49,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
   } = core
   const { blobs, vectors, embedder, embeddings: server } = infra.knowledge
   const embeddings = createEmbeddings(server, core.workUsage)
+  const audio = createAudio({ ...audioServers(settings, infra.outbound.ownFetch), workUsage: core.workUsage })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({
     collections,
@@ -79,7 +81,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       deletions,
       files: projectFiles,
       vectorStores,
-      canSearch: canSearch(settings),
+      canSearch: () => core.models.current().search !== undefined,
       canExecute,
       containers,
       offeredBy: core.tools.offeredBy,
@@ -87,7 +89,14 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     }),
     conversations: createConversations({ ...core, deletions, files: projectFiles }),
     embeddings,
-    models: createV1Models({ assistants, listModels, servedList, embeddingModel: embeddings.model }),
+    audio,
+    models: createV1Models({
+      assistants,
+      listModels,
+      servedList,
+      allowances: core.allowances,
+      otherModels: [embeddings.model, ...audio.models].filter((name) => name !== undefined),
+    }),
     assistants: createV1Assistants({
       assistants,
       configs,
@@ -115,5 +124,30 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     entries,
     createStore,
     containers,
+  }
+}
+
+function audioServers(settings: Core['settings'], ownFetch: typeof fetch) {
+  const { transcriptionBaseUrl, speechBaseUrl } = settings
+  return {
+    listening:
+      transcriptionBaseUrl === undefined
+        ? undefined
+        : createListeningServer({
+            baseUrl: transcriptionBaseUrl,
+            apiKey: settings.transcriptionApiKey,
+            model: settings.transcriptionModel,
+            fetch: ownFetch,
+          }),
+    speaking:
+      speechBaseUrl === undefined
+        ? undefined
+        : createSpeakingServer({
+            baseUrl: speechBaseUrl,
+            apiKey: settings.speechApiKey,
+            model: settings.speechModel,
+            voice: settings.speechVoice,
+            fetch: ownFetch,
+          }),
   }
 }

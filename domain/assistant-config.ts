@@ -56,6 +56,7 @@ export const assistantConfigDefaults = {
   interruptBeforeAction: false,
   showReasoning: false,
   publicPage: false,
+  keepsChats: false,
   description: '',
 } as const
 
@@ -142,6 +143,13 @@ export const AssistantConfig = Type.Object(
         description: 'Whether `/a/{aid}` is a page with a chat, for those who may use the public endpoints.',
       }),
     ),
+    [`${prefix}keeps_chats`]: Type.Optional(
+      Type.Boolean({
+        default: assistantConfigDefaults.keepsChats,
+        description:
+          'Whether those who may change the assistant read the chats of public callers, and their feedback; shown to everybody who may read it.',
+      }),
+    ),
     [`${prefix}chat_look`]: Type.Optional(ChatLook),
     [`${prefix}vector_stores`]: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
@@ -192,6 +200,7 @@ export interface AssistantSettings {
   description: string
   starters: string[]
   publicPage: boolean
+  keepsChats: boolean
   chatLook: ChatLook
   vectorStores: string[]
   codeFiles: string[]
@@ -224,6 +233,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     description: known['type==agent/description'] ?? defaults.description,
     starters: known['type==agent/starters'] ?? [],
     publicPage: known['type==agent/public_page'] ?? defaults.publicPage,
+    keepsChats: known['type==agent/keeps_chats'] ?? defaults.keepsChats,
     chatLook: known['type==agent/chat_look'] ?? {},
     vectorStores: known['type==agent/vector_stores'] ?? [],
     codeFiles: known['type==agent/code_files'] ?? [],
@@ -235,7 +245,12 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
 export const configMaxMegabytes = 1
 
 /** The members that everybody who may read an assistant can see; all others are for the owner only. */
-const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`, `${prefix}starters`]
+const openConfigKeys: readonly string[] = [
+  `${prefix}access_mode`,
+  `${prefix}description`,
+  `${prefix}starters`,
+  `${prefix}keeps_chats`,
+]
 
 export function openMembersOf(config: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).filter(([key]) => openConfigKeys.includes(key)))

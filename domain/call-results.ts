@@ -37,7 +37,7 @@ export function resultsOfCalls(messages: readonly Message[]): CallResults {
 }
 
 /** The ids of the results that calls have. A decision about a call is told as its result until the call is made. */
-export function toldDecisions(messages: readonly Message[]): ReadonlySet<string> {
+export function notifiedDecisions(messages: readonly Message[]): ReadonlySet<string> {
   const results = [...resultsOfCalls(messages).values()].flat()
   return new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
 }

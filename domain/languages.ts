@@ -1,5 +1,5 @@
 /** The languages of accounts and their mails. */
-export const languages = ['en', 'de'] as const
+export const languages = ['en', 'de', 'fr', 'es'] as const
 export type Language = (typeof languages)[number]
 
 /** The language of accounts without one. */

@@ -24,4 +24,8 @@ export const requestLimits = {
   credentialLength: 64 * 1024,
   /** Characters of other texts, such as a description. */
   textLength: 100_000,
+  /** Of what a run adds to the instructions of its assistant. */
+  runInstructionsLength: 20_000,
+  /** Files to which a run may restrict its search. */
+  runFiles: 20,
 } as const

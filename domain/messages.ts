@@ -91,6 +91,10 @@ const kept = {
 }
 /** `content` is then the text of all parts, joined. */
 const withParts = { parts: Type.Optional(Type.Array(MessagePart)) }
+/** Of a person's message in a thread that a project sees: who has sent it. The service sets it. */
+const authored = {
+  author_id: Type.Optional(Type.String({ description: 'Who sent it, in a chat of a project.' })),
+}
 /** Members that begin another version of what follows a message. */
 const versioned = {
   after: Type.Optional(
@@ -108,6 +112,8 @@ const keptOfAnswers = {
   refusal: Type.Optional(Type.String()),
   /** What the model thought before it answered. */
   reasoning: Type.Optional(Type.String()),
+  /** How long it thought, from the first piece to the last; absent below one second. */
+  reasoning_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Of the tokens of the answer, if its run asked for them. */
   logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }
@@ -134,7 +140,7 @@ const message = <const T extends string, D extends TProperties>(type: T, data: D
 /** A message as it is stored and returned. */
 export const Message = Type.Union(
   [
-    message('HumanMessage', { ...shared, ...kept, ...withParts, ...versioned }),
+    message('HumanMessage', { ...shared, ...kept, ...withParts, ...versioned, ...authored }),
     message('AIMessage', { ...aiMembers, ...keptOfAnswers }),
     message('ToolMessage', toolMembers),
     message('SystemMessage', shared),
@@ -244,6 +250,13 @@ function basics({ id, content, name }: { id?: string; content: string; name?: st
   return { id: id ?? newId(), content, ...(name === undefined ? {} : { name }) }
 }
 
+/** The messages as a person sends them in a thread that others see. */
+export function authoredBy(userId: string, messages: readonly Message[]): Message[] {
+  return messages.map((message) =>
+    message.type === 'HumanMessage' ? { ...message, data: { ...message.data, author_id: userId } } : message,
+  )
+}
+
 /**
  * The state after further messages: a message with a known id replaces the earlier one in place, others are
  * appended; see `createMessageLine` for those that begin another version. With `last`, the id of a message, the state that
@@ -261,6 +274,18 @@ export function foldMessages(state: readonly Message[], added: readonly Message[
 /** Whether the last message of a conversation is an answer whose tools must be called before the next one. */
 export function asksForTools(last: Message | undefined): boolean {
   return last?.type === 'AIMessage' && (last.data.tool_calls ?? []).length > 0
+}
+
+/** Stored messages of another installation, without the ids of who has sent them there. */
+export function withoutAuthors(json: string): string {
+  if (!json.includes('"author_id"')) return json
+  return JSON.stringify(
+    storedMessagesFromJson(json).map((message) => {
+      if (message.type !== 'HumanMessage') return message
+      const { author_id: _author, ...data } = message.data
+      return { ...message, data }
+    }),
+  )
 }
 
 /** Messages as the JSON text in which records hold them. */

@@ -1,4 +1,5 @@
 import { addAll } from './add-all.ts'
+import type { SearchAccount } from './search-account.ts'
 import { type ModelPrice, type ModelPrices, noPrices } from './model-prices.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from './provided-models.ts'
 import type { ProviderKind } from './provider-kinds.ts'
@@ -21,17 +22,23 @@ export interface EnvironmentModels {
   providers: ProviderSettings
   /** Undefined if `DEFAULT_MODEL` is not set. */
   defaultModel: string | undefined
+  /** Undefined if `SMALL_MODEL` is not set. */
+  smallModel?: string | undefined
   /** Undefined if `MODEL_PRICES` is not set. */
   prices: ModelPrices | undefined
   found: FoundServer[]
+  /** Undefined if `SEARCH_PROVIDER` is not set. */
+  search?: SearchAccount | undefined
 }
 
 /** What operators have set, with the keys opened. */
 export interface StoredModels {
   models: ProvidedModel[]
   defaultModel: string | undefined
+  smallModel?: string | undefined
   fallbacks: ReadonlyMap<string, readonly string[]>
   prices: ModelPrices | undefined
+  search?: SearchAccount | undefined
 }
 
 /** The models that runs can use now. */
@@ -40,9 +47,13 @@ export interface ModelCatalog {
   /** Where models are asked that no provider has. */
   account: { apiKey: string; baseUrl: string | undefined } | undefined
   defaultModel: string
+  /** What names chats and suggests questions; undefined: nobody does. */
+  smallModel: string | undefined
   prices: ModelPrices
   /** Only the demo model answers. */
   isDemo: boolean
+  /** Where the web is searched; undefined: nowhere. */
+  search: SearchAccount | undefined
 }
 
 /** The name under which the demo model of `npm start` is asked. */
@@ -80,13 +91,20 @@ export function catalogOf(
     providers: { models, fallbacks: fallbacksOf(providers, stored, models) },
     account: usableAccount,
     defaultModel: named ?? chosen ?? first ?? usualModel,
+    smallModel: environment.smallModel ?? servedOf(stored.smallModel, isServed),
     prices: withListed(environment.prices ?? stored.prices ?? noPrices, {
       models,
       account: usableAccount,
       listedPrice,
     }),
     isDemo,
+    search: environment.search ?? stored.search,
   }
+}
+
+/** A model that is gone names no chats. */
+function servedOf(model: string | undefined, isServed: (id: string) => boolean): string | undefined {
+  return model !== undefined && isServed(model) ? model : undefined
 }
 
 /** What the list of known models says that a million tokens cost, in US dollars. */

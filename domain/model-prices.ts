@@ -17,6 +17,10 @@ export interface MinutePrices {
   recognition?: number
   /** In which code of models is executed. */
   code?: number
+  /** Of speech that is written down. */
+  transcription?: number
+  /** In which texts are read aloud: a thousand characters each. */
+  speech?: number
 }
 
 /** What models cost, by name; `*` stands for all others. For a million tokens, in units of the currency. */
@@ -32,7 +36,7 @@ export const noPrices: ModelPrices = { currency: 'usd', models: new Map() }
 
 /**
  * Undefined for a text that is not `{"currency": "usd", "models": {"name": {"input": 0.15, "output": 0.6}}}`, with
- * `"minutes": {"recognition": 0.02, "code": 0.01}` or without.
+ * `"minutes": {"recognition": 0.02, "code": 0.01, "transcription": 0.006, "speech": 0.015}` or without.
  */
 export function parseModelPrices(text: string): ModelPrices | undefined {
   try {
@@ -103,18 +107,24 @@ export function costOfWork(
   work: Partial<Work>,
 ): number {
   const { embedding_tokens: tokens = 0, recognition_seconds: recognition = 0, code_seconds: code = 0 } = work
-  const ofMinutes = recognition * (minutes.recognition ?? 0) + code * (minutes.code ?? 0)
-  return (tokens * (models.get(model ?? '')?.input ?? 0)) / 1_000_000 + ofMinutes / 60
+  const { transcription_seconds: spoken = 0, speech_characters: characters = 0 } = work
+  const ofSeconds =
+    recognition * (minutes.recognition ?? 0) + code * (minutes.code ?? 0) + spoken * (minutes.transcription ?? 0)
+  const ofTokens = (tokens * (models.get(model ?? '')?.input ?? 0)) / 1_000_000
+  return ofTokens + ofSeconds / 60 + (characters / 1000) * (minutes.speech ?? 0)
 }
 
 function minutesIn(given: unknown): MinutePrices | undefined {
   if (given === undefined) return {}
   if (!isJsonObject(given)) return undefined
-  const { recognition, code } = given
-  if ([recognition, code].some((price) => price !== undefined && !isPrice(price))) return undefined
+  const { recognition, code, transcription, speech } = given
+  if ([recognition, code, transcription, speech].some((price) => price !== undefined && !isPrice(price)))
+    return undefined
   return {
     ...(isPrice(recognition) ? { recognition } : {}),
     ...(isPrice(code) ? { code } : {}),
+    ...(isPrice(transcription) ? { transcription } : {}),
+    ...(isPrice(speech) ? { speech } : {}),
   }
 }
 

@@ -256,12 +256,12 @@ export function copyOfView(view: RunView): RunView {
 }
 
 /** The message as a stream shows it: incomplete arguments as the object that can be parsed so far. */
-export function shownMessage(folded: FoldedMessage): Message {
+export function toMessage(folded: FoldedMessage): Message {
   if ('whole' in folded.content) return folded.content.whole
   const { text, reasoning, refusal, calls } = folded.content.pieces
   const toolCalls = inOrder(calls)
     .filter((call) => call.name !== '')
-    .map(shownCall)
+    .map(toCallPart)
   return {
     type: 'AIMessage',
     data: {
@@ -286,7 +286,7 @@ function argumentTextsOf({ calls }: Pieces): string[] {
     .map(({ args }) => args)
 }
 
-function shownCall(call: CallPieces): ToolCall {
+function toCallPart(call: CallPieces): ToolCall {
   if (call.read?.length !== call.args.length)
     call.read = { length: call.args.length, args: readPartialObject(cutText(call.args, maxReadArguments)) }
   return { id: call.call_id, name: call.name, args: call.read.args, type: 'tool_call' }

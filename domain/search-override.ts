@@ -12,22 +12,32 @@ export interface SearchOverride {
   inPlaceOfStores?: boolean
   limit?: number
   scoreThreshold?: number
+  /** Of the assistant's files, only these are searched, and no vector stores. */
+  files?: string[]
   /** An `AttributeFilter` for the entries of the vector stores. */
   filter?: unknown
 }
 
-/** What a run searches because of its thread, and the vector stores that it names in place of its assistant's. */
+/** What a run searches because of its thread, and the vector stores or files that it names in place of its assistant's. */
 export function searchOf(
   { vector_stores: ofThread = [] }: Pick<ThreadRecord, 'vector_stores'>,
-  stores?: string[],
+  { stores, files = [] }: { stores?: string[] | undefined; files?: string[] | undefined } = {},
 ): Pick<RunOverrides, 'search_json'> {
-  if (ofThread.length === 0 && stores === undefined) return {}
+  if (ofThread.length === 0 && stores === undefined && files.length === 0) return {}
   const search: SearchOverride = {
     vectorStores: [...(stores ?? []), ...ofThread],
     awaited: ofThread,
     ...(stores === undefined ? {} : { inPlaceOfStores: true }),
+    ...(files.length === 0 ? {} : { files }),
   }
   return { search_json: JSON.stringify(search) }
+}
+
+/** The same search, with these vector stores, too. */
+export function withStores(searchJson: string | undefined, stores: string[]): string {
+  const search = readSearchOverride(searchJson) ?? { vectorStores: [] }
+  const awaited = [...(search.awaited ?? []), ...stores]
+  return JSON.stringify({ ...search, vectorStores: [...search.vectorStores, ...stores], awaited })
 }
 
 export function readSearchOverride(text: string | undefined): SearchOverride | undefined {

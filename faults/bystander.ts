@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { createActions } from './actions.ts'
 import type { Caller } from './caller.ts'
-import { digestOf } from './checker/digest.ts'
+import { digestOf, ownRecords } from './checker/digest.ts'
 import type { ChunkText } from './checker/evidence.ts'
 import { chunkTexts } from './checker/files.ts'
 import type { Stores } from './checker/stores.ts'
@@ -29,5 +29,11 @@ export async function prepareBystander(
   await caller.call('GET', '/threads/', { token: user.token })
   while ((await stores.busyWorkflows()).length > 0) await pause(100)
   const ids = [user.id, user.projectId, assistant.id, ...threads]
-  return { undisturbed, digest: () => digestOf(stores, { ids, assistantIds: [assistant.id] }) }
+  return {
+    user,
+    assistant,
+    undisturbed,
+    records: (now = stores) => ownRecords(now, ids),
+    digest: (now = stores) => digestOf(now, { ids, assistantIds: [assistant.id] }),
+  }
 }

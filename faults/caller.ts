@@ -35,12 +35,15 @@ export function createCaller({
   random,
   log,
   patienceMs,
+  isBehindProxy = false,
 }: {
   urls: string[]
   random: Random
   log: ClientLog
   /** How long a request is repeated. */
   patienceMs: number
+  /** A proxy answers 502 or 504 for an API process that goes away in the middle of a request. */
+  isBehindProxy?: boolean
 }) {
   let turn = random.between(0, urls.length - 1)
   const nextUrl = () => urls[++turn % urls.length] ?? ''
@@ -65,7 +68,8 @@ export function createCaller({
   /** Whether an answer is definite. Logs answers that the service must never give. */
   function isDefinite(response: { status: number; headers: Headers }, what: string, body: string): boolean {
     const { status } = response
-    if (status >= 500 && status !== 503) {
+    const isOfProxy = isBehindProxy && (status === 502 || status === 504)
+    if (status >= 500 && status !== 503 && !isOfProxy) {
       const now = Date.now()
       log.report({
         kind: 'wrong',

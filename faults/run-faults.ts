@@ -159,7 +159,8 @@ export async function runFaults({
   }
 }
 
-async function disturb(
+/** Injects one fault while a stream is in the middle of its answer, and measures how long streams pause after it. */
+export async function disturb(
   { fault, details, inject }: Injection,
   { progress, log, limitMs }: { progress: Progress; log: ClientLog; limitMs: number },
 ): Promise<Injected> {
@@ -202,7 +203,7 @@ function* injectionsOf({
 }
 
 /** Waits until no work is under way; returns the work that still is when the limit is reached. */
-async function untilQuiet(stores: Stores, limitMs: number): Promise<string[]> {
+export async function untilQuiet(stores: Pick<Stores, 'unfinished'>, limitMs: number): Promise<string[]> {
   const deadline = Date.now() + limitMs
   for (;;) {
     const unfinished = await stores.unfinished()

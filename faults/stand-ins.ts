@@ -24,9 +24,10 @@ export interface RecordedCall {
 
 /**
  * The servers that the service depends on and that are not its own: a model, a server that tools call, and a mail
- * receiver. Each records every call, and stands behind a proxy that can be disturbed.
+ * receiver. Each records every call, and stands behind a proxy that can be disturbed. `publish` makes an address one that
+ * the service can reach; without it the service is on this machine.
  */
-export async function startStandIns() {
+export async function startStandIns(publish = async (address: string) => address) {
   const modelCalls: RecordedCall[] = []
   const effects: RecordedCall[] = []
   let toolsUrl = ''
@@ -53,7 +54,12 @@ export async function startStandIns() {
     tools: await startTcpProxy(host(tools.url)),
     mail: await startTcpProxy(host(mail.url)),
   }
-  toolsUrl = `http://${proxies.tools.address}`
+  const addresses = {
+    model: await publish(proxies.model.address),
+    tools: await publish(proxies.tools.address),
+    mail: await publish(proxies.mail.address),
+  }
+  toolsUrl = `http://${addresses.tools}`
 
   return {
     modelCalls,
@@ -61,12 +67,12 @@ export async function startStandIns() {
     mails: mail.mails,
     proxies,
     env: {
-      OPENAI_BASE_URL: `http://${proxies.model.address}/v1`,
+      OPENAI_BASE_URL: `http://${addresses.model}/v1`,
       OPENAI_API_KEY: 'none',
       DEFAULT_MODEL: 'scripted',
       EMBEDDING_DIMENSIONS: '64',
-      OUTBOUND_ALLOW: '127.0.0.1/32',
-      SMTP_URL: `smtp://${proxies.mail.address}`,
+      OUTBOUND_ALLOW: new URL(toolsUrl).hostname,
+      SMTP_URL: `smtp://${addresses.mail}`,
     },
     async close() {
       for (const proxy of Object.values(proxies)) await proxy.close()

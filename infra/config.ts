@@ -1,7 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { addAll } from '../domain/add-all.ts'
+import { type LoginProvider, shortFormId } from '../domain/login-providers.ts'
 import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
+import { searchAccountOf } from '../domain/search-account.ts'
 import { defaultProductName } from '../domain/product.ts'
 import type { Setting } from './settings/kinds.ts'
 import { isSetting, settingsSchema } from './settings/schema.ts'
@@ -80,7 +82,12 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const values = valueOf(settingsSchema)
   addAll(problems, incompletePairs(textOf))
   if (problems.length > 0 || !Value.Check(settingsSchema, values)) throw new SettingsError(problems)
-  return { ...complete(values), warnings }
+  const settings = complete(values)
+  const { scimToken, scimProvider, loginProviders } = settings
+  // Otherwise provisioning could give anybody any address.
+  if (scimToken !== undefined && loginProviders.every(({ id }) => id !== scimProvider))
+    throw new SettingsError(['SCIM_PROVIDER must name a login provider, because SCIM_TOKEN is set'])
+  return { ...settings, warnings }
 }
 
 /** Settings of which each needs the other. */
@@ -98,6 +105,26 @@ function incompletePairs(textOf: (name: string) => string | undefined): string[]
     .map(([one, other]) => `${one} and ${other} must be set together or not at all`)
 }
 
+/** The provider of the settings `OAUTH_…`, the short form of a list with one. */
+function shortForm(values: Values): LoginProvider[] {
+  const { oauthIssuer: issuer, oauthClientId: clientId, oauthClientSecret: clientSecret } = values
+  if (issuer === undefined) return []
+  return [
+    {
+      id: shortFormId,
+      name: values.oauthName,
+      issuer,
+      clientId,
+      clientSecret,
+      domains: [],
+      trustsAddresses: false,
+      groupsClaims: values.oauthGroupsClaims,
+      scopes: [],
+      passwords: true,
+    },
+  ]
+}
+
 /** With what depends on other settings. */
 function complete(values: Values) {
   const isProduction = values.nodeEnv === 'production'
@@ -111,6 +138,7 @@ function complete(values: Values) {
     mailFrom: values.mailFrom ?? `"${mailNameOf(values.productName)}" <no-reply@localhost>`,
     rateLimitsOn: values.rateLimitsOn ?? isProduction,
     jwtAudience: values.jwtAudience ?? values.jwtIssuer,
+    loginProviders: [...shortForm(values), ...values.oauthProviders],
     openaiApiKey,
     /** The model that is asked while nothing else is set. */
     defaultModel: values.defaultModel ?? usualModel,
@@ -140,8 +168,14 @@ function modelsOf(values: Values): EnvironmentModels {
     isDemo: isDemoModel(values),
     providers: values.providers,
     defaultModel: values.defaultModel,
+    smallModel: values.smallModel,
     prices: values.modelPrices,
     found: values.foundServers,
+    search: searchAccountOf({
+      provider: values.searchProvider,
+      baseUrl: values.searchUrl,
+      apiKey: values.searchApiKey,
+    }),
   }
 }
 

@@ -8,7 +8,7 @@ import { createReranker } from './model/reranker.ts'
 import { createBlobStore } from './mongo/blob-store.ts'
 import type { Database } from './mongo/connect.ts'
 import { createObjectStore } from './objects/index.ts'
-import { createObjectPlace } from './objects/object-place.ts'
+import { createObjectLocation } from './objects/object-location.ts'
 import { createVectorStore } from './vectors/index.ts'
 
 /** Files, vectors and embeddings. Nothing connects before it is used. `ownFetch` reaches the embedding server and the object store. */
@@ -27,7 +27,7 @@ export function createKnowledge(
   return {
     /** Undefined if none is configured. */
     objects,
-    blobs: createBlobStore(connection, objects && createObjectPlace(objects)),
+    blobs: createBlobStore(connection, objects && createObjectLocation(objects)),
     vectors,
     /** Undefined if files cannot be searched, because no model is configured. */
     embedder,

@@ -37,7 +37,7 @@ ${rows.map(([label, value]) => `  ${label?.padEnd(width)}${value}`).join('\n')}
 How to go on:
 
   1. Open ${api} and create an account.
-  2. The code that confirms your address is in the mailbox, not in your own mail.
+  2. The code that confirms your address arrives in the page, and in the mailbox, not in your own mail.
   3. Drop a file into the chat and ask about it.
 
 From a program: "npm run quickstart" in a second terminal goes from sign-up to an answer.

@@ -96,6 +96,7 @@ async function start(): Promise<void> {
     ...local.env,
     PORT: String(port),
     RUNS_IN_API: env['RUNS_IN_API'] || 'true',
+    LOCAL_PAGE: env['LOCAL_PAGE'] || 'true',
   }
   const isDemo = wantsDemoModel(env)
   const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())

@@ -7,7 +7,7 @@ import { parseOwnJson } from '../domain/own-json.ts'
 import { currentBundle, processEntries, readerEntries, readersFolder, root } from './process-bundle.ts'
 
 /** Packages with native code, or that look for files or threads beside their own. */
-const beside = [
+const external = [
   /^@temporalio\//,
   /^@lancedb\//,
   'onnxruntime-node',
@@ -19,11 +19,9 @@ const beside = [
   'argon2',
   'pino',
 ]
-/** What officeparser would load for PDF and pictures, for which we do not use it. */
-const external = [...beside, /^pdfjs-dist/, 'tesseract.js']
 
 /** Other branches use earlier bundles: they stay for a week after their last use. */
-const keptMs = 7 * 24 * 3_600_000
+const cachedMs = 7 * 24 * 3_600_000
 
 /**
  * `node scripts/build-processes.ts [folder]`. Without a folder: for these sources, where `npm start` looks for it. The
@@ -153,7 +151,7 @@ async function removeOld(current: string): Promise<void> {
   for (const name of await readdir(folders)) {
     const folder = path.join(folders, name)
     const made = await stat(folder).catch(() => undefined)
-    if (folder !== current && made && Date.now() - made.mtimeMs > keptMs)
+    if (folder !== current && made && Date.now() - made.mtimeMs > cachedMs)
       await rm(folder, { recursive: true, force: true })
   }
 }

@@ -13,8 +13,7 @@ const isToRun = process.argv.includes('--to-run')
 const packages = path.resolve(process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'node_modules')
 
 /**
- * Optional dependencies of other packages for features that we do not use: their own embeddings, images, another PDF
- * reader.
+ * Optional dependencies of other packages for features that we do not use: their own embeddings, images.
  */
 const unused = [
   '@huggingface',
@@ -24,10 +23,7 @@ const unused = [
   // A peer dependency brings the compiler, which nothing runs.
   '@typescript',
   'typescript',
-  ...(isToRun ? [] : ['pdfjs-dist']),
   'sharp',
-  'tesseract.js',
-  'zlibjs',
   // The bundle of redoc has its own.
   'core-js',
   // One variant of the recognizer is used, and one of the data of each language.
@@ -37,8 +33,6 @@ const unused = [
   'tesseract.js-core/tesseract-core-simd-lstm.wasm.js',
   '@tesseract.js-data/deu/4.0.0',
   '@tesseract.js-data/eng/4.0.0',
-  ...['', '.slim', '.native-pdf'].map((variant) => `officeparser/dist/officeparser.browser${variant}.mjs`),
-  ...['', '.slim'].map((variant) => `officeparser/dist/officeparser.browser${variant}.iife.js`),
   '@temporalio/core-bridge/sdk-core',
 ]
 
@@ -68,7 +62,7 @@ for (const system of await readdir(runtimes).catch(() => [])) {
     if (system !== process.platform || processor !== process.arch) await remove(path.join(runtimes, system, processor))
 }
 
-/** The same for the canvas that only the other PDF reader uses. */
+/** The same for the canvas with which pdf.js would draw outside of browsers. */
 for (const name of await readdir(path.join(packages, '@napi-rs')).catch(() => [])) {
   if (name.startsWith('canvas')) await remove(path.join(packages, '@napi-rs', name))
 }

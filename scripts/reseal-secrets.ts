@@ -6,6 +6,7 @@ import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { resealConfigs } from '../services/assistants/stored-configs.ts'
+import { createMcpLogins } from '../services/mcp-logins/index.ts'
 import { createLiveModels } from '../services/models/live-models.ts'
 import { createModelSettings } from '../services/models/model-settings.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
@@ -28,6 +29,8 @@ await runProgram(async (settings) => {
     const facts = { abilitiesOf, listedPriceOf, learntOf: () => [] }
     const modelSettings = createModelSettings({ collections, secretBox, models, facts })
     console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
+    const mcpLogins = createMcpLogins({ collections, assistants, outbound, secretBox, redirectUri: '' })
+    console.log(`${await mcpLogins.reseal()} logins at MCP servers were encrypted again under the current SECRETS_KEY`)
     console.log(
       `${await modelSettings.reseal()} keys of model servers were encrypted again under the current SECRETS_KEY`,
     )

@@ -38,31 +38,39 @@ interface Source<T> {
   /** The entry of that id, if it is one of the list. */
   find(id: string): Promise<Place | null>
   /** The entries of the list that also match `range`. */
-  read(range: object, sort: { created_at: 1 | -1; _id: 1 | -1 }): ListQuery<T>
+  read(range: object, sort: { created_at?: 1 | -1; _id: 1 | -1 }): ListQuery<T>
   bytesOf(entry: T): number
+  /** The ids of the entries are in the order of their creation. */
+  isById?: boolean
 }
 
 /** One page of stored records by time of creation. Throws `not_found` for an unknown cursor. */
-export async function storedPage<T>(page: PageQuery, { find, read, bytesOf }: Source<T>): Promise<Page<T>> {
+export async function storedPage<T>(
+  page: PageQuery,
+  { find, read, bytesOf, isById = false }: Source<T>,
+): Promise<Page<T>> {
   const place = async (id: string) => {
     const found = await find(id)
     if (found === null) throw noEntry()
     return found
   }
   const [later, earlier] = page.order === 'asc' ? (['$gt', '$lt'] as const) : (['$lt', '$gt'] as const)
+  const beyond = ({ _id, created_at }: Place, operator: '$gt' | '$lt') =>
+    isById
+      ? { _id: { [operator]: _id } }
+      : { $or: [{ created_at: { [operator]: created_at } }, { created_at, _id: { [operator]: _id } }] }
   const bounds = [
     ...(page.after === undefined ? [] : [beyond(await place(page.after), later)]),
     ...(page.before === undefined ? [] : [beyond(await place(page.before), earlier)]),
   ]
   const backwards = isBackwards(page)
   const direction = (page.order === 'asc') === backwards ? -1 : 1
-  const query = read(bounds.length > 0 ? { $and: bounds } : {}, { created_at: direction, _id: direction })
+  const query = read(
+    bounds.length > 0 ? { $and: bounds } : {},
+    isById ? { _id: direction } : { created_at: direction, _id: direction },
+  )
   const { entries, hasMore } = await readPage(query, { limit: page.limit, offset: 0 }, bytesOf)
   return { entries: backwards ? entries.toReversed() : entries, hasMore }
-}
-
-function beyond({ _id, created_at }: Place, operator: '$gt' | '$lt') {
-  return { $or: [{ created_at: { [operator]: created_at } }, { created_at, _id: { [operator]: _id } }] }
 }
 
 function noEntry(): AppError {

@@ -10,3 +10,14 @@ export function isDuplicateKey(error: unknown, field?: string): boolean {
   }
   return 'message' in error && String(error.message).includes(`index: ${field}_1`)
 }
+
+/** Whether a record was stored; false if there is one with its key. */
+export async function isNew(stored: Promise<unknown>): Promise<boolean> {
+  try {
+    await stored
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}

@@ -16,7 +16,7 @@ type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: stri
 
 const timeoutMs = 2000
 /** How long an answer of the dependencies is cached: load balancers ask often, and anybody may ask. */
-const keptMs = 500
+const cachedMs = 500
 /** For this time longer, the cached answer is returned while the dependencies are asked again. */
 const staleMs = 1500
 
@@ -28,7 +28,7 @@ export function createHealth(probes: Probe[], version: string) {
   const statesOf = (some: Probe[]) =>
     Promise.all(some.map(async (probe) => ({ name: probe.name, ...(await stateOf(probe)) })))
 
-  const askAway = async () => {
+  const probeUnavailable = async () => {
     const states = await statesOf(probes.filter(({ isNeeded }) => isNeeded))
     return states.filter(({ status }) => status === 'down').map(({ name }) => name)
   }
@@ -42,13 +42,13 @@ export function createHealth(probes: Probe[], version: string) {
   return {
     report: cached(askAll),
     /** The dependencies that requests need and that do not answer. */
-    away: cached(askAway),
+    away: cached(probeUnavailable),
   }
 }
 
 /** An answer that is only a little too old is returned at once, while it is asked for anew. */
 function cached<Answer extends object>(ask: () => Promise<Answer>): () => Promise<Answer> {
-  const answers = new LRUCache<'latest', Answer>({ max: 1, ttl: keptMs, allowStale: true, fetchMethod: ask })
+  const answers = new LRUCache<'latest', Answer>({ max: 1, ttl: cachedMs, allowStale: true, fetchMethod: ask })
   return () => {
     if (answers.getRemainingTTL('latest') < -staleMs) answers.delete('latest')
     return answers.forceFetch('latest')

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../domain/any-key.ts'
 import { AppError } from '../domain/errors.ts'
-import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
-import type { Collections } from './collections.ts'
 import type { SecretBox } from './secrets.ts'
+import type { idempotencyStore } from './stores/idempotency.ts'
 
 /** A stored answer: status, body as JSON text, and headers. */
 export const StoredAnswer = Type.Object({
@@ -45,20 +44,18 @@ interface Lease {
 }
 
 export function createAttempt(
-  { keys, box }: { keys: Collections['idempotencyKeys']; box: SecretBox },
+  { keys, box }: { keys: ReturnType<typeof idempotencyStore>; box: SecretBox },
   { id, lease, takenAt }: Lease,
 ): Attempt {
   // A lease that another attempt has taken over matches nothing.
   const own = { _id: id, lease }
   let renewedAt = takenAt
-  const end = (set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
-    keys.updateOne(own, { $set: set, $addToSet: { subjects: { $each: subjects } } })
 
   async function renew(): Promise<boolean> {
     const askedAt = clocks()
-    const { matchedCount } = await keys.updateOne(own, { $set: { leased_until: leaseEnd() } })
-    if (matchedCount > 0) renewedAt = askedAt
-    return matchedCount > 0
+    const isHeld = await keys.renew(own, leaseEnd())
+    if (isHeld) renewedAt = askedAt
+    return isHeld
   }
 
   return {
@@ -67,16 +64,16 @@ export function createAttempt(
       if (ageMs(renewedAt) > oldMs && !(await renew())) throw underWay()
     },
     async answer(answer, subjects) {
-      await end({ outcome: 'answered', answer: box.seal(JSON.stringify(answer), id) }, subjects)
+      await keys.end(own, { outcome: 'answered', answer: box.seal(JSON.stringify(answer), id) }, subjects)
     },
     async follow(subjects) {
-      await end({ outcome: 'followed' }, subjects)
+      await keys.end(own, { outcome: 'followed' }, subjects)
     },
     async forget() {
-      await keys.deleteOne(own)
+      await keys.remove(own)
     },
     async giveUp() {
-      await keys.updateOne(own, { $set: { leased_until: new Date(0) } })
+      await keys.renew(own, new Date(0))
     },
   }
 }

@@ -1,3 +1,4 @@
+import { idempotencyStore } from './stores/idempotency.ts'
 import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../domain/errors.ts'
@@ -5,7 +6,6 @@ import { newId } from '../domain/ids.ts'
 import { parseOwnJson } from '../domain/own-json.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { Collections } from './collections.ts'
-import { isDuplicateKey } from './duplicate-key.ts'
 import {
   type Attempt,
   type Clocks,
@@ -46,10 +46,12 @@ export type Idempotency = ReturnType<typeof createIdempotency>
  * earlier attempts, so that it finds what they created before they died.
  */
 export function createIdempotency(
-  { idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>,
+  collections: Pick<Collections, 'idempotencyKeys'>,
   box: SecretBox,
   requestHashes: KeyedHashes,
 ) {
+  const keys = idempotencyStore(collections)
+
   /** Throws `invalid_input` if the key was used for another request, and `conflict` while an attempt is under way. */
   async function acquire({ caller, key, request, subjects }: KeyedRequest): Promise<Acquired> {
     const id = hash([caller, key])
@@ -58,16 +60,10 @@ export function createIdempotency(
     const takenAt = clocks()
     const reserved = newId()
     const first = { ids: [reserved], lease: newId(), leased_until: leaseEnd() }
-    try {
-      const remove_at = new Date(Date.now() + keyLifetimeMs)
-      await keys.insertMany([{ _id: id, ...first, fingerprint, subjects: [...subjects, reserved], remove_at }], {
-        lean: true,
-      })
+    const remove_at = new Date(Date.now() + keyLifetimeMs)
+    if (await keys.add({ _id: id, ...first, fingerprint, subjects: [...subjects, reserved], remove_at }))
       return acquiredBy(id, first, takenAt)
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-    }
-    const record = await keys.findById(id).lean<IdempotencyKeyRecord>()
+    const record = await keys.find(id)
     if (record === null) throw underWay()
     if (!known.has(record.fingerprint))
       throw invalidInput(['header', 'idempotency-key'], 'was used for another request before', 'idempotency_key_reused')
@@ -75,15 +71,8 @@ export function createIdempotency(
     if (record.outcome === 'followed') return acquiredBy(id, { ...record, ids: [...record.ids, newId()] }, takenAt)
     if (record.leased_until > new Date()) throw underWay()
     const next = { lease: newId(), leased_until: leaseEnd() }
-    const another = newId()
-    const taken = await keys
-      .findOneAndUpdate(
-        // Not if that attempt was only slow, and has renewed its lease just now.
-        { _id: id, lease: record.lease, leased_until: record.leased_until },
-        { $set: next, $push: { ids: another, subjects: another } },
-        { returnDocument: 'after' },
-      )
-      .lean<IdempotencyKeyRecord>()
+    // Not if that attempt was only slow, and has renewed its lease just now.
+    const taken = await keys.takeOver(record, next, newId())
     if (taken === null) throw underWay()
     return acquiredBy(id, taken, takenAt)
   }
@@ -92,10 +81,8 @@ export function createIdempotency(
     acquire,
 
     /** The ids of what requests of this caller with this key have created, or were about to create. */
-    async idsOf({ caller, key }: Pick<KeyedRequest, 'caller' | 'key'>): Promise<string[]> {
-      const record = await keys.findById(hash([caller, key]), { ids: 1 }).lean<Pick<IdempotencyKeyRecord, 'ids'>>()
-      return record?.ids ?? []
-    },
+    idsOf: ({ caller, key }: Pick<KeyedRequest, 'caller' | 'key'>): Promise<string[]> =>
+      keys.idsOf(hash([caller, key])),
   }
 
   function acquiredBy(

@@ -1,3 +1,4 @@
+import { userStore } from './stores/users.ts'
 import { LRUCache } from 'lru-cache'
 import type { UserRecord } from '../domain/records/user.ts'
 import type { Collections } from './collections.ts'
@@ -16,7 +17,7 @@ export async function noteActivity(
   const now = new Date()
   const before = new Date(now.getTime() - activityPrecisionMs)
   if (known !== undefined && known > before) return
-  await users.updateOne({ _id, last_active_at: { $lte: before } }, { $set: { last_active_at: now } })
+  await userStore({ users }).noteUse(_id, now, before)
 }
 
 const rememberedUsers = 10_000

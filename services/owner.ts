@@ -1,5 +1,6 @@
 import type { Person } from '../domain/acting.ts'
 import { type ProjectRole, isEnough } from '../domain/project-roles.ts'
+import type { ThreadRecord } from '../domain/records/thread.ts'
 import { lacking } from './membership.ts'
 import { memberNamed } from './person-named.ts'
 
@@ -11,6 +12,10 @@ export interface Caller {
   holderId?: string
   /** What the caller may do in that shared project; absent is the least. */
   role?: ProjectRole
+  /** Others use the project too. */
+  isShared?: boolean
+  /** A member who makes something that is kept in the name of the holder. */
+  makerId?: string
 }
 
 /**
@@ -35,13 +40,22 @@ export function ownerOf({ userId, projectId, holderId }: Caller): Owner {
 }
 
 /** In whose name what belongs to the project is kept. */
-export function holderOf({ userId, projectId, holderId = userId }: Caller): { userId: string; projectId: string } {
-  return { userId: holderId, projectId }
+export function holderOf({ userId, projectId, holderId }: Caller): Pick<Caller, 'userId' | 'projectId' | 'makerId'> {
+  return holderId === undefined ? { userId, projectId } : { userId: holderId, projectId, makerId: userId }
 }
 
 /** For whom a run of the caller works: a member is somebody else than the owner of the assistant, with facts of his own. */
 export function personOf({ userId, holderId }: Pick<Caller, 'userId' | 'holderId'>): Person {
   return holderId === undefined ? 'owner' : memberNamed(userId)
+}
+
+/** The same on a thread: where others read along, nobody's own facts are offered. */
+export function personAmong(
+  caller: Pick<Caller, 'userId' | 'holderId'>,
+  { visibility }: Pick<ThreadRecord, 'visibility'>,
+  person: Person = personOf(caller),
+): Person {
+  return visibility === 'project' && person === 'owner' ? memberNamed(caller.userId) : person
 }
 
 /** Whether the caller may see and change what assistants are made of, and the files and vector stores of the project. */

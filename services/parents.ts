@@ -1,9 +1,13 @@
+import { threadStore } from './stores/threads.ts'
+import { assistantStore } from './stores/assistants.ts'
+import { projectStore } from './stores/projects.ts'
+import { userStore } from './stores/users.ts'
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../domain/errors.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { Collections } from './collections.ts'
-import { usedBy } from './membership.ts'
+import { type Grouped, groupsOf } from './membership.ts'
 
 type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 
@@ -13,49 +17,55 @@ type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | '
  * to the same record, so a creation either came before it (and is deleted with the rest) or is refused. Deletions
  * mark from the top down, so the nearest parent is enough.
  */
-export async function holdUser(
-  { users }: Pick<HeldCollections, 'users'>,
+export async function lockUser(
+  collections: Pick<HeldCollections, 'users'>,
   userId: string,
   session: ClientSession,
 ): Promise<void> {
-  const { matchedCount } = await users.updateOne({ _id: userId, deleting: { $ne: true } }, touch, { session })
-  if (matchedCount === 0) throw new AppError('forbidden', 'This account is being deleted.')
+  if (!(await userStore(collections).lock(userId, session)))
+    throw new AppError('forbidden', 'This account is being deleted.')
 }
 
-/** For its holder, and for a member. */
-export async function holdProject(
-  { projects }: Pick<HeldCollections, 'projects'>,
+/** For its holder, and for a member, also by a group. */
+export async function lockProject(
+  collections: Pick<HeldCollections, 'users' | 'projects'>,
   { projectId, userId }: { projectId: string; userId: string },
   session: ClientSession,
 ): Promise<void> {
-  const { matchedCount } = await projects.updateOne(
-    { _id: projectId, ...usedBy(userId), deleting: { $ne: true }, suspended: { $ne: true } },
-    touch,
-    { session },
-  )
-  if (matchedCount === 0) throw new AppError('forbidden', 'The project is not available.')
+  const projects = projectStore(collections)
+  const isHeld = await forUser(collections, userId, session, (user) => projects.lock(user, projectId, session))
+  if (!isHeld) throw new AppError('forbidden', 'The project is not available.')
 }
 
-export async function holdAssistant(
-  { assistants }: Pick<HeldCollections, 'assistants'>,
+/** What holds for a project that the user uses; his groups are only read if he does not use it by himself. */
+async function forUser(
+  collections: Pick<HeldCollections, 'users'>,
+  userId: string,
+  session: ClientSession | undefined,
+  holds: (user: Grouped) => Promise<boolean>,
+): Promise<boolean> {
+  if (await holds({ _id: userId })) return true
+  const user = await userStore(collections).findGrouped(userId, session)
+  return user !== null && groupsOf(user).length > 0 && holds(user)
+}
+
+export async function lockAssistant(
+  collections: Pick<HeldCollections, 'assistants'>,
   { assistantId, userId }: { assistantId?: string | undefined; userId: string },
   session: ClientSession,
 ): Promise<void> {
-  const { matchedCount } = await assistants.updateOne(
-    { _id: assistantId, user_id: userId, deleting: { $ne: true } },
-    touch,
-    { session },
-  )
-  if (matchedCount === 0) throw new AppError('not_found', 'There is no such assistant.')
+  if (assistantId === undefined || !(await assistantStore(collections).lock(userId, assistantId, session)))
+    throw new AppError('not_found', 'There is no such assistant.')
 }
 
-export async function holdThread(
-  { threads }: Pick<HeldCollections, 'threads'>,
+export async function lockThread(
+  collections: Pick<HeldCollections, 'threads'>,
   threadId: string,
   session: ClientSession,
+  of: { user_id?: string } = {},
 ): Promise<void> {
-  const { matchedCount } = await threads.updateOne({ _id: threadId, deleting: { $ne: true } }, touch, { session })
-  if (matchedCount === 0) throw new AppError('not_found', 'There is no such thread.')
+  if (!(await threadStore(collections).lock(threadId, session, of)))
+    throw new AppError('not_found', 'There is no such thread.')
 }
 
 /**
@@ -65,18 +75,18 @@ export async function holdThread(
  * which so needs no look of its own.
  */
 export async function parentsRemain(
-  { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
+  collections: Pick<HeldCollections, 'users' | 'projects' | 'assistants'>,
   stored: { project_id: string; assistant_id?: string; public?: boolean; user_id?: string },
 ): Promise<boolean> {
-  const usable = { deleting: { $ne: true }, suspended: { $ne: true } }
-  const assistant = await assistants
-    .findOne({ _id: stored.assistant_id, ...usable }, { project_id: 1, user_id: 1 })
-    .lean<Pick<AssistantRecord, 'project_id' | 'user_id'>>()
-  if (assistant === null || !(await mayAsk({ projects }, stored, assistant))) return false
+  const assistant =
+    stored.assistant_id === undefined
+      ? null
+      : await assistantStore(collections).findUsableLocationOfAny(stored.assistant_id)
+  if (assistant === null || !(await mayAsk(collections, stored, assistant))) return false
   if (assistant.project_id === stored.project_id) return true
   // It has moved since it was read: what its public callers say moves with it, and this would stay behind.
   if (stored.public === true) return false
-  return (await projects.exists({ _id: stored.project_id, ...usable })) !== null
+  return projectStore(collections).isUsableOfAny(stored.project_id)
 }
 
 /**
@@ -84,33 +94,24 @@ export async function parentsRemain(
  * still be run. Not one statement with `$lookup`: the embedded database reads all assistants for that.
  */
 export async function parentsOfRun(
-  { threads, assistants, projects }: Pick<HeldCollections, 'threads' | 'assistants' | 'projects'>,
-  run: { thread_id: string; assistant_id: string; user_id: string; public?: boolean },
+  collections: HeldCollections,
+  run: { thread_id: string; assistant_id: string; user_id: string; public?: boolean; in_chat_of_other?: boolean },
 ): Promise<{ thread: Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> | undefined; hasAssistant: boolean }> {
   const [thread, assistant] = await Promise.all([
-    threads
-      .findOne({ _id: run.thread_id, deleting: { $ne: true } }, { last_seq: 1, last_entry_id: 1 })
-      .lean<Pick<ThreadRecord, 'last_seq' | 'last_entry_id'>>(),
-    assistants
-      .findOne(
-        { _id: run.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } },
-        { user_id: 1, project_id: 1 },
-      )
-      .lean<Pick<AssistantRecord, 'user_id' | 'project_id'>>(),
+    threadStore(collections).findNewest(run.thread_id, { byOthers: run.in_chat_of_other === true }),
+    assistantStore(collections).findUsableLocationOfAny(run.assistant_id),
   ])
-  const hasAssistant = assistant !== null && (await mayAsk({ projects }, run, assistant))
+  const hasAssistant = assistant !== null && (await mayAsk(collections, run, assistant))
   return { thread: thread ?? undefined, hasAssistant }
 }
 
 /** Whoever asks an assistant of somebody else's project uses that project: he may have been removed since the request. */
 async function mayAsk(
-  { projects }: Pick<HeldCollections, 'projects'>,
+  collections: Pick<HeldCollections, 'users' | 'projects'>,
   run: { user_id?: string; public?: boolean },
   assistant: Pick<AssistantRecord, 'user_id' | 'project_id'>,
 ): Promise<boolean> {
   if (run.public === true || run.user_id === undefined || assistant.user_id === run.user_id) return true
-  return (await projects.exists({ _id: assistant.project_id, ...usedBy(run.user_id) })) !== null
+  const projects = projectStore(collections)
+  return forUser(collections, run.user_id, undefined, (user) => projects.isUsedBy(user, assistant.project_id))
 }
-
-/** A real change: a write that changes nothing would not conflict with the deletion marker. */
-const touch = { $inc: { holds: 1 } } as const

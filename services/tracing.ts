@@ -39,6 +39,8 @@ export interface RunTracing {
   chat<T>(run: TracedRun, facts: ChatFacts, ask: () => Promise<T>, resultOf: (answer: T) => ChatResult): Promise<T>
   /** A span around one execution of a tool. */
   tool<T>(run: TracedRun, facts: ToolFacts, execute: () => Promise<T>): Promise<T>
+  /** The first step of a run begins. */
+  begun(run: TracedRun): void
   /** The span of a whole run, written when it has ended. */
   ended(run: RunRecord): void
 }

@@ -24,7 +24,9 @@ export type WorkflowEnd<Result> =
 
 /** `broken_off`: terminated, failed, cancelled or timed out. */
 export type WorkflowState =
-  | { status: 'running' | 'not_found' }
+  /** `runId`: the run of an assistant that its search attributes name. */
+  | { status: 'running'; runId?: string | undefined }
+  | { status: 'not_found' }
   | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
 
 /**

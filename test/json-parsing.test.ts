@@ -22,12 +22,14 @@ const calls: Record<string, string[]> = {
   'infra/backup/manifest.ts': ["the operator's own backup, in a script"],
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
   'infra/identity/id-tokens.ts': ['the answer passed scanningFetch'],
+  'infra/identity/login-providers.ts': ["the operator's setting OAUTH_PROVIDERS"],
   'infra/model/argument-texts.ts': [
     'an event that scanEvents has scanned',
     'another such event',
     'arguments of a call, as the service stored them',
   ],
   'infra/model/provider-settings.ts': ["the operator's setting MODELS"],
+  'services/insights/index.ts': ['the value of a feedback, which was scanned with its request'],
 }
 
 /** Packages that parse what other servers send, by the files that use them, and what is done about it. */
@@ -46,6 +48,10 @@ const parsers: Record<string, string> = {
   'infra/model/open-client.ts → openai': 'its fetch is that of guardFetch, which scans',
   'infra/vectors/pinecone.ts → @pinecone-database/pinecone': 'its fetch is a scanningFetch',
   'infra/vectors/qdrant.ts → @qdrant/js-client-rest': "the operator's own database, as MongoDB is",
+  'services/mcp-logins/authorization-server.ts → @modelcontextprotocol/sdk/client/auth.js':
+    'its fetch is made with the option json, which scans',
+  'services/mcp-logins/authorization-server.ts → @modelcontextprotocol/sdk/server/auth/errors.js': 'parses nothing',
+  'services/mcp-logins/authorization-server.ts → @modelcontextprotocol/sdk/shared/auth-utils.js': 'parses nothing',
   'services/tools/mcp-client.ts → @modelcontextprotocol/sdk/client/index.js': 'parses nothing by itself',
   'services/tools/mcp-client.ts → @modelcontextprotocol/sdk/client/streamableHttp.js':
     'its fetch is made with the option json, which scans',

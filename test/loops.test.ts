@@ -6,7 +6,7 @@ import { foreignYaml, parseForeignYaml } from '../domain/assistant-file/foreign-
 import { maskSecrets } from '../domain/mask-secrets.ts'
 import type { Message } from '../domain/messages.ts'
 import { nextTimes } from '../domain/schedules/next-times.ts'
-import { findWords, wantedWords, wordsOf } from '../domain/search/message-words.ts'
+import { findTerms, wantedTerms, wordsOf } from '../domain/search/message-terms.ts'
 import { addressFilter } from '../domain/sources/addresses.ts'
 import { rulesIn } from '../infra/web/robots.ts'
 import { type AttributeFilter, readFilter } from '../services/knowledge/attribute-filter.ts'
@@ -57,7 +57,7 @@ const steps: [name: string, bounds: string, work: () => unknown][] = [
   ...Object.entries(messages).map(([text, some]): (typeof steps)[number] => [
     `search in a message of ${text}`,
     'characters of an entry, folded (300,000), twice',
-    () => findWords(some, wantedWords('zebra b')),
+    () => findTerms(some, wantedTerms('zebra b')),
   ]),
   ['words of 1,000 messages', 'characters of an entry, folded (300,000)', () => wordsOf(thousand)],
   [

@@ -3,6 +3,7 @@ import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFi
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { makeMathFonts } from './math-fonts.ts'
 
 const web = import.meta.dirname
 const root = path.dirname(web)
@@ -19,9 +20,12 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
   // Only now, because most starts need neither.
   const [{ build }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')])
   const fresh = `${dist}-${process.pid}`
+  await makeMathFonts(root, path.join(web, '.math'))
   const shared = {
     configFile: false,
     logLevel: 'warn',
+    // The texts are read as a whole.
+    json: { namedExports: false },
     define: { 'process.env.NODE_ENV': '"production"' },
     // Markdown is read in workers, which have no document; the form for browsers asks a document for the names of letters.
     resolve: {
@@ -55,7 +59,11 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
                 test: /node_modules[\\/](?:react|react-dom|scheduler|@tanstack|openapi-fetch)[\\/]/,
                 priority: 4,
               },
-              { name: 'language', test: /web[\\/]src[\\/](?:lib[\\/]language|texts[\\/]count)\.ts$/, priority: 3 },
+              {
+                name: 'language',
+                test: /vite[\\/]preload-helper|web[\\/]src[\\/](?:lib[\\/](?:language|after-login)|texts[\\/](?:languages|load|read))\.ts$/,
+                priority: 3,
+              },
               { name: 'icons', test: /node_modules[\\/]lucide-react[\\/]/, priority: 2 },
               {
                 name: 'shared',
@@ -88,8 +96,9 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
     },
   })
   copyPdfFiles(path.join(fresh, 'console-assets'))
-  // The licence of the type face must come with it.
+  // The licences of the type faces must come with them.
   cpSync(path.join(root, 'node_modules/@fontsource-variable/figtree/LICENSE'), path.join(fresh, 'figtree-license.txt'))
+  cpSync(path.join(root, 'node_modules/@fontsource/noto-sans-math/LICENSE'), path.join(fresh, 'math-license.txt'))
   await compress(fresh)
   writeFileSync(path.join(fresh, '.stamp'), stamp)
   rmSync(dist, { recursive: true, force: true })
@@ -126,7 +135,7 @@ async function compress(folder: string): Promise<void> {
 /** Changes whenever a source or a package changes. */
 function sourcesStamp(): string {
   const hash = createHash('sha256')
-  const sources = globSync(['web/**/*.{ts,tsx,css,html,svg}', 'client/src/**/*.ts', 'package-lock.json'], {
+  const sources = globSync(['web/**/*.{ts,tsx,json,css,html,svg}', 'client/src/**/*.ts', 'package-lock.json'], {
     cwd: root,
     exclude: (name) => String(name).includes('dist'),
   })

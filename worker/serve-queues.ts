@@ -46,9 +46,29 @@ async function connect(settings: Settings, logger: Logger, stopped?: AbortSignal
   }
 }
 
-const retentionEveryMs = 60_000
-const schedulesEveryMs = 15_000
-const memoryEveryMs = 30_000
+interface Round {
+  /** Whose processes do it. */
+  queue: Queue
+  what: string
+  everyMs: number
+  round(): Promise<unknown>
+}
+
+/** What is repeated beside the workflows: work that a process which died has left, and what is due. */
+function roundsOf({ retention, schedules, members, core, sources }: Platform): Round[] {
+  return [
+    { queue: 'deletions', what: 'the retention', everyMs: 60_000, round: () => retention() },
+    { queue: 'schedules', what: 'the sweep of schedules', everyMs: 15_000, round: () => schedules.sweep() },
+    {
+      queue: 'accounts',
+      what: 'the sweep of members who left',
+      everyMs: 15_000,
+      round: () => members.sweepDepartures(),
+    },
+    { queue: 'documents', what: 'the sweep of facts', everyMs: 30_000, round: () => core.memory.sweep() },
+    { queue: 'crawls', what: 'the sweep of sources', everyMs: 15_000, round: () => sources.sweep() },
+  ]
+}
 
 export interface ServedQueues {
   settings: Settings
@@ -100,41 +120,11 @@ export async function serveQueues({
   // Callers may await `finished` later, so a failure before that must not count as unhandled.
   finished.catch(() => undefined)
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
-  const stopRetention = served.includes('deletions')
-    ? every(
-        retentionEveryMs,
-        () => platform.retention(),
-        (error) => logger.warn({ err: error }, 'a round of the retention failed'),
-      )
-    : async () => {}
-  const stopSchedules = served.includes('schedules')
-    ? every(
-        schedulesEveryMs,
-        () => platform.schedules.sweep(),
-        (error) => logger.warn({ err: error }, 'a round of the sweep of schedules failed'),
-      )
-    : async () => {}
-  const stopDepartures = served.includes('accounts')
-    ? every(
-        schedulesEveryMs,
-        () => platform.members.sweepDepartures(),
-        (error) => logger.warn({ err: error }, 'a round of the sweep of members who left failed'),
-      )
-    : async () => {}
-  const stopMemory = served.includes('documents')
-    ? every(
-        memoryEveryMs,
-        () => platform.core.memory.sweep(),
-        (error) => logger.warn({ err: error }, 'a round of the sweep of facts failed'),
-      )
-    : async () => {}
-  const stopSources = served.includes('crawls')
-    ? every(
-        schedulesEveryMs,
-        () => platform.sources.sweep(),
-        (error) => logger.warn({ err: error }, 'a round of the sweep of sources failed'),
-      )
-    : async () => {}
+  const stopRounds = roundsOf(platform)
+    .filter(({ queue }) => served.includes(queue))
+    .map(({ what, everyMs, round }) =>
+      every(everyMs, round, (error) => logger.warn({ err: error }, `a round of ${what} failed`)),
+    )
   const recorded =
     metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
   return {
@@ -142,14 +132,7 @@ export async function serveQueues({
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([
-        stopServing(),
-        stopRetention(),
-        stopSchedules(),
-        stopMemory(),
-        stopDepartures(),
-        stopSources(),
-      ])
+      await Promise.all([stopServing(), ...stopRounds.map((stop) => stop())])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

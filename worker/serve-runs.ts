@@ -10,11 +10,11 @@ const listenAgainMs = 1_000
  * threads are deleted, and sweeps open runs.
  */
 export async function serveRuns({ runs: { runUpkeep } }: Platform, logger: Logger): Promise<() => Promise<void>> {
-  let stopHearingRuns: (() => Promise<void>) | undefined
-  let stopHearingThreads: (() => Promise<void>) | undefined
+  let stopListeningToRuns: (() => Promise<void>) | undefined
+  let stopListeningToThreads: (() => Promise<void>) | undefined
   const listen = async () => {
-    stopHearingRuns ??= await runUpkeep.hearSuperseded()
-    stopHearingThreads ??= await runUpkeep.hearForgotten()
+    stopListeningToRuns ??= await runUpkeep.subscribeSuperseded()
+    stopListeningToThreads ??= await runUpkeep.subscribeForgotten()
   }
   const onDeaf = (error: unknown) =>
     logger.warn({ err: error }, 'not yet subscribed to ended runs and deleted threads; trying again')
@@ -29,7 +29,7 @@ export async function serveRuns({ runs: { runUpkeep } }: Platform, logger: Logge
   return async () => {
     await stopSweeping()
     await stopTrying()
-    await stopHearingRuns?.()
-    await stopHearingThreads?.()
+    await stopListeningToRuns?.()
+    await stopListeningToThreads?.()
   }
 }

@@ -19,7 +19,7 @@ export async function startRunsWorker(
   workerClass?: WorkerClassOf,
 ) {
   const prepared = await prepareWorkers(settings, logger, metrics, stopped)
-  const activities = { runs: createRunActivities(platform.runs.steps) }
+  const activities = { runs: createRunActivities(platform.runs.steps, platform.runs.suggestions) }
   const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities, workerClass })
   platform.infra.temporal.startEagerlyOver(prepared.connection)
   return served

@@ -3,7 +3,7 @@ import { connectPlatform } from '../composition/platform.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
-import { isAway } from '../infra/is-away.ts'
+import { isUnavailable } from '../infra/is-unavailable.ts'
 import { createMetrics } from '../infra/metrics/create-metrics.ts'
 import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
 import { observeIngestion } from '../infra/metrics/observe-ingestion.ts'
@@ -33,11 +33,12 @@ export async function startWorker(
     frontendUrl: settings.frontendUrl,
     feedback: { collections, receiver: runs.feedbackReceiver },
     steps: runs.steps,
+    suggestions: runs.suggestions,
     deletion: deletion.deletion,
     cleanup: deletion,
     schedules: platform.schedules.activities,
-    crawls: { isAway, ...platform.sources.activities },
-    documents: { collections, isAway, ...knowledge.ingestion, ...infra.knowledge },
+    crawls: { isUnavailable, ...platform.sources.activities },
+    documents: { collections, isUnavailable, ...knowledge.ingestion, ...infra.knowledge },
   })
   const measured = metrics ? { ...activities, documents: observeIngestion(activities.documents, metrics) } : activities
   const names = queues.filter((queue) => settings.workerQueues.includes(queue))

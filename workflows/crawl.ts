@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createCrawlActivities } from '../activities/crawl/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import type { CrawlInput, CrawlResult, crawlContract, sourceDeletionContract } from '../domain/contracts/crawl.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 
@@ -34,7 +35,7 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
     const result = await crawlPages({ sourceId, crawlId, batch })
     if (result === 'gone') return 'gone'
     if (result === 'busy') {
-      await sleep(Math.min(longestPauseMs, 1000 * 2 ** pauses++))
+      await sleep(backOffMs(++pauses, { firstMs: 1000, longestMs: longestPauseMs }))
     } else {
       pauses = 0
       batch += 1
@@ -44,7 +45,7 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
       if (isOver && embedding === 0) break
       if (embedding > 0 && (isOver || result === 'full')) {
         setCurrentDetails(`${embedding} pages are being embedded`)
-        await sleep(Math.min(longestSettlingMs, 250 * 1.5 ** settling++))
+        await sleep(backOffMs(++settling, { firstMs: 250, factor: 1.5, longestMs: longestSettlingMs }))
       } else settling = 0
     }
     if (workflowInfo().continueAsNewSuggested) return goOn()
@@ -57,5 +58,8 @@ const longestSettlingMs = 10_000
 
 /** Removes a source; repeats until nothing of it is left. */
 export const sourceDeletionWorkflow: WorkflowOf<typeof sourceDeletionContract> = async (input) => {
+  setCurrentDetails('Removing the source and its pages; repeated while a store is away.')
   await deleteSource(input)
+  setCurrentDetails('Done: nothing of the source is left.')
+  return { sourceId: input.sourceId, outcome: 'deleted' }
 }

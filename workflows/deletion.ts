@@ -6,6 +6,7 @@ import {
   sleep,
 } from '@temporalio/workflow'
 import type { createDeletionActivities } from '../activities/deletion/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import { type StoreCounts, type deletionContract, deletionIncompleteType } from '../domain/contracts/deletion.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 
@@ -58,7 +59,7 @@ export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (inpu
       return { outcome: 'deleted', receiptId }
     }
     setCurrentDetails(`Round ${round} left ${describe(left)}.`)
-    if (round < rounds) await sleep(1000 * 2 ** (round - 1))
+    if (round < rounds) await sleep(backOffMs(round, { firstMs: 1000 }))
   }
   await failDeletion({ input, left })
   const message = `After ${rounds} rounds there is left: ${describe(left)}.`

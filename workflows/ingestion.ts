@@ -18,6 +18,7 @@ import {
   type IngestionResult,
   ingestionContract,
 } from '../domain/contracts/ingestion.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
@@ -132,12 +133,12 @@ async function beginExtraction(file: IngestedFile, after?: Extraction): Extracti
 }
 
 async function extract(file: IngestedFile): Promise<void> {
-  for (let pauses = 0; ; pauses++) {
+  for (let pauses = 1; ; pauses++) {
     file.isQueued = false
     const result = await keepTrying(() => extractFile(file.step), file.trying)
     if (result !== 'busy') return
     file.isQueued = true
-    await sleep(Math.min(longestTurnPauseMs, 1000 * 2 ** pauses))
+    await sleep(backOffMs(pauses, { firstMs: 1000, longestMs: longestTurnPauseMs }))
   }
 }
 
@@ -180,10 +181,10 @@ function embedLast(file: IngestedFile): Promise<FileOutcome> {
 }
 
 async function embedAll(file: IngestedFile): Promise<FileOutcome> {
-  for (let pauses = 0; ; pauses++) {
+  for (let pauses = 1; ; pauses++) {
     const result = await keepTrying(() => embedFile(file.step), file.trying)
     if (result !== 'waiting') return result
-    const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** pauses)
+    const pauseMs = backOffMs(pauses, { firstMs: 1000, longestMs: longestPauseMs })
     await (file.isExtracted ? sleep(pauseMs) : condition(() => file.isExtracted, pauseMs))
     if (file.isQueued) await untilBeingRead(file)
   }

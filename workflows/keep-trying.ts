@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, sleep } from '@temporalio/workflow'
+import { backOffMs } from '../domain/back-off.ts'
 import { outageTypes, readerFailedType } from '../domain/contracts/ingestion.ts'
 
 const firstPauseMs = 5000
@@ -32,7 +33,10 @@ export async function keepTrying<T>(
       if (failure === undefined || failure.kind === 'refused') throw error
       if (failure.kind === 'surprise' && ++surprised >= surprises) throw error
       if (failure.kind === 'outage' && waitedMs >= patienceMs) throw error
-      const pauseMs = Math.max(Math.min(longestPauseMs, firstPauseMs * 2 ** pauses), failure.askedMs)
+      const pauseMs = Math.max(
+        backOffMs(pauses + 1, { firstMs: firstPauseMs, longestMs: longestPauseMs }),
+        failure.askedMs,
+      )
       onWait(`${failure.message} Next try at ${new Date(Date.now() + pauseMs).toISOString()}.`)
       await sleep(pauseMs)
       waitedMs += pauseMs

@@ -11,6 +11,7 @@ import {
   sleep,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import { type CarriedRun, type StepResult, supersededType } from '../domain/contracts/thread.ts'
 import { modelStepRetries, modelStepTimeout } from './thread-policies.ts'
 import { extendTimeLimit, isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time-limit.ts'
@@ -79,7 +80,6 @@ function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailu
 
 /** The third detail of a model failure is the time that the server asks to wait. */
 function pauseAfter(attempt: number, cause: Error): number {
-  const { initialMs, maximumMs, backoffCoefficient } = modelStepRetries
   const asked: unknown = cause instanceof ApplicationFailure ? cause.details?.[2] : undefined
-  return typeof asked === 'number' ? asked : Math.min(initialMs * backoffCoefficient ** (attempt - 1), maximumMs)
+  return typeof asked === 'number' ? asked : backOffMs(attempt, modelStepRetries)
 }

@@ -10,6 +10,7 @@ import {
 import type { createDocumentActivities } from '../activities/documents/index.ts'
 import type { reembeddingContract } from '../domain/contracts/reembedding.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { keepTrying, reasonForOwner } from './keep-trying.ts'
 
@@ -38,7 +39,7 @@ export const reembeddingWorkflow: WorkflowOf<typeof reembeddingContract> = async
       })
       if (result !== 'busy' && result !== 'more') return result
       busy = result === 'busy' ? busy + 1 : 0
-      if (busy > 0) await sleep(Math.min(longestTurnPauseMs, 1000 * 2 ** Math.min(busy, 10)))
+      if (busy > 0) await sleep(backOffMs(busy, { firstMs: 2000, longestMs: longestTurnPauseMs }))
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reembeddingWorkflow>(input)
     }
   } catch (error) {

@@ -1,12 +1,12 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from '@temporalio/workflow'
-import { type CarriedRun, type SettleInput, supersededType } from '../domain/contracts/thread.ts'
+import { type CarriedRun, type FinalizeInput, supersededType } from '../domain/contracts/thread.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunError } from '../domain/records/run.ts'
 import { runErrorTypeOf } from '../domain/run-errors.ts'
 import { timeLimitReached } from './time-limit.ts'
 
 /** How a run ends whose step or tool threw `error`. */
-export function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome' | 'error'> {
+export function outcomeOf(error: unknown, run: CarriedRun): Pick<FinalizeInput, 'outcome' | 'error'> {
   if (isCancellation(error)) return { outcome: 'cancelled' }
   // The server starts no retry for which no time is left: the activity then fails with its last failure.
   if (error instanceof ActivityFailure && error.retryState === 'TIMEOUT')

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import {
   type CarriedRun,
   type PlannedCall,
@@ -7,7 +8,7 @@ import {
   type ToolOutcome,
   toolActivityPrefix,
 } from '../domain/contracts/thread.ts'
-import { settlePolicy, toolPolicy } from './thread-policies.ts'
+import { finalizePolicy, toolPolicy } from './thread-policies.ts'
 import { isTimeOver, remainingMs, remainingTime } from './time-limit.ts'
 
 /**
@@ -52,15 +53,16 @@ async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
   }
 }
 
-const { finishCall } = proxyActivities<Pick<ReturnType<typeof createRunActivities>, 'finishCall'>>(settlePolicy)
+const { finishCall } = proxyActivities<Pick<ReturnType<typeof createRunActivities>, 'finishCall'>>(finalizePolicy)
 
 /** The thread of the asked run tells of its end. Should that be lost, or should nobody be left to tell, it is looked up. */
-const firstLookMs = 15_000
+const firstPollMs = 15_000
 const longestPauseMs = 10 * 60_000
 
 /** Waits until the run in which another assistant answers is over, and stores its answer. */
 async function untilAnswered(run: CarriedRun, call: PlannedCall, askedRunId: string): Promise<void> {
-  for (let pauseMs = firstLookMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let looks = 1; ; looks++) {
+    const pauseMs = backOffMs(looks, { firstMs: firstPollMs, longestMs: longestPauseMs })
     await condition(
       () => run.changedRuns?.includes(askedRunId) ?? false,
       Math.max(1, Math.min(pauseMs, remainingMs(run))),

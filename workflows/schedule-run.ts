@@ -13,6 +13,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createScheduleActivities } from '../activities/schedules/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import {
   type DueRun,
   type ScheduleRunInput,
@@ -44,8 +45,6 @@ const recordPolicy: ActivityOptions = {
 
 const shortestPauseMs = 1000
 const longestPauseMs = 30_000
-/** While a run waits for a person's decision. */
-const decisionPauseMs = 5 * 60_000
 
 type Activities = ReturnType<typeof createScheduleActivities>
 const { startDueRun } = proxyActivities<Pick<Activities, 'startDueRun'>>(startPolicy)
@@ -106,15 +105,17 @@ export const scheduleMailWorkflow: WorkflowOf<typeof scheduleMailContract> = asy
   setCurrentDetails('Sending the mail.')
   await mailDueRun(due)
   setCurrentDetails('Sent.')
+  return { ...due, outcome: 'done' }
 }
 
 async function waitForEnd(due: DueRun, input: ScheduleRunInput): Promise<void> {
   setCurrentDetails('Waiting for the end of the run.')
-  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(1.5 * pauseMs, longestPauseMs)) {
-    await sleep(pauseMs)
+  for (let looks = 1; ; looks++) {
+    await sleep(backOffMs(looks, { firstMs: shortestPauseMs, factor: 1.5, longestMs: longestPauseMs }))
     const { state } = await lookAtRun(due)
     if (state === 'ended') return
-    if (state === 'waits') pauseMs = decisionPauseMs / 1.5
+    // A person takes their time to decide: from now on it looks rarely.
+    if (state === 'waits') looks = Infinity
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof scheduleRunWorkflow>({ ...input, dueAt: due.dueAt })
   }

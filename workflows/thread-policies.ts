@@ -8,13 +8,13 @@ import type { PlannedCall } from '../domain/contracts/thread.ts'
  * workers.
  */
 export const modelStepTimeout = '15m'
-export const modelStepRetries = { initialMs: 200, backoffCoefficient: 2, maximumMs: 20_000, maximumAttempts: 8 }
+export const modelStepRetries = { firstMs: 200, longestMs: 20_000, maximumAttempts: 8 }
 
 /**
  * The end of a run, or its wait for the client, is retried for about three minutes. A run that could not be ended by then must not block its
  * thread: the sweep of open runs ends it later.
  */
-export const settlePolicy: ActivityOptions = {
+export const finalizePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   heartbeatTimeout: '3s',
   retry: { initialInterval: '200ms', maximumInterval: '30s', maximumAttempts: 12 },

@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  ParentClosePolicy,
   allHandlersFinished,
   condition,
   continueAsNew,
@@ -11,33 +12,40 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  startChild,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
 import { searchAttributePairs } from '../domain/contracts/search-attributes.ts'
+import { suggestionContract } from '../domain/contracts/suggestion.ts'
 import {
   type CarriedRun,
   type EnqueueRun,
   type PlannedCall,
   type PlannedTools,
-  type SettleInput,
+  type RunOwners,
+  type FinalizeInput,
+  type ThreadResult,
   threadBusyType,
   threadContract,
+  threadIdOf,
 } from '../domain/contracts/thread.ts'
-import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
+import { type WorkflowOf, startOptions } from '../domain/contracts/workflow-contract.ts'
 import type { RunStatus } from '../domain/records/run.ts'
-import { settlePolicy } from './thread-policies.ts'
+import { ThreadQueue } from '../domain/thread-queue.ts'
+import { finalizePolicy } from './thread-policies.ts'
 import { localModelStep } from './local-model-step.ts'
 import { expiredError, outcomeOf, stepLimitReached } from './run-outcome.ts'
 import { runTools } from './run-tools.ts'
+import type { suggestionWorkflow } from './suggestion.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, timeLimitReached } from './time-limit.ts'
 
 const { signals, updates } = threadContract
 
 type RunActivities = ReturnType<typeof createRunActivities>
 
-const { settleRun, clientTurn } = proxyActivities<Pick<RunActivities, 'settleRun' | 'clientTurn'>>(settlePolicy)
+const { settleRun, clientTurn } = proxyActivities<Pick<RunActivities, 'settleRun' | 'clientTurn'>>(finalizePolicy)
 
 interface CurrentRun {
   run: CarriedRun
@@ -52,98 +60,59 @@ interface CurrentRun {
  */
 export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) => {
   const { threadId, carried, run: first } = input
-  const waiting: EnqueueRun[] = [...(carried?.waiting ?? []), ...(first ? [first] : [])]
-  const cancelled = new Set(carried?.cancelled)
-  /** The newest run that interrupts others. Ids are time-ordered. */
-  let interruptedBy = carried?.interruptedBy ?? (first?.strategy === 'interrupt' ? first.runId : undefined)
-  // Before the handlers, because the first signals may concern it.
-  let current = carried?.current && begin(carried.current)
-  let isCancelled = false
+  // Before the handlers, because the first signals may concern its run.
+  const queue = new ThreadQueue<CurrentRun>(carried, first, carried?.current && begin(carried.current))
+  const result: ThreadResult = carried?.result ?? { threadId, ended: {} }
+  const noteEnd = (runId: string, status: RunStatus) => {
+    result.ended[status] = (result.ended[status] ?? 0) + 1
+    result.lastRunId = runId
+  }
   const showStatus = statusDisplay(first?.runId)
 
-  const isKnown = (runId: string) => current?.run.runId === runId || waiting.some((run) => run.runId === runId)
-  const isBusyFor = (runId: string) => !isKnown(runId) && (current !== undefined || waiting.length > 0)
-  const cancel = (runId: string) => {
-    if (current?.run.runId === runId) current.scope.cancel()
-    else if (isKnown(runId)) cancelled.add(runId)
-  }
-  const cancelAll = () => {
-    for (const { runId } of waiting) cancelled.add(runId)
-    current?.scope.cancel()
-  }
-  const cancelOlder = (runId: string) => {
-    for (const run of waiting) if (run.runId < runId) cancelled.add(run.runId)
-    if (current && current.run.runId < runId) current.scope.cancel()
-    if (interruptedBy === undefined || interruptedBy < runId) interruptedBy = runId
-  }
-  const enqueue = (run: EnqueueRun) => {
-    const { runId } = run
-    if (isKnown(runId)) return
-    // Requests that are sent at once can arrive in another order than that of their ids.
-    const newer = waiting.findIndex((other) => other.runId > runId)
-    const isInterrupted = interruptedBy !== undefined && runId < interruptedBy
-    if (run.strategy === 'interrupt') cancelOlder(runId)
-    waiting.splice(newer === -1 ? waiting.length : newer, 0, run)
-    if (isCancelled || isInterrupted) cancelled.add(runId)
-  }
-
-  setHandler(signals.enqueueRun, enqueue)
-  setHandler(signals.cancelRun, ({ runId }) => cancel(runId))
-  setHandler(signals.resumeRun, ({ runId, step }) => {
-    if (current?.run.runId === runId) current.run.resumedStep = step
-  })
-  setHandler(signals.slotFree, ({ runId }) => {
-    if (current?.run.runId === runId) current.run.isSlotFree = true
-  })
-  setHandler(signals.askedRunChanged, ({ runId, askedRunId }) => {
-    if (current?.run.runId !== runId) return
-    current.run.changedRuns = [...new Set([...(current.run.changedRuns ?? []), askedRunId])]
-  })
+  setHandler(signals.enqueueRun, (run) => queue.enqueue(run))
+  setHandler(signals.cancelRun, ({ runId }) => queue.cancel(runId))
+  setHandler(signals.resumeRun, ({ runId, step }) => queue.change(runId, (run) => (run.resumedStep = step)))
+  setHandler(signals.slotFree, ({ runId }) => queue.change(runId, (run) => (run.isSlotFree = true)))
+  setHandler(signals.askedRunChanged, ({ runId, askedRunId }) =>
+    queue.change(runId, (run) => (run.changedRuns = [...new Set([...(run.changedRuns ?? []), askedRunId])])),
+  )
   const refuseWhenBusy = ({ runId }: EnqueueRun) => {
-    if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
+    if (queue.isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
   }
-  setHandler(updates.tryEnqueueRun, enqueue, { validator: refuseWhenBusy })
-  CancellationScope.current().cancelRequested.catch(() => {
-    isCancelled = true
-    cancelAll()
-  })
+  setHandler(updates.tryEnqueueRun, (run) => queue.enqueue(run), { validator: refuseWhenBusy })
+  CancellationScope.current().cancelRequested.catch(() => queue.close())
 
   await CancellationScope.nonCancellable(async () => {
-    if (current) await execute(current)
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { runId, maxDurationMs, askedBy } = next
-      if (cancelled.delete(runId)) {
-        await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true })
-        await tellAsker(next)
+    if (queue.current) await execute(queue.current)
+    for (let next = queue.next(); next !== undefined; next = queue.next()) {
+      const { runId, maxDurationMs, askedBy } = next.run
+      if (next.isCancelled) {
+        noteEnd(runId, await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true }))
+        await notifyParentRun(next.run)
       } else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs), ...(askedBy && { askedBy }) }))
-      if (waiting.length > 0 && !isCancelled && shouldContinueAsNew()) await goOnAsNew()
+      if (!queue.isEmpty && !queue.isClosed && shouldContinueAsNew()) await goOnAsNew()
     }
   })
-  setCurrentDetails('No run is waiting.')
-  if (isCancelled) throw new CancelledFailure('The workflow was cancelled; its runs are settled.')
+  setCurrentDetails(`Ended: ${describe(result)}. The next run of the thread starts another execution.`)
+  if (queue.isClosed) throw new CancelledFailure('The workflow was cancelled; its runs are settled.')
+  return result
 
   async function execute(started: CurrentRun): Promise<void> {
     const { runId } = started.run
-    current = started
-    if (cancelled.delete(runId)) started.scope.cancel()
+    queue.begin(started)
     showStatus(runId, 'running')
     const status = await executeRun(started, showStatus)
     if (status === 'carried') return goOnAsNew()
+    noteEnd(runId, status)
     showStatus(runId, status)
-    await tellAsker(started.run)
-    current = undefined
+    await notifyParentRun(started.run)
+    queue.current = undefined
     await condition(allHandlersFinished)
   }
 
   async function goOnAsNew(): Promise<never> {
     await condition(allHandlersFinished)
-    if (current?.scope.consideredCancelled) cancelled.add(current.run.runId)
-    const state = {
-      waiting,
-      cancelled: [...cancelled],
-      ...(current === undefined ? {} : { current: current.run }),
-      ...(interruptedBy === undefined ? {} : { interruptedBy }),
-    }
+    const state = { ...queue.state(queue.current?.scope.consideredCancelled === true), result }
     return continueAsNew<typeof threadWorkflow>({ threadId, carried: state })
   }
 }
@@ -169,7 +138,7 @@ async function executeRun({ run, scope }: CurrentRun, showStatus: ShowStatus): P
         if (run.undecided) {
           setCurrentDetails(`Run ${runId}: waits for ${waitsFor(calls)}`)
           showStatus(runId, 'interrupted')
-          await tellAsker(run)
+          await notifyParentRun(run)
           const waited = await waitUntilResumed(run, run.undecided)
           if (waited !== 'resumed') return waited
           showStatus(runId, 'running')
@@ -199,10 +168,29 @@ async function executeRun({ run, scope }: CurrentRun, showStatus: ShowStatus): P
 /** One model step. Calls that need a person's decision are recorded as undecided. */
 async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunStatus }> {
   const result = await localModelStep(run)
-  if (result.next === 'done') return { status: result.status ?? 'success' }
+  if (result.next === 'done') {
+    if (result.suggests) await startSuggestion(run.runId, result.suggests)
+    return { status: result.status ?? 'success' }
+  }
   const { next: _, approval, ...planned } = result
   if (approval) run.undecided = undecidedOf(planned)
   return planned
+}
+
+/** Lets the small model be asked, by a workflow of its own. The run has ended: nothing here changes how. */
+async function startSuggestion(runId: string, owners: RunOwners): Promise<void> {
+  const threadId = threadIdOf(workflowInfo().workflowId)
+  try {
+    await CancellationScope.nonCancellable(() =>
+      startChild<typeof suggestionWorkflow>(suggestionContract.type.name, {
+        ...startOptions(suggestionContract, { threadId, runId, ...owners }),
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+      }),
+    )
+  } catch (error) {
+    // It was started by an earlier attempt of the last step.
+    log.info('No suggestions were asked for.', { runId, error })
+  }
 }
 
 type Undecided = NonNullable<CarriedRun['undecided']>
@@ -243,7 +231,7 @@ async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<
  * Ends a run that did not end by itself. If it cannot be ended, the sweep of open runs ends it later, and the
  * thread continues.
  */
-async function settle(input: SettleInput): Promise<RunStatus> {
+async function settle(input: FinalizeInput): Promise<RunStatus> {
   try {
     const { status } = await CancellationScope.nonCancellable(() => settleRun(input))
     return status
@@ -257,7 +245,7 @@ async function settle(input: SettleInput): Promise<RunStatus> {
  * Tells the thread of the run that waits for this one, if there is one. That thread looks by itself, too, so that nothing
  * depends on the signal.
  */
-async function tellAsker({ runId: askedRunId, askedBy }: Pick<EnqueueRun, 'runId' | 'askedBy'>): Promise<void> {
+async function notifyParentRun({ runId: askedRunId, askedBy }: Pick<EnqueueRun, 'runId' | 'askedBy'>): Promise<void> {
   if (askedBy === undefined) return
   const { threadId, runId } = askedBy
   try {
@@ -282,6 +270,12 @@ function statusDisplay(startedWith: string | undefined) {
     isPlain = false
     upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
   }
+}
+
+/** Such as `2 runs success, 1 error; the last is ID`. */
+function describe({ ended, lastRunId }: ThreadResult): string {
+  const counts = Object.entries(ended).map(([status, count]) => `${count} ${status}`)
+  return lastRunId === undefined ? 'no run' : `runs: ${counts.join(', ')}; the last is ${lastRunId}`
 }
 
 function waitsFor(calls: PlannedCall[]): string {

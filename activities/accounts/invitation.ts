@@ -1,10 +1,10 @@
 import type { InvitationInput } from '../../domain/contracts/invitation.ts'
-import type { ProjectRecord } from '../../domain/records/project.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import type { DerivedSecrets } from '../../services/accounts/derived-secrets.ts'
 import { invitationMail } from '../../services/accounts/mails.ts'
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
+import { sharedProjectStore } from '../../services/projects/store.ts'
+import { userStore } from '../../services/stores/users.ts'
 import { translateErrors } from '../translate-errors.ts'
 
 interface InvitationActivityDeps {
@@ -16,20 +16,16 @@ interface InvitationActivityDeps {
 
 /** The side effect of the `invitation` workflow. */
 export function createInvitationActivities({ collections, mailer, secrets, frontendUrl }: InvitationActivityDeps) {
-  const { projects, users } = collections
-
   return {
     /** Derives the link and mails it; a retry sends the same link again. */
     sendInvitation: translateErrors(
       async ({ projectId, memberId, send }: InvitationInput): Promise<'sent' | 'gone'> => {
-        const project = await projects.findOne({ _id: projectId, deleting: { $ne: true } }).lean<ProjectRecord>()
+        const project = await sharedProjectStore(collections).findOfAny(projectId)
         const member = project?.members?.find(({ id }) => id === memberId)
         if (project === null || member?.invitation?.send !== send) return 'gone'
         const { for_user: userId } = member.invitation
         const whose = userId === undefined ? { email: member.email } : { _id: userId }
-        const user = await users
-          .findOne(whose, { email: 1, language: 1 })
-          .lean<Pick<UserRecord, 'email' | 'language'>>()
+        const user = await userStore(collections).findReceiverOfAny(whose)
         const to = userId === undefined ? member.email : user?.email
         if (to === undefined) return 'gone'
         const link = `${frontendUrl}/invitations?token=${secrets.invitationToken({ memberId, send })}`

@@ -1,9 +1,10 @@
 import type { CodeReference } from '../../domain/contracts/email-verification.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import type { DerivedSecrets } from '../../services/accounts/derived-secrets.ts'
 import { verificationMail } from '../../services/accounts/mails.ts'
+import { verificationStore } from '../../services/accounts/store.ts'
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
+import { userStore } from '../../services/stores/users.ts'
 import { translateErrors } from '../translate-errors.ts'
 
 interface VerificationActivityDeps {
@@ -20,12 +21,8 @@ interface OpenCode {
 }
 
 /** The side effects of the `email-verification` workflow. */
-export function createVerificationActivities({ collections: { users }, mailer, secrets }: VerificationActivityDeps) {
-  const recordOf = ({ userId, code }: Pick<OpenCode, 'userId' | 'code'>) => ({
-    _id: userId,
-    'verification.run_id': code.runId,
-    'verification.send': code.send,
-  })
+export function createVerificationActivities({ collections, mailer, secrets }: VerificationActivityDeps) {
+  const store = verificationStore(collections)
   const timesOf = (validMs: number) => {
     const now = Date.now()
     return { sent_at: new Date(now), expires_at: new Date(now + validMs) }
@@ -38,13 +35,12 @@ export function createVerificationActivities({ collections: { users }, mailer, s
      */
     sendVerificationCode: translateErrors(async (input: OpenCode): Promise<'sent' | 'account_gone'> => {
       const { userId, code, attemptsRemaining, validMs } = input
-      const user = await users.findById(userId).lean<UserRecord>()
+      const user = await userStore(collections).find(userId)
       if (user?.email === undefined || user.verified || user.deleting) return 'account_gone'
       const noted = user.verification?.run_id === code.runId && user.verification.send === code.send
       if (!noted) {
         const attempts = { attempts_remaining: attemptsRemaining, ...timesOf(validMs) }
-        const verification = { run_id: code.runId, send: code.send, ...attempts }
-        await users.updateOne({ _id: userId, verified: false }, { $set: { verification } })
+        await store.add(userId, { run_id: code.runId, send: code.send, ...attempts })
       }
       const messageId = `verification.${code.runId}.${code.send}`
       const { email: to, language } = user
@@ -52,21 +48,17 @@ export function createVerificationActivities({ collections: { users }, mailer, s
       return 'sent'
     }),
 
-    /** The mail server accepted the code: its 15 minutes begin. Attempts recorded in the meantime are kept. */
+    /** The mail server accepted the code: its 15 minutes begin. */
     openVerificationCode: translateErrors(async (input: OpenCode): Promise<void> => {
-      const times = timesOf(input.validMs)
-      await users.updateOne(recordOf(input), {
-        $set: { 'verification.sent_at': times.sent_at, 'verification.expires_at': times.expires_at },
-        $min: { 'verification.attempts_remaining': input.attemptsRemaining },
-      })
+      await store.open(input, timesOf(input.validMs), input.attemptsRemaining)
     }),
 
     recordAttempt: translateErrors(async (input: Omit<OpenCode, 'validMs'>): Promise<void> => {
-      await users.updateOne(recordOf(input), { $min: { 'verification.attempts_remaining': input.attemptsRemaining } })
+      await store.noteAttempts(input, input.attemptsRemaining)
     }),
 
     markVerified: translateErrors(async ({ userId }: { userId: string }): Promise<void> => {
-      await users.updateOne({ _id: userId }, { $set: { verified: true }, $unset: { verification: '' } })
+      await store.markVerified(userId)
     }),
   }
 }

@@ -11,14 +11,16 @@ import { durable } from '../durable.ts'
 export type CrawlActivityDeps = CrawlPagesDeps &
   DeleteSourceDeps & {
     /** Whether an error means that a server which the service needs is unreachable. */
-    isAway: (error: unknown) => boolean
+    isUnavailable: (error: unknown) => boolean
   }
 
 /** The steps of a crawl. Each can be repeated and continues where it stopped. */
 export function createCrawlActivities(deps: CrawlActivityDeps) {
   const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
     durable(work, (error) =>
-      deps.isAway(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error,
+      deps.isUnavailable(error)
+        ? new AppError('unavailable', 'The database does not answer.', { cause: error })
+        : error,
     )
 
   return {

@@ -9,10 +9,11 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import { type DeleteFileDeps, deleteFile } from '../../services/knowledge/delete-file.ts'
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
 import { noEmbeddingModel } from '../../services/knowledge/embedder.ts'
-import { type ExtractFileDeps, extractFile, markFailing } from '../../services/knowledge/extract-file.ts'
+import { type ExtractFileDeps, extractFile } from '../../services/knowledge/extract-file.ts'
+import { ingestedFileStore } from '../../services/knowledge/store.ts'
 import { type ReembedFilesDeps, reembedFiles } from '../../services/knowledge/reembed-files.ts'
 import { giveUpReembedding } from '../../services/knowledge/reembedding.ts'
-import { reopenFile } from '../../services/knowledge/retries.ts'
+import { fileStore } from '../../services/stores/files.ts'
 import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
@@ -21,13 +22,13 @@ export type DocumentActivityDeps = ExtractFileDeps &
     /** Undefined if no embedding model is configured. */
     embedder: EmbedFileDeps['embedder'] | undefined
     /** Whether an error means that a server which the service needs is unreachable. */
-    isAway: (error: unknown) => boolean
+    isUnavailable: (error: unknown) => boolean
   }
 
 /** The steps of ingestions and re-embeddings. Each can be repeated and continues where it stopped. */
 export function createDocumentActivities(deps: DocumentActivityDeps) {
   const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
-    durable(work, (error) => asFailure(error, deps.isAway))
+    durable(work, (error) => asFailure(error, deps.isUnavailable))
 
   function requireEmbedder(): EmbedFileDeps['embedder'] {
     if (deps.embedder !== undefined) return deps.embedder
@@ -51,16 +52,14 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
     ),
 
     /** The failure of a step that gave up for a reason other than the file. The file's owner may read the reason. */
-    failFile: step((input: FileStepInput & { reason: string }) =>
-      markFailing(deps.collections, input.fileId, {
-        error: `${input.reason} The file is not the cause: it can be retried.`,
-        retryable: true,
-      }),
-    ),
+    failFile: step(async (input: FileStepInput & { reason: string }) => {
+      const error = `${input.reason} The file is not the cause: it can be retried.`
+      await ingestedFileStore(deps.collections).markFailing({ _id: input.fileId }, { error, retryable: true })
+    }),
 
-    reopenFile: step((input: FileStepInput & { retry: number }) =>
-      reopenFile(deps.collections, input.fileId, input.retry),
-    ),
+    reopenFile: step(async (input: FileStepInput & { retry: number }) => {
+      await fileStore(deps.collections).reopenOfAny(input.fileId, input.retry)
+    }),
 
     deleteFile: step(async (input: FileDeletionInput) => {
       const isGone = await deleteFile(deps, input)
@@ -69,12 +68,12 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
   }
 }
 
-function asFailure(error: unknown, isAway: DocumentActivityDeps['isAway']): unknown {
+function asFailure(error: unknown, isUnavailable: DocumentActivityDeps['isUnavailable']): unknown {
   // Reading the file again takes as long as the first time, so the workflow decides about it.
   if (isUnreadableFile(error))
     return ApplicationFailure.create({ message: error.message, type: readerFailedType, nonRetryable: true })
   if (error instanceof ModelFailure) return modelFailure(error)
-  return isAway(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
+  return isUnavailable(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
 }
 
 /** The embedding server says how long to wait; otherwise the pause grows with each attempt. */

@@ -1,10 +1,11 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
+import type { SuggestionInput, SuggestionOutcome } from '../../domain/contracts/suggestion.ts'
 import {
   type AnswerResult,
   type ClientTurnResult,
-  type SettleInput,
-  type SettleResult,
+  type FinalizeInput,
+  type FinalizeResult,
   type OnThread,
   type StepInput,
   type StepQueued,
@@ -21,17 +22,27 @@ import { durable } from '../durable.ts'
 
 export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCalls
 
+/** What happens after runs. */
+export interface SuggestionDeps {
+  suggest(input: SuggestionInput, by: { attempt: number; signal: AbortSignal }): Promise<SuggestionOutcome>
+}
+
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(steps: RunSteps) {
+export function createRunActivities(steps: RunSteps, { suggest }: SuggestionDeps) {
   return {
     modelStep: step((input: OnThread<StepInput>): Promise<StepResult | StepQueued> =>
       steps.execute(input, cancellationSignal()),
     ),
     clientTurn: step((input: OnThread<StepInput>): Promise<ClientTurnResult> => steps.clientTurn(input)),
-    settleRun: step((input: OnThread<SettleInput>): Promise<SettleResult> =>
+    settleRun: step((input: OnThread<FinalizeInput>): Promise<FinalizeResult> =>
       steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
     finishCall: step((input: OnThread<ToolInput>): Promise<AnswerResult> => steps.finishCall(input)),
+    suggest: durable(
+      (input: SuggestionInput): Promise<SuggestionOutcome> =>
+        suggest(input, { attempt: activityInfo().attempt, signal: cancellationSignal() }),
+      asFailure,
+    ),
     default: step((input: OnThread<ToolInput>): Promise<ToolOutcome> =>
       steps.callTool(input, { attempt: attemptName(), signal: cancellationSignal(), deadline: deadline() }),
     ),

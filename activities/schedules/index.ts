@@ -1,10 +1,10 @@
-import type { DueRun, RunLook, StartOutcome } from '../../domain/contracts/schedule-run.ts'
+import type { DueRun, RunInspection, StartOutcome } from '../../domain/contracts/schedule-run.ts'
 import { durable } from '../durable.ts'
 import { translateErrors } from '../translate-errors.ts'
 
 export interface ScheduleActivityDeps {
   startDueRun(due: DueRun): Promise<StartOutcome>
-  look(due: DueRun): Promise<RunLook>
+  look(due: DueRun): Promise<RunInspection>
   giveUp(due: DueRun): Promise<void>
   cancel(due: DueRun): Promise<void>
   finish(due: DueRun): Promise<{ mail: boolean }>

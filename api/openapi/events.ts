@@ -14,14 +14,23 @@ import {
 } from '../routes/public/thread-schemas.ts'
 import { RunError } from '../routes/runs/schemas.ts'
 import { V1Run, v1RunStates } from '../routes/v1/run-schemas.ts'
-import { V1RunStep } from '../routes/v1/step-shapes.ts'
+import { V1RunStep } from '../routes/v1/step-objects.ts'
 
 /**
  * The data of the server-sent events, by the name of the event. `docs/events.md` and `/docs` describe the same
  * events.
  */
 const RunStarting = Type.Object({ status: Type.Literal('starting') }, { title: 'RunStartEvent' })
-const RunMetadata = Type.Object({ run_id: Type.String(), thread_id: Type.String() }, { title: 'RunMetadataEvent' })
+const RunMetadata = Type.Object(
+  {
+    run_id: Type.String(),
+    thread_id: Type.String(),
+    kept: Type.Optional(
+      Type.Literal(true, { description: 'Of a public run: who may change the assistant reads the chat.' }),
+    ),
+  },
+  { title: 'RunMetadataEvent' },
+)
 const RunData = Type.Array(Type.Union([Message, MessageDelta]), { title: 'RunDataEvent' })
 const RunEnd = Type.Literal('', { title: 'EndEvent' })
 const Done = Type.Literal('[DONE]', { title: 'CompatDoneEvent' })
@@ -179,12 +188,10 @@ const streams = new Map<string, TSchema>([
   ['public.runs.stream', runStream],
   ['public.runs.join', runStream],
   ['files.ingestionEvents', ingestionStream],
-  ...(['compat', 'public'] as const).flatMap((family): [string, TSchema][] => [
-    [`${family}.chat.completions.create`, chatStream],
-    [`${family}.completions.create`, textStream],
-    [`${family}.threads.runs.create`, threadRunStream],
-    [`${family}.threads.createAndRun`, threadRunStream],
-  ]),
+  ['compat.chat.completions.create', chatStream],
+  ['compat.completions.create', textStream],
+  ['compat.threads.runs.create', threadRunStream],
+  ['compat.threads.createAndRun', threadRunStream],
   ['v1.chat.completions.create', v1ChatStream],
   ['v1.completions.create', v1TextStream],
   ['v1.threads.runs.create', v1RunStream],

@@ -65,7 +65,7 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  */
 function refusalsOf(schema: FastifySchema, route: Route): JsonObject {
   const { auth } = route.config ?? {}
-  const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
+  const isCompat = schema.tags?.includes('compat') ?? false
   const isV1 = schema.tags?.includes('v1') ?? false
   const hasBody = schema.body !== undefined
   const isInHead = hasMembers(schema.querystring) || hasMembers(schema.headers)

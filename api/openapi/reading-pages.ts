@@ -64,16 +64,10 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-/**
- * Leaves out preflights and the aliases, which would fill half of the page. Tokens last as long as the page is open; those
- * that versions before kept in the browser are removed.
- */
+/** Leaves out preflights. Tokens last as long as the page is open; those that versions before kept in the browser are removed. */
 const docsScript = `localStorage.removeItem('authorized')
 const spec = await (await fetch('/openapi.json')).json()
-for (const [path, operations] of Object.entries(spec.paths)) {
-  delete operations.options
-  if (path.startsWith('/public/v1/')) delete spec.paths[path]
-}
+for (const operations of Object.values(spec.paths)) delete operations.options
 const { SwaggerUIBundle } = window
 SwaggerUIBundle({
   spec,

@@ -44,6 +44,7 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
         outcome: isDone ? 'done' : 'refused',
         subjects: isWrongAdmin ? [] : subjectsOf(request),
         userId: isWrongAdmin ? undefined : await userOf(request),
+        projectId: projectOf(request),
         client: clientOf(request),
         userAgent: request.headers['user-agent'],
       })
@@ -61,6 +62,14 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
     const email = member(request.body, 'email') ?? member(request.query, 'email')
     return email === undefined ? undefined : audit.userOf(email)
   }
+}
+
+/** Of requests of those who use it: the project of the token, or of the path. */
+function projectOf(request: FastifyRequest): string | undefined {
+  if (request.session === null) return undefined
+  const { auth, role } = request.routeOptions.config
+  if (auth === 'project') return request.session.projectId
+  return role === undefined ? undefined : member(request.params, 'project_id')
 }
 
 /** Records the request for the user of a token that it has just created. */

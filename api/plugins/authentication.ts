@@ -23,8 +23,9 @@ import type { Limiter } from './rate-limits.ts'
  * - `public`: the access mode of the assistant, checked by the route's own service
  * - `codec`: the token of the codec endpoint, checked by the route's own hook
  * - `admin`: the admin token
+ * - `scim`: the token of provisioning; without one, there is nothing
  */
-export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'codec' | 'admin'
+export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'codec' | 'admin' | 'scim'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,7 +45,12 @@ declare module 'fastify' {
 /** A route without `auth` stops the start, so that an access rule cannot be forgotten. */
 export function installAuthentication(
   app: FastifyInstance,
-  { sessions, adminGate, adminGuesses }: { sessions: Sessions; adminGate: AdminGate; adminGuesses: Limiter },
+  {
+    sessions,
+    adminGate,
+    scimGate,
+    adminGuesses,
+  }: { sessions: Sessions; adminGate: AdminGate; scimGate: AdminGate; adminGuesses: Limiter },
 ): void {
   app.decorateRequest('session', null)
   app.decorateRequest('tokenClaims', null)
@@ -78,7 +84,11 @@ export function installAuthentication(
           request.session = await sessions.open(requireBearer(request), { withProject: 'if available' })
         return
       case 'admin':
-        await admitAdmin(request)
+        await admitBy(adminGate, request, adminTokensOf(request))
+        return
+      case 'scim':
+        if (!scimGate.isConfigured) throw new AppError('not_found', 'Provisioning is not set up.')
+        await admitBy(scimGate, request, [bearerOf(request)])
         return
       case 'none':
       case 'public':
@@ -91,12 +101,11 @@ export function installAuthentication(
    * Wrong tokens are counted. Above the limit every token is refused, because otherwise the right one could still
    * be found.
    */
-  async function admitAdmin(request: FastifyRequest): Promise<void> {
-    const given = adminTokensOf(request)
+  async function admitBy(gate: AdminGate, request: FastifyRequest, given: (string | undefined)[]): Promise<void> {
     try {
-      adminGate.check(...given)
+      gate.check(...given)
     } catch (error) {
-      const isGuess = adminGate.isConfigured && given.some((token) => token !== undefined)
+      const isGuess = gate.isConfigured && given.some((token) => token !== undefined)
       if (isGuess) await adminGuesses(request)
       throw error
     }
@@ -125,12 +134,13 @@ export function requireRoleOf(request: FastifyRequest): void {
 
 /** The caller and the project, for what belongs to persons: threads, runs, schedules. */
 export function callerOf(request: FastifyRequest): Caller {
-  const { user, projectId, holderId, role } = sessionOf(request)
-  return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId, role }) }
+  const { user, projectId, holderId, role, isShared } = sessionOf(request)
+  const shared = isShared ? { isShared } : {}
+  return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId, role }), ...shared }
 }
 
 /** The holder of the project and the project, for what belongs to projects: assistants, files, vector stores. */
-export function holderOf(request: FastifyRequest): { userId: string; projectId: string } {
+export function holderOf(request: FastifyRequest): ReturnType<typeof owner.holderOf> {
   return owner.holderOf(callerOf(request))
 }
 

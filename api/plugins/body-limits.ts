@@ -36,6 +36,8 @@ export function installBodyLimits(app: FastifyInstance, maxBodyBytes: number): v
     // The payloads of a history's page, which the user interface of Temporal sends together.
     codec: maxBodyBytes,
     admin: accountBodyBytes,
+    // A change of a group can name thousands of users.
+    scim: ordinary,
   }
   app.addHook('onRoute', (route) => {
     const { auth, largeBody } = route.config ?? {}

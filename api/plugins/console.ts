@@ -4,16 +4,23 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type BrandSettings, readBrand } from './brand.ts'
+import { documentPreviewPage, documentPreviewPolicy } from './document-preview.ts'
 import { answerMissingFiles } from './missing-files.ts'
 
 export interface ConsoleSettings extends BrandSettings {
   /** A local mail receiver, for a link in the console. */
   mailboxUrl?: string | undefined
+  /** Whether the page of the person at this machine may ask for the operator's right (`api/routes/local`). */
+  localPage?: boolean
   temporalUiUrl?: string | undefined
   temporalNamespace: string
-  oauthIssuer?: string | undefined
+  loginProviders?: readonly { id: string }[]
   stripeSecretKey?: string | undefined
   stripeWebhookSecret?: string | undefined
+  transcriptionBaseUrl?: string | undefined
+  speechBaseUrl?: string | undefined
+  /** Whether a model is set that names chats and suggests questions. */
+  suggests?: () => boolean
 }
 
 /** The folder into which `web/build.ts` builds the console. */
@@ -31,6 +38,7 @@ const pages = [
   '/forgot-password',
   '/reset-password',
   '/auth-callback',
+  '/invitations',
   '/usage',
   '/console',
   '/console/*',
@@ -42,6 +50,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
+  'media-src blob:',
   "font-src 'self'",
   "connect-src 'self'",
   "frame-src 'self'",
@@ -116,6 +125,13 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
         .send(brand.page(await readFile(join(builtFiles, name), 'utf8')))
     for (const url of pages) scope.get(url, (_request, reply) => sendPage(reply, 'index.html'))
     scope.get('/diagram', (_request, reply) => sendPage(reply, 'diagram/index.html', diagramPolicy))
+    scope.get('/document-preview', (_request, reply) =>
+      withPolicy(reply, documentPreviewPolicy)
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .header('x-dns-prefetch-control', 'off')
+        .send(documentPreviewPage),
+    )
     scope.get('/embed-preview', (_request, reply) => sendPage(reply, 'preview/index.html', previewPolicy))
     // Nobody finds a shared chat without its address.
     scope.get('/s/:token', (_request, reply) =>
@@ -131,10 +147,14 @@ function shownSettings(settings: ConsoleSettings, brand: Pick<ReturnType<typeof 
   return {
     product: { name: brand.name, color: brand.color },
     mailbox_url: settings.mailboxUrl ?? null,
+    local_page: settings.localPage ?? false,
     temporal_ui_url: settings.temporalUiUrl ?? null,
     temporal_namespace: settings.temporalNamespace,
-    social_login: settings.oauthIssuer !== undefined,
+    social_login: (settings.loginProviders ?? []).length > 0,
     billing: settings.stripeSecretKey !== undefined && settings.stripeWebhookSecret !== undefined,
+    can_listen: settings.transcriptionBaseUrl !== undefined,
+    can_speak: settings.speechBaseUrl !== undefined,
+    suggests: settings.suggests?.() ?? false,
   }
 }
 

@@ -36,15 +36,19 @@ const ownShape: ErrorShape = { bodyOf: (body) => body }
 export interface ErrorDeps {
   routes: RouteTable
   /** Whether an error means that a server which the service needs is unreachable. */
-  isAway: (error: unknown) => boolean
+  isUnavailable: (error: unknown) => boolean
 }
 
 /**
  * Gives every refusal the same shape: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. A family of routes has
  * another `shape`, if this is called in the family's scope.
  */
-export function installErrors(app: FastifyInstance, { routes, isAway }: ErrorDeps, shape: ErrorShape = ownShape): void {
-  const asAppError = (error: unknown) => (isAway(error) ? unavailable(error) : toAppError(error))
+export function installErrors(
+  app: FastifyInstance,
+  { routes, isUnavailable }: ErrorDeps,
+  shape: ErrorShape = ownShape,
+): void {
+  const asAppError = (error: unknown) => (isUnavailable(error) ? unavailable(error) : toAppError(error))
   app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes, shape), shape))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {

@@ -17,6 +17,14 @@ const otherLogin: Record<Language, (advice: string) => PageText> = {
     title: 'Dieses Konto meldet sich anders an',
     paragraphs: ['Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.', advice],
   }),
+  fr: (advice) => ({
+    title: 'Ce compte utilise un autre mode de connexion',
+    paragraphs: ['Un compte avec l’adresse e-mail de votre fournisseur d’identité existe déjà.', advice],
+  }),
+  es: (advice) => ({
+    title: 'Esta cuenta usa otra forma de iniciar sesión',
+    paragraphs: ['Ya existe una cuenta con el correo electrónico de su proveedor de identidad.', advice],
+  }),
 }
 
 const en = {
@@ -41,6 +49,13 @@ const en = {
     paragraphs: [
       'An account with your e-mail address already exists, but it was created with another identity at this identity provider.',
       'Log in with that identity, or ask the people who run this service.',
+    ],
+  },
+  otherDomain: {
+    title: 'Your address logs in elsewhere',
+    paragraphs: [
+      'This identity provider does not speak for the domain of your e-mail address.',
+      'Go back to the login, and choose the provider of your organisation.',
     ],
   },
   noVerifiedEmail: {
@@ -78,6 +93,13 @@ const de: Record<PageName, PageText> = {
       'Melde dich mit jener Identität an, oder frage die Betreiber dieses Dienstes.',
     ],
   },
+  otherDomain: {
+    title: 'Deine Adresse meldet sich woanders an',
+    paragraphs: [
+      'Dieser Identitätsanbieter ist für die Domain deiner E-Mail-Adresse nicht zuständig.',
+      'Geh zurück zur Anmeldung und wähle den Anbieter deiner Organisation.',
+    ],
+  },
   noVerifiedEmail: {
     title: 'Deine E-Mail-Adresse ist nicht bestätigt',
     paragraphs: [
@@ -87,5 +109,89 @@ const de: Record<PageName, PageText> = {
   },
 }
 
+const fr: Record<PageName, PageText> = {
+  noSuchPage: {
+    title: 'Cette page n’existe pas',
+    paragraphs: ['L’adresse est erronée, ou la page n’est plus publique.'],
+  },
+  stopMails: { title: 'Ne plus recevoir les e-mails de cette planification ?', button: 'Ne plus recevoir ces e-mails' },
+  mailsStopped: {
+    title: 'Plus d’e-mails',
+    paragraphs: ['Les résultats de cette planification ne sont plus envoyés par e-mail. Elle continue.'],
+  },
+  linkUsed: {
+    title: 'Ce lien a déjà été utilisé',
+    paragraphs: ['Des e-mails ont été demandés à nouveau depuis. Utilisez le lien de l’e-mail le plus récent.'],
+  },
+  accountWithPassword: otherLogin.fr('Il a un mot de passe : connectez-vous avec l’adresse e-mail et le mot de passe.'),
+  accountOfProvider: otherLogin.fr('Connectez-vous à nouveau avec le fournisseur d’identité.'),
+  accountOfUserPool: otherLogin.fr(
+    'Il appartient à l’annuaire d’utilisateurs : connectez-vous par l’application qui l’utilise.',
+  ),
+  otherIdentity: {
+    title: 'Ce compte appartient à une autre identité',
+    paragraphs: [
+      'Un compte avec votre adresse e-mail existe déjà, mais il a été créé avec une autre identité chez ce fournisseur d’identité.',
+      'Connectez-vous avec cette identité, ou adressez-vous à l’exploitant de ce service.',
+    ],
+  },
+  otherDomain: {
+    title: 'Votre adresse se connecte ailleurs',
+    paragraphs: [
+      'Ce fournisseur d’identité n’est pas celui du domaine de votre adresse e-mail.',
+      'Revenez à la connexion et choisissez le fournisseur de votre organisation.',
+    ],
+  },
+  noVerifiedEmail: {
+    title: 'Votre adresse e-mail n’est pas confirmée',
+    paragraphs: [
+      'Le fournisseur d’identité n’a donné aucune adresse e-mail confirmée.',
+      'Confirmez-y votre adresse, puis connectez-vous à nouveau.',
+    ],
+  },
+}
+
+const es: Record<PageName, PageText> = {
+  noSuchPage: {
+    title: 'Esta página no existe',
+    paragraphs: ['La dirección no es correcta, o la página ya no es pública.'],
+  },
+  stopMails: { title: '¿Dejar de recibir los correos de esta programación?', button: 'Dejar de recibir estos correos' },
+  mailsStopped: {
+    title: 'No habrá más correos',
+    paragraphs: ['Los resultados de esta programación ya no se envían por correo. La programación continúa.'],
+  },
+  linkUsed: {
+    title: 'Este enlace ya se ha usado',
+    paragraphs: ['Desde entonces se han vuelto a pedir correos. Use el enlace del correo más reciente.'],
+  },
+  accountWithPassword: otherLogin.es('Tiene contraseña: inicie sesión con el correo electrónico y la contraseña.'),
+  accountOfProvider: otherLogin.es('Inicie sesión de nuevo con el proveedor de identidad.'),
+  accountOfUserPool: otherLogin.es(
+    'Pertenece al grupo de usuarios: inicie sesión a través de la aplicación que lo usa.',
+  ),
+  otherIdentity: {
+    title: 'Esta cuenta pertenece a otra identidad',
+    paragraphs: [
+      'Ya existe una cuenta con su correo electrónico, pero se creó con otra identidad de este proveedor de identidad.',
+      'Inicie sesión con esa identidad, o pregunte a quien opera este servicio.',
+    ],
+  },
+  otherDomain: {
+    title: 'Su dirección inicia sesión en otro lugar',
+    paragraphs: [
+      'Este proveedor de identidad no es el del dominio de su correo electrónico.',
+      'Vuelva al inicio de sesión y elija el proveedor de su organización.',
+    ],
+  },
+  noVerifiedEmail: {
+    title: 'Su correo electrónico no está confirmado',
+    paragraphs: [
+      'El proveedor de identidad no ha dado ningún correo electrónico confirmado.',
+      'Confirme allí su dirección, y vuelva a iniciar sesión.',
+    ],
+  },
+}
+
 /** The words of the small pages that the API itself answers with. */
-export const pageTexts: Record<Language, Record<PageName, PageText>> = { en, de }
+export const pageTexts: Record<Language, Record<PageName, PageText>> = { en, de, fr, es }

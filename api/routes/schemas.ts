@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
 import { clientIdPattern } from '../../domain/ids.ts'
 
@@ -36,4 +36,15 @@ export function refusals<const S extends ErrorStatus>(
 ): Record<S, typeof ErrorDetail> & { 422: typeof ValidationError }
 export function refusals(...statuses: ErrorStatus[]): Record<number, TSchema> {
   return { 422: ValidationError, ...Object.fromEntries(statuses.map((status) => [status, ErrorDetail])) }
+}
+
+/** A person as members of a project see him. */
+export const Maker = Type.Object({ user_id: Type.String(), name: Type.String() }, { title: 'Maker' })
+export const MadeBy = Type.Union([Maker, Type.Null()], {
+  description: 'Who made it. Null: his account is gone, or you do not use its project.',
+})
+export type Makers = ReadonlyMap<string, Static<typeof Maker>>
+
+export function toMaker(makers: Makers, userId: string | undefined): Static<typeof Maker> | null {
+  return makers.get(userId ?? '') ?? null
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import mongoose from 'mongoose'
 import { newId } from '../../domain/ids.ts'
-import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
+import { messageTerms, wordsOf } from '../../domain/search/message-terms.ts'
 import type { BenchContext } from '../environment.ts'
 import { table } from '../statistics.ts'
 
@@ -28,7 +28,7 @@ export async function benchCompression(context: BenchContext): Promise<void> {
     const message = { type: 'HumanMessage' as const, data: { id: newId(), content } }
     const entry = { _id: newId(), seq: index + 1, source: 'update' as const, created_at: new Date() }
     const messages_json = JSON.stringify([message])
-    const search = messageWords(thread, entry, wordsOf([message]))
+    const search = messageTerms(thread, entry, wordsOf([message]))
     return mongoose.mongo.BSON.serialize({ ...entry, thread_id: thread.project_id, messages_json, search })
   })
   const all = Buffer.concat(records)

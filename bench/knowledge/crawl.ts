@@ -6,7 +6,7 @@ import { table } from '../statistics.ts'
 import { newKnowledge } from './client.ts'
 
 const pages = 300
-const lookEveryMs = 100
+const pollEveryMs = 100
 
 interface Source {
   source_id: string
@@ -29,7 +29,7 @@ export async function benchCrawl(context: BenchContext): Promise<void> {
         const source = await call<Source>('GET', `${path}/${id}`)
         if (source.status === 'ready' && source.pages === pages) return
         if (source.status === 'failed' || source.status === 'ready') throw new Error(JSON.stringify(source))
-        await pause(lookEveryMs)
+        await pause(pollEveryMs)
       }
     }
     await ended()

@@ -32,7 +32,7 @@ export async function benchOcr(context: BenchContext): Promise<void> {
   // Chunks as large as a page, without repetition.
   const extractor = createExtractor({
     memoryMb: 1024,
-    keptReaders: 1,
+    idleReaders: 1,
     maxTokens: 8000,
     overlapTokens: 0,
     ocr: { languages: ['eng', 'deu'], maxPages: 200 },

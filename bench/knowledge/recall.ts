@@ -24,7 +24,7 @@ export interface Recall {
  */
 export async function measureRecall(): Promise<Recall> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-'))
-  const extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 120, keptReaders: 1 })
+  const extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 120, idleReaders: 1 })
   const store = createLanceStore(folder)
   try {
     const texts = new Map<string, string>()

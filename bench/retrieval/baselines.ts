@@ -10,10 +10,16 @@ const kept = 30
 const rankConstant = 60
 
 /** What tutorials do: texts cut after 1,000 characters, found by words (BM25), by a model, or by both. */
-export async function createBaselines(documents: Document[], embed: Embed) {
-  const pieces: Found[] = documents.flatMap(({ id, text }) => cut(text).map((piece) => ({ document: id, text: piece })))
+export async function createBaselines(documents: Document[], embed: Embed | undefined) {
+  const pieces: Found[] = documents.flatMap(({ id, text, pdf }) =>
+    pdf === undefined
+      ? cut(text).map((piece) => ({ document: id, text: piece }))
+      : pdf.pages.flatMap((page, index) =>
+          cut(page).map((piece): Found => ({ document: id, text: piece, pages: [index + 1, index + 1] })),
+        ),
+  )
   const words = createBm25(pieces)
-  const vectors = await embed(pieces.map(({ text }) => text))
+  const vectors = (await embed?.(pieces.map(({ text }) => text))) ?? []
   const byMeaning = (question: number[]): Ranking =>
     best(pieces.map((found, index) => ({ found, score: product(question, vectors[index] ?? []) })))
   return {

@@ -3,6 +3,7 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
+import { pageRange } from '../../domain/chunking/sentence-pages.ts'
 import { createBuiltInEmbedder } from '../../infra/built-in-model/embedder.ts'
 import { createExtractor } from '../../infra/extract/extractor.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
@@ -11,7 +12,7 @@ import { prepareEmbeddingModel } from '../../local/services/embedding-model.ts'
 import { embeddedText, searchedText } from '../../services/knowledge/chunk-texts.ts'
 import { table } from '../statistics.ts'
 import { createBaselines } from './baselines.ts'
-import { type Found, measure } from './measures.ts'
+import { type Found, measure, rightDocument } from './measures.ts'
 import { type Document, type RetrievalSet, readSets } from './sets.ts'
 
 type Embed = (texts: string[]) => Promise<number[][]>
@@ -21,48 +22,70 @@ const limit = 30
 
 /**
  * `npm run bench -- retrieval`: what the product finds with the built-in model, beside what tutorials find in the same
- * documents with the same model. `BENCH_RETRIEVAL_SETS` names a folder with further sets (docs/performance.md).
+ * documents with the same model. `BENCH_RETRIEVAL_SETS` names a folder with further sets (docs/performance.md). With
+ * `BENCH_RETRIEVAL_WORDS=true` by words alone, as until a model is there: that takes seconds instead of hours. With
+ * `BENCH_RETRIEVAL_PIECES=false` the model is not measured alone, which takes more than half of the time.
  */
 export async function benchRetrieval({ log }: { log: (line: string) => void }): Promise<void> {
+  const sets = await readSets(process.env['BENCH_RETRIEVAL_SETS'])
+  if (process.env['BENCH_RETRIEVAL_WORDS'] === 'true') {
+    for (const set of sets) await measureSet(set, undefined, log)
+    return
+  }
   const { value: weights } = await prepareEmbeddingModel(log)
   const model = createBuiltInEmbedder(weights)
   const embed = await rememberingEmbed(model.embed)
   try {
-    for (const set of await readSets(process.env['BENCH_RETRIEVAL_SETS'])) await measureSet(set, embed, log)
+    for (const set of sets) await measureSet(set, embed, log)
   } finally {
     await model.close()
   }
 }
 
-async function measureSet(set: RetrievalSet, embed: Embed, log: (line: string) => void): Promise<void> {
+async function measureSet(set: RetrievalSet, embed: Embed | undefined, log: (line: string) => void): Promise<void> {
   const { name, documents, questions } = set
-  const vectors = await embed(questions.map(({ text }) => text))
+  const vectors = embed === undefined ? [] : await embed(questions.map(({ text }) => text))
   const each = (find: (text: string, vector: number[]) => { found: Found }[]) =>
     questions.map(({ text }, index) => find(text, vectors[index] ?? []).map(({ found }) => found))
-  const baselines = await createBaselines(documents, embed)
+  const withPieces = process.env['BENCH_RETRIEVAL_PIECES'] !== 'false'
+  const baselines = await createBaselines(documents, withPieces ? embed : undefined)
   const product = await findByProduct(set, vectors, embed)
-  const rows = {
-    'words (BM25)': each((text) => baselines.words(text)),
-    'the model alone': each((_text, vector) => baselines.meaning(vector)),
-    'both fused': each(baselines.both),
-    'the product': product,
-  }
+  const words = { 'words (BM25)': each((text) => baselines.words(text)) }
+  const rows =
+    embed === undefined
+      ? { ...words, 'the product, by words': product }
+      : {
+          ...words,
+          ...(withPieces
+            ? {
+                'the model alone': each((_text, vector) => baselines.meaning(vector)),
+                'both fused': each(baselines.both),
+              }
+            : {}),
+          'the product': product,
+        }
   log(`\n### ${name}: ${documents.length} documents, ${questions.length} questions\n`)
-  const cells = Object.entries(rows).map(([label, found]) => {
+  const cells = Object.entries<Found[][]>(rows).map(([label, found]) => {
     const { first, five, ten, ndcg } = measure(questions, found)
-    return [label, ...[first, five, ten, ndcg].map((value) => value.toFixed(3))]
+    return [label, ...[first, five, ten, ndcg, rightDocument(questions, found)].map((value) => value.toFixed(3))]
   })
-  log(table(['', 'recall at 1', 'at 5', 'at 10', 'nDCG at 10'], cells))
+  log(table(['', 'recall at 1', 'at 5', 'at 10', 'nDCG at 10', 'right document first'], cells))
 }
 
+/** Until a model is there, vectors have one number, and are not compared. */
+const noVector = [1]
+
 /** The product's own readers, chunks, texts and search. */
-async function findByProduct({ documents, questions }: RetrievalSet, vectors: number[][], embed: Embed) {
+async function findByProduct({ documents, questions }: RetrievalSet, vectors: number[][], embed: Embed | undefined) {
   const folder = await mkdtemp(path.join(tmpdir(), 'retrieval-'))
-  const extractor = createExtractor({ memoryMb: 1024, keptReaders: 1 })
-  const store = createLanceStore(folder)
+  const extractor = createExtractor({ memoryMb: 1024, idleReaders: 1 })
+  let store = createLanceStore(folder)
   try {
     const passages = new Map<string, Found>()
     for (const document of documents) await addDocument(document)
+    // Merges what was added last.
+    await store.close()
+    store = createLanceStore(folder)
     const results: Found[][] = []
     for (const [index, { text }] of questions.entries()) {
       const found = await store.search('set', { vector: vectors[index], text, limit })
@@ -70,15 +93,17 @@ async function findByProduct({ documents, questions }: RetrievalSet, vectors: nu
     }
     return results
 
-    async function addDocument({ id, name, text }: Document): Promise<void> {
-      const content = Buffer.from(text)
+    async function addDocument({ id, name, text, pdf }: Document): Promise<void> {
+      const content = pdf?.bytes ?? Buffer.from(text)
       const file = { name, size: content.length, owner: 'bench', content: () => Readable.from([content]) }
       const chunks = []
       for await (const chunk of extractor.extract(file)) chunks.push(chunk)
-      const embedded = await embed(chunks.map((chunk) => embeddedText({ name }, chunk)))
+      const embedded = await embed?.(chunks.map((chunk) => embeddedText({ name }, chunk)))
       const records = chunks.map((chunk, position) => {
-        passages.set(`${id}:${position}`, { document: id, text: chunk.text })
-        const vector = embedded[position] ?? []
+        const range = chunk.pages && pageRange(chunk.pages)
+        const pages = range && { pages: [range.page, range.last_page] as [number, number] }
+        passages.set(`${id}:${position}`, { document: id, text: chunk.text, ...pages })
+        const vector = embedded?.[position] ?? noVector
         return { id: `${id}:${position}`, fileId: id, position, text: searchedText({ name }, chunk), vector }
       })
       await store.upsert('set', records, { areNew: true })

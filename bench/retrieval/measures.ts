@@ -3,6 +3,8 @@ import type { Question } from './sets.ts'
 export interface Found {
   document: string
   text: string
+  /** The first and the last page. */
+  pages?: [number, number]
 }
 
 export interface Measured {
@@ -36,10 +38,29 @@ function gainsOf({ right }: Question, found: Found[]): { gains: number[]; ideal:
       ideal: [...right.values()].toSorted((a, b) => b - a),
     }
   }
+  if ('pages' in right) return gainsOfPages(right, found)
   const answer = plain(right.answer)
   const isRight = ({ document, text }: Found) => document === right.document && plain(text).includes(answer)
   const first = found.findIndex(isRight)
   return { gains: found.map((_, place) => Number(place === first)), ideal: [1] }
+}
+
+function gainsOfPages({ document, pages }: { document: string; pages: number[] }, found: Found[]) {
+  const isRight = (one: Found) => {
+    const [first = 0, last = 0] = one.pages ?? []
+    return one.document === document && pages.some((page) => first <= page && page <= last)
+  }
+  const first = found.findIndex(isRight)
+  return { gains: found.map((_, place) => Number(place === first)), ideal: [1] }
+}
+
+/** The share of the questions whose first passage is of the right document. */
+export function rightDocument(questions: Question[], results: Found[][]): number {
+  const right = questions.filter(({ right }, index) => {
+    const document = results[index]?.[0]?.document ?? ''
+    return right instanceof Map ? right.has(document) : right.document === document
+  })
+  return right.length / questions.length
 }
 
 function discounted(gains: number[]): number {

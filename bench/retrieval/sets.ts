@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { PDFiumLibrary } from '@hyzyla/pdfium'
 import { parseOwnJson } from '../../domain/own-json.ts'
 
 export interface RetrievalSet {
@@ -13,23 +14,26 @@ export interface Document {
   id: string
   /** The name of the file. */
   name: string
-  /** Markdown. */
+  /** Markdown; of a PDF what PDFium reads. */
   text: string
+  pdf?: { bytes: Buffer; pages: string[] }
 }
 
 export interface Question {
   text: string
-  /** What a right passage holds: of one document (`answer`, as it stands there), or any part of these documents, by their grades. */
-  right: { document: string; answer: string } | Map<string, number>
+  /** What a right passage holds: of one document (`answer`, as it stands there), any part of these
+   * documents, by their grades, or a page of one, counted from 1. */
+  right: { document: string; answer: string } | Map<string, number> | { document: string; pages: number[] }
 }
 
 const corpus = path.join(import.meta.dirname, '../corpus')
 
-/** The set of this repository, and those in the folders of `BENCH_RETRIEVAL_SETS`, in the forms of BEIR or SQuAD. */
+/** The set of this repository, and those in the folders of `BENCH_RETRIEVAL_SETS`, in the forms of BEIR, SQuAD or FinanceBench. */
 export async function readSets(folder: string | undefined): Promise<RetrievalSet[]> {
   const names = folder === undefined ? [] : (await readdir(folder)).toSorted()
   const given = names.map((name) => {
     const inside = path.join(folder ?? '', name)
+    if (existsSync(path.join(inside, financeFile))) return readFinance(name, inside)
     return existsSync(path.join(inside, 'squad.json')) ? readSquad(name, inside) : readBeir(name, inside)
   })
   return [await readDictionary(), ...(await Promise.all(given))]
@@ -44,6 +48,36 @@ async function readDictionary(): Promise<RetrievalSet> {
     name: 'dictionary',
     documents: [{ id: 'dictionary', name: "The Devil's Dictionary.txt", text }],
     questions: questions.map(({ question, answer }) => ({ text: question, right: { document: 'dictionary', answer } })),
+  }
+}
+
+const financeFile = 'financebench_open_source.jsonl'
+
+/** The questions of FinanceBench (Islam et al. 2023) about the reports that are in the folder `pdfs`. */
+async function readFinance(name: string, folder: string): Promise<RetrievalSet> {
+  const library = await PDFiumLibrary.init()
+  const documents: Document[] = []
+  for (const file of (await readdir(path.join(folder, 'pdfs'))).toSorted()) {
+    const bytes = await readFile(path.join(folder, 'pdfs', file))
+    const opened = await library.loadDocument(bytes)
+    const pages = [...opened.pages()].map((page) => page.getText())
+    opened.destroy()
+    documents.push({ id: path.parse(file).name, name: file, text: pages.join('\n'), pdf: { bytes, pages } })
+  }
+  const known = new Set(documents.map(({ id }) => id))
+  const lines = (await readFile(path.join(folder, financeFile), 'utf8')).split('\n').filter((line) => line !== '')
+  const asked = lines.map((line) =>
+    parseOwnJson<{ question: string; doc_name: string; evidence: { evidence_page_num: number }[] }>(line),
+  )
+  return {
+    name,
+    documents,
+    questions: asked
+      .filter(({ doc_name: document }) => known.has(document))
+      .map(({ question, doc_name: document, evidence }) => ({
+        text: question,
+        right: { document, pages: evidence.map(({ evidence_page_num: page }) => page + 1) },
+      })),
   }
 }
 
@@ -92,11 +126,14 @@ async function readBeir(name: string, folder: string): Promise<RetrievalSet> {
   }
   return {
     name,
-    documents: (await parsed('corpus.jsonl')).map(({ _id, title = '', text }) => ({
-      id: _id,
-      name: `${_id}.md`,
-      text: title === '' ? text : `# ${title}\n\n${text}`,
-    })),
+    documents: (await parsed('corpus.jsonl'))
+      .map(({ _id, title = '', text }) => ({
+        id: _id,
+        name: `${_id}.md`,
+        text: title === '' ? text : `# ${title}\n\n${text}`,
+      }))
+      // Two of Cranfield say nothing.
+      .filter(({ text }) => text.trim() !== ''),
     questions: (await parsed('queries.jsonl')).flatMap(({ _id, text }) => {
       const right = grades.get(_id)
       return right === undefined ? [] : { text, right }

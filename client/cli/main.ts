@@ -8,12 +8,14 @@ import { Failure, exitCodes, wrongUse } from './failure.ts'
 import { pushFilesCommand } from './files.ts'
 import { commonOptions, helpOf, overview } from './help.ts'
 import { login, logout } from './login.ts'
+import { addMember, listInvitations, listMembers, removeMember, revokeInvitation, setRole } from './people.ts'
 import { watchRun } from './runs.ts'
 import { openService } from './service.ts'
 import { ask, chat } from './talk.ts'
 import { note, out, plainLine } from './terminal.ts'
 
-const own = [login, logout, ask, chat, pushFilesCommand, list, apply, exportOne, watchRun]
+const ofPeople = [listMembers, addMember, removeMember, setRole, listInvitations, revokeInvitation]
+const own = [login, logout, ask, chat, pushFilesCommand, list, apply, exportOne, watchRun, ...ofPeople]
 const commands: Command[] = [...own, completionOf(own)]
 
 // A reader such as `head` may end early.

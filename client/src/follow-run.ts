@@ -7,6 +7,8 @@ import { type Connection, connect, isAborted, pause } from './run-connection.ts'
 export interface RunSnapshot {
   runId: string
   threadId: string
+  /** Of a public run: others read the chat. */
+  isKept?: boolean
   /** All messages of the run so far, including the results of its tools. */
   messages: Message[]
   status: 'running' | 'ended' | 'failed'
@@ -99,7 +101,8 @@ async function* read(events: AsyncIterable<ServerEvent>, snapshot: RunSnapshot):
     const event = parseEvent<Schemas['RunStreamEvent']>(received)
     switch (event.event) {
       case 'metadata':
-        Object.assign(snapshot, { runId: event.data.run_id, threadId: event.data.thread_id })
+        const { run_id: runId, thread_id: threadId, kept } = event.data
+        Object.assign(snapshot, { runId, threadId, ...(kept === true && { isKept: true }) })
         break
       case 'data':
         snapshot.messages = foldMessages(snapshot.messages, event.data)

@@ -289,7 +289,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Send the browser to the identity provider */
+        /** Send the browser to an identity provider */
         get: operations["accounts.socialLogin"];
         put?: never;
         post?: never;
@@ -313,6 +313,86 @@ export interface paths {
         get: operations["accounts.socialCallback"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/social/callback/{provider_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Callback of one of several identity providers
+         * @description Answers with an HTML page and no token if the account uses another kind of login.
+         */
+        get: operations["accounts.socialCallbackOf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How people log in here; with an address, how those of its domain do
+         * @description The answer depends on the domain alone, and tells nothing about accounts.
+         */
+        get: operations["accounts.loginMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/social/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The identity provider has logged a user out
+         * @description OpenID Connect Back-Channel Logout 1.0. The tokens of the user that are older end; logins of programs stay.
+         */
+        post: operations["accounts.socialLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/social/logout/{provider_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One of several identity providers has logged a user out
+         * @description OpenID Connect Back-Channel Logout 1.0. The tokens of the user that are older end; logins of programs stay.
+         */
+        post: operations["accounts.socialLogoutOf"];
         delete?: never;
         options?: never;
         head?: never;
@@ -475,6 +555,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/prompts/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The prompts that are shared with the project, by name
+         * @description In a shared project, this needs the role `viewer`.
+         */
+        get: operations["prompts.shared.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prompts/{prompt_id}/share": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Share a prompt of yours with the project; one has at most 200
+         * @description In a shared project, this needs the role `member`.
+         */
+        post: operations["prompts.shared.create"];
+        /**
+         * Share it with the project no longer; it stays its maker’s own
+         * @description In a shared project, this needs the role `member`.
+         */
+        delete: operations["prompts.shared.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prompts/{prompt_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a prompt of the project: your own, or as an editor anyone’s
+         * @description In a shared project, this needs the role `member`.
+         */
+        put: operations["prompts.shared.put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/folders/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your folders in the token's project, by name
+         * @description In a shared project, this needs the role `viewer`.
+         */
+        get: operations["folders.list"];
+        put?: never;
+        /**
+         * Make a folder; an account has at most 100
+         * @description In a shared project, this needs the role `member`.
+         */
+        post: operations["folders.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/folders/{folder_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the given members of a folder
+         * @description In a shared project, this needs the role `member`.
+         */
+        put: operations["folders.put"];
+        post?: never;
+        /**
+         * Delete a folder and its files; its threads stay
+         * @description In a shared project, this needs the role `member`.
+         */
+        delete: operations["folders.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/folders/{folder_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a file searched in every thread of the folder; one has at most 50
+         * @description In a shared project, this needs the role `editor`.
+         */
+        post: operations["folders.files.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/picture": {
         parameters: {
             query?: never;
@@ -631,6 +843,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/holder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give the project to the account of another owner; you stay an owner of it
+         * @description In a shared project, only the owner whose account holds it may do this.
+         */
+        put: operations["projects.setHolder"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}/members": {
         parameters: {
             query?: never;
@@ -645,7 +877,7 @@ export interface paths {
         get: operations["projects.members.list"];
         put?: never;
         /**
-         * Invite somebody by mail; the same request again sends another link, and the one before is void
+         * Invite somebody by mail, or give a role to a group; an invitation that is repeated has another link
          * @description In a shared project, this needs the role `owner`.
          */
         post: operations["projects.members.add"];
@@ -666,17 +898,34 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a member, revoke an invitation, or leave the project yourself
+         * Remove a member or a group, revoke an invitation, or leave the project yourself
          * @description In a shared project, this needs the role `owner`.
          */
         delete: operations["projects.members.delete"];
         options?: never;
         head?: never;
         /**
-         * Change what somebody may do in the project
+         * Change what somebody, or a group, may do in the project
          * @description In a shared project, this needs the role `owner`.
          */
         patch: operations["projects.members.update"];
+        trace?: never;
+    };
+    "/invitations/{invitation_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What you are invited to; only for who has the invited address, confirmed */
+        get: operations["invitations.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/invitations/{invitation_token}/accept": {
@@ -690,6 +939,63 @@ export interface paths {
         put?: never;
         /** Accept an invitation that was sent to your address */
         post: operations["invitations.accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each member, and each former one, has spent in the project: counts and cost of the runs that exist
+         * @description In a shared project, this needs the role `owner`.
+         */
+        get: operations["projects.usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who has changed what in the project, newest first
+         * @description In a shared project, this needs the role `owner`.
+         */
+        get: operations["projects.audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups that you are in, and those that operators list for everybody, by name */
+        get: operations["groups.list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -868,6 +1174,54 @@ export interface paths {
          * @description In a shared project, this needs the role `editor`.
          */
         delete: operations["assistants.compatAccount.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/mcp-logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the MCP servers at which the assistant is logged in
+         * @description In a shared project, this needs the role `editor`.
+         */
+        get: operations["assistants.mcpLogins.list"];
+        /**
+         * Finish a login at an MCP server with what the browser brought back
+         * @description In a shared project, this needs the role `editor`.
+         */
+        put: operations["assistants.mcpLogins.finish"];
+        /**
+         * Begin a login at an MCP server in the browser
+         * @description Finds its authorization server (RFC 9728, RFC 8414) and registers this service there (RFC 7591). After consent, the browser comes to `/console/connected`. In a shared project, this needs the role `editor`.
+         */
+        post: operations["assistants.mcpLogins.begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/mcp-logins/{mcp_login_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget the login at an MCP server
+         * @description In a shared project, this needs the role `editor`.
+         */
+        delete: operations["assistants.mcpLogins.delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1142,6 +1496,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assistants/{aid}/insights/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Chats of visitors, if the assistant says that it keeps them; those used last first
+         * @description In a shared project, this needs the role `editor`.
+         */
+        get: operations["insights.chats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/insights/chats/{thread_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages of a chat of a visitor, if the assistant says that it keeps them
+         * @description In a shared project, this needs the role `editor`.
+         */
+        get: operations["insights.chat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/insights/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What people said about answers, the newest first
+         * @description In a shared project, this needs the role `editor`.
+         */
+        get: operations["insights.feedback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/insights/open-questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Questions of visitors that were not answered well, put together by their words
+         * @description In a shared project, this needs the role `editor`.
+         */
+        get: operations["insights.openQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/": {
         parameters: {
             query?: never;
@@ -1150,7 +1584,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The threads of the token's project, most recently updated first
+         * Your threads in the token's project and those that it sees, most recently updated first
          * @description In a shared project, this needs the role `viewer`.
          */
         get: operations["threads.list"];
@@ -1347,6 +1781,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/threads/{tid}/sides": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a thread in which another model answers the same question at the same time
+         * @description It has what was said up to a message. It is in no list, counts against no quota, and is deleted with the thread; `POST /threads/{tid}/sides/{side_id}/take` brings its answer. In a shared project, this needs the role `member`.
+         */
+        post: operations["threads.sides.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{tid}/sides/{side_id}/take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the newest answer of a side, with its question, as another version
+         * @description Repeated, it changes nothing. 409 while the answer is being written, or if there is none. In a shared project, this needs the role `member`.
+         */
+        post: operations["threads.sides.take"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/{tid}/attachments/{attachment_id}/content": {
         parameters: {
             query?: never;
@@ -1362,6 +1836,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{tid}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The documents of a thread with their versions, without the texts
+         * @description In a shared project, this needs the role `viewer`.
+         */
+        get: operations["threads.documents.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{tid}/documents/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The text of a document, the newest or an earlier one
+         * @description In a shared project, this needs the role `viewer`.
+         */
+        get: operations["threads.documents.read"];
+        /**
+         * Add a version to a document; the first makes it
+         * @description A thread has at most 20 documents, a document the newest 50 versions. 409 if `base` is not the newest version. In a shared project, this needs the role `member`.
+         */
+        put: operations["threads.documents.put"];
+        post?: never;
+        /**
+         * Delete a document with all of its versions; what was said stays
+         * @description In a shared project, this needs the role `member`.
+         */
+        delete: operations["threads.documents.delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1486,6 +2008,30 @@ export interface paths {
          * @description In a shared project, this needs the role `owner`.
          */
         put: operations["projects.budget.put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/members/{member_id}/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what may be spent in a day by one who uses a project, in its runs, and what was spent today
+         * @description In a shared project, this needs the role `owner`.
+         */
+        get: operations["projects.members.budget.read"];
+        /**
+         * Set what may be spent in a day by one who uses a project, in its runs; a member that is null or absent has no limit
+         * @description In a shared project, this needs the role `owner`.
+         */
+        put: operations["projects.members.budget.put"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1823,6 +2369,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/groups/{group_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is in a group */
+        get: operations["admin.groups.members.list"];
+        put?: never;
+        /** Put a user into a group that operators made */
+        post: operations["admin.groups.members.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/groups/{group_id}/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a user out of a group; what he used by it ends as if he had been removed from each project */
+        delete: operations["admin.groups.members.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All groups by name; with `search` those whose name contains the text */
+        get: operations["admin.groups.list"];
+        put?: never;
+        /** Make a group whose members operators name */
+        post: operations["admin.groups.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/groups/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One group; `everyone` says what all users may use */
+        get: operations["admin.groups.read"];
+        put?: never;
+        post?: never;
+        /** Delete a group, with the roles that projects give to it */
+        delete: operations["admin.groups.delete"];
+        options?: never;
+        head?: never;
+        /** Change the name of a group, who sees it, or what its members may use */
+        patch: operations["admin.groups.update"];
+        trace?: never;
+    };
     "/admin/activity": {
         parameters: {
             query?: never;
@@ -1954,6 +2572,41 @@ export interface paths {
         put?: never;
         /** Find out by short questions what a model can do, and how fast */
         post: operations["admin.tryModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The search service, and the servers for embeddings and reranking */
+        get: operations["admin.readSearch"];
+        /** Set the search service; its key is stored encrypted */
+        put: operations["admin.putSearch"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/search/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask what is set a question, and see what it answers */
+        post: operations["admin.trySearch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2208,7 +2861,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The schedules of the project, newest first
+         * Your schedules in the project, newest first; for editors also those whose makers have left
          * @description In a shared project, this needs the role `viewer`.
          */
         get: operations["schedules.list"];
@@ -2334,6 +2987,26 @@ export interface paths {
         get: operations["sources.pages"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{schedule_id}/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a schedule your own whose maker has left the project, and continue it
+         * @description In a shared project, this needs the role `editor`.
+         */
+        post: operations["schedules.takeOver"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2466,6 +3139,23 @@ export interface paths {
         put?: never;
         /** Cancel a public run; a run that has ended does not change */
         post: operations["public.runs.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/runs/{run_id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say whether the answer of a public run helped, if its assistant keeps chats */
+        post: operations["public.runs.feedback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2781,315 +3471,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/public/v1/chat/completions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Answer a conversation */
-        post: operations["public.chat.completions.create"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.chat.completions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/completions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Answer a text */
-        post: operations["public.completions.create"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.completions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/assistants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The assistant that the token identifies */
-        get: operations["public.assistants.list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.assistants"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/assistants/{assistant_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read the assistant */
-        get: operations["public.assistants.read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.assistants.assistant_id"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/assistants/{assistant_id}/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The settings with which a third-party platform uses the assistant */
-        get: operations["public.assistants.config"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.assistants.assistant_id.config"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The list of models, which contains the assistant */
-        get: operations["public.models.list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.models"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/models/{model}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read the assistant as a model */
-        get: operations["public.models.read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.models.model"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Begin a conversation */
-        post: operations["public.threads.create"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read a thread */
-        get: operations["public.threads.read"];
-        put?: never;
-        /** Replace a thread's metadata */
-        post: operations["public.threads.update"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The messages of a thread */
-        get: operations["public.threads.messages.list"];
-        put?: never;
-        /** Add a message for later runs */
-        post: operations["public.threads.messages.create"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.messages"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/messages/{message_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read one message */
-        get: operations["public.threads.messages.read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.messages.message_id"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The runs of a thread */
-        get: operations["public.threads.runs.list"];
-        put?: never;
-        /** Run the assistant on a thread */
-        post: operations["public.threads.runs.create"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.runs"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Begin a conversation and run the assistant on it */
-        post: operations["public.threads.createAndRun"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.runs"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/runs/{run_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read a run */
-        get: operations["public.threads.runs.read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.runs.run_id"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/runs/{run_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Cancel a run; a run that has ended does not change */
-        post: operations["public.threads.runs.cancel"];
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.runs.run_id.cancel"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/runs/{run_id}/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The steps of a run */
-        get: operations["public.threads.runs.steps.list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.runs.run_id.steps"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/public/v1/threads/{thread_id}/runs/{run_id}/steps/{step_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read a step of a run */
-        get: operations["public.threads.runs.steps.read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Cross-origin preflight */
-        options: operations["public.preflight.threads.thread_id.runs.run_id.steps.step_id"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -3144,6 +3525,66 @@ export interface paths {
          * @description In a shared project, this needs the role `member`.
          */
         post: operations["v1.embeddings.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/transcriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write down what is said in a recording
+         * @description In a shared project, this needs the role `member`.
+         */
+        post: operations["v1.audio.transcriptions.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write down in English what is said in a recording
+         * @description In a shared project, this needs the role `member`.
+         */
+        post: operations["v1.audio.translations.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/speech": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a text aloud
+         * @description In a shared project, this needs the role `member`.
+         */
+        post: operations["v1.audio.speech.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4357,7 +4798,7 @@ export interface components {
              * @description Of mails. Default: as the header `Accept-Language` prefers, or English.
              * @enum {unknown}
              */
-            language?: "en" | "de";
+            language?: "en" | "de" | "fr" | "es";
         };
         /**
          * AccountProvider
@@ -4380,7 +4821,7 @@ export interface components {
              * @description Of mails to the user; absent: English.
              * @enum {unknown}
              */
-            language?: "en" | "de";
+            language?: "en" | "de" | "fr" | "es";
             verified: boolean;
             thread_counter: number;
             thread_max: number;
@@ -4599,6 +5040,36 @@ export interface components {
             last_used_at: string | null;
         };
         /**
+         * LoginProvider
+         * @description An identity provider through which people log in.
+         */
+        LoginProvider: {
+            provider_id: string;
+            /** @description What its button says. */
+            name: string;
+            /** @description Where the browser goes. */
+            url: string;
+        };
+        /**
+         * LoginMethods
+         * @description How people log in.
+         */
+        LoginMethods: {
+            /** @description Whether there is a login with address and password. */
+            password: boolean;
+            providers: components["schemas"]["LoginProvider"][];
+        };
+        /**
+         * ProviderLogoutRequest
+         * @description That an identity provider has logged a user out.
+         * @example {
+         *       "logout_token": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ.e30.c2lnbmF0dXJl"
+         *     }
+         */
+        ProviderLogoutRequest: {
+            logout_token: string;
+        };
+        /**
          * User
          * @description The account of the caller.
          */
@@ -4613,7 +5084,7 @@ export interface components {
              * @description Of mails to the user; absent: English.
              * @enum {unknown}
              */
-            language?: "en" | "de";
+            language?: "en" | "de" | "fr" | "es";
             verified: boolean;
             thread_counter: number;
             thread_max: number;
@@ -4634,7 +5105,7 @@ export interface components {
         UserUpdateRequest: {
             first_name?: string | null;
             last_name?: string | null;
-            language?: ("en" | "de") | null;
+            language?: ("en" | "de" | "fr" | "es") | null;
         };
         /**
          * ThreadInfo
@@ -4752,7 +5223,11 @@ export interface components {
                 crawled_pages: number;
                 /** @description In which code of models was executed. */
                 code_seconds: number;
-                /** @description Of the embeddings. */
+                /** @description Of speech that was written down. */
+                transcription_seconds: number;
+                /** @description That were read aloud. */
+                speech_characters: number;
+                /** @description Of all of these. */
                 cost: number;
             };
             /** @description Of all runs and embeddings, by the prices in the settings as they are now. */
@@ -4795,6 +5270,8 @@ export interface components {
             prompt_id: string;
             name: string;
             text: string;
+            /** @description The project with which it is shared. */
+            project_id: string | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -4813,6 +5290,80 @@ export interface components {
             name: string;
             /** @description What a message begins with. */
             text: string;
+        };
+        /**
+         * Maker
+         * @description A person as members of a project see him.
+         */
+        Maker: {
+            user_id: string;
+            name: string;
+        };
+        /**
+         * SharedPrompt
+         * @description A prompt that members of a project share.
+         */
+        SharedPrompt: {
+            prompt_id: string;
+            name: string;
+            text: string;
+            /** @description The project with which it is shared. */
+            project_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            created_by: components["schemas"]["Maker"] | null;
+        };
+        /**
+         * Folder
+         * @description A folder of threads.
+         */
+        Folder: {
+            folder_id: string;
+            project_id: string;
+            name: string;
+            instructions: string | null;
+            vector_store_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * FolderCreateRequest
+         * @description A folder to make.
+         * @example {
+         *       "name": "Harbour",
+         *       "instructions": "Times are those of Hamburg."
+         *     }
+         */
+        FolderCreateRequest: {
+            name: string;
+            instructions?: string | null;
+        };
+        /**
+         * FolderPutRequest
+         * @description The members of a folder to change.
+         * @example {
+         *       "instructions": "Answer in one sentence."
+         *     }
+         */
+        FolderPutRequest: {
+            name?: string;
+            instructions?: string | null;
+        };
+        /**
+         * FolderFileRequest
+         * @description A file that a folder gets.
+         * @example {
+         *       "file_id": "01933f3e-7c1f-7b5e-9e0a-3c1d2e4f5a6b"
+         *     }
+         */
+        FolderFileRequest: {
+            /** @description A file of the project. */
+            file_id: string;
         };
         /**
          * MemoryMadeBy
@@ -4906,8 +5457,13 @@ export interface components {
             vector_store_files: number;
             schedules: number;
             sources: number;
+            evaluations: number;
             prompts: number;
             memories: number;
+            /** @description Folders of threads. */
+            folders: number;
+            /** @description Versions of documents of threads. */
+            documents: number;
         };
         /**
          * ImportReport
@@ -5014,6 +5570,17 @@ export interface components {
             receipt_id?: string;
         };
         /**
+         * ProjectHolderRequest
+         * @description The owner to whose account a project goes.
+         * @example {
+         *       "member_id": "01933f3e-7c1f-7b5e-9e0a-3c1d2e4f5a6b"
+         *     }
+         */
+        ProjectHolderRequest: {
+            /** @description An owner of the project. */
+            member_id: string;
+        };
+        /**
          * AddMemberRequest
          * @description Whom to invite to a project, and for which role.
          * @example {
@@ -5025,8 +5592,18 @@ export interface components {
             /** Format: email */
             email?: string;
             user_id?: string;
+            /** @description The id of a group; see `/groups`. */
+            group?: string;
             /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
             role: components["schemas"]["ProjectRole"];
+        };
+        /**
+         * MemberGroup
+         * @description All who are in this group have the role.
+         */
+        MemberGroup: {
+            group_id: string;
+            name: string;
         };
         /**
          * MemberStatus
@@ -5040,9 +5617,11 @@ export interface components {
          */
         ProjectMember: {
             member_id: string;
-            /** @description Absent until an invitation is accepted. */
+            /** @description Absent until an invitation is accepted, and of a group. */
             user_id?: string;
-            /** @description Until an invitation is accepted, the address to which it was sent, and empty if the account was named. Empty if the account has none. */
+            /** @description All who are in this group have the role. */
+            group?: components["schemas"]["MemberGroup"];
+            /** @description Until an invitation is accepted, the address to which it was sent, and empty if the account was named. Empty of a group, and if the account has none. */
             email: string;
             first_name?: string;
             last_name?: string;
@@ -5051,6 +5630,11 @@ export interface components {
             status: components["schemas"]["MemberStatus"];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Of an invitation: when its link ends.
+             */
+            expires_at?: string;
         };
         /**
          * ProjectMembers
@@ -5071,12 +5655,137 @@ export interface components {
             role: components["schemas"]["ProjectRole"];
         };
         /**
+         * PrivateThreads
+         * @description What becomes of the private threads of a member who leaves.
+         * @enum {unknown}
+         */
+        PrivateThreads: "keep" | "hand_over";
+        /**
+         * InvitationStatus
+         * @description Whether an invitation is open, or its reader uses the project already.
+         * @enum {unknown}
+         */
+        InvitationStatus: "open" | "member";
+        /**
+         * Invitation
+         * @description What an invitation offers, before it is accepted.
+         */
+        Invitation: {
+            project_id: string;
+            /** @description Of the project. */
+            name: string;
+            /** @description Whose account holds the project. */
+            owner: components["schemas"]["ProjectOwner"];
+            /** @description What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`). */
+            role: components["schemas"]["ProjectRole"];
+            /** @description With `member` you use the project already, and `role` is your own. */
+            status: components["schemas"]["InvitationStatus"];
+            /** Format: date-time */
+            expires_at?: string;
+        };
+        /**
          * AcceptedInvitation
          * @description The project to which an invitation has led, and a service token that is pinned to it.
          */
         AcceptedInvitation: {
             project_id: string;
             jwt_token: string;
+        };
+        /**
+         * ProjectMemberUsage
+         * @description What one of them has spent.
+         */
+        ProjectMemberUsage: {
+            member_id: string;
+            user_id: string;
+            /** @description Empty of a former member. */
+            name: string;
+            /** @description Whether this person does not use the project any more. */
+            former: boolean;
+            runs: number;
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            cost: number;
+        };
+        /**
+         * UsageSum
+         * @description Runs, tokens and cost.
+         */
+        UsageSum: {
+            runs: number;
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            cost: number;
+        };
+        /**
+         * ProjectUsage
+         * @description What those who use a project have spent in it.
+         */
+        ProjectUsage: {
+            days: number;
+            currency: string;
+            members: components["schemas"]["ProjectMemberUsage"][];
+            /** @description Of callers without an account. */
+            public: components["schemas"]["UsageSum"];
+        };
+        /**
+         * ProjectAuditEntry
+         * @description Who has changed what.
+         */
+        ProjectAuditEntry: {
+            entry_id: string;
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            by: components["schemas"]["Maker"] | null;
+            /** @description The operation, such as `assistants.put`. */
+            action: string;
+            /** @description The ids in the path of the request. */
+            subjects: string[];
+            /** @description Identical actions within a minute are one entry. */
+            count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
+        /**
+         * ProjectAuditPage
+         * @description A page of what was changed in a project.
+         */
+        ProjectAuditPage: {
+            entries: components["schemas"]["ProjectAuditEntry"][];
+            has_more: boolean;
+            /** @description By id: what the assistants, files and threads of the project are called that all of it see. */
+            names: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * GroupSource
+         * @description Who says who is in a group.
+         * @enum {unknown}
+         */
+        GroupSource: "operator" | "provider" | "scim";
+        /**
+         * Group
+         * @description Several users, to whom a project can give a role.
+         */
+        Group: {
+            group_id: string;
+            name: string;
+            /** @description Who says who is in it: an operator, an identity provider at each login, or provisioning (SCIM). */
+            source: components["schemas"]["GroupSource"];
+        };
+        /**
+         * GroupList
+         * @description A page of groups.
+         */
+        GroupList: {
+            groups: components["schemas"]["Group"][];
+            total: number;
+            limit: number;
+            offset: number;
         };
         /**
          * AccessMode
@@ -5169,6 +5878,8 @@ export interface components {
             "type==agent/allowed_origins"?: string[];
             /** @description Whether `/a/{aid}` is a page with a chat, for those who may use the public endpoints. Default: `false`. */
             "type==agent/public_page"?: boolean;
+            /** @description Whether those who may change the assistant read the chats of public callers, and their feedback; shown to everybody who may read it. Default: `false`. */
+            "type==agent/keeps_chats"?: boolean;
             /** @description How the chat bubble and the public page look and speak. */
             "type==agent/chat_look"?: {
                 /** @description Default of the page: the assistant's name. */
@@ -5185,7 +5896,7 @@ export interface components {
                  * @description Default: the page's, or the reader's.
                  * @enum {unknown}
                  */
-                language?: "en" | "de";
+                language?: "en" | "de" | "fr" | "es";
             };
             /** @description Ids of vector stores of the same project, which the tool `retrieval` searches too. */
             "type==agent/vector_stores"?: string[];
@@ -5212,6 +5923,8 @@ export interface components {
             name: string;
             config: components["schemas"]["AssistantConfig"];
             public: boolean;
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            created_by: components["schemas"]["Maker"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -5331,6 +6044,57 @@ export interface components {
             updated_at: string;
         };
         /**
+         * McpLogin
+         * @description A login of an assistant at an MCP server.
+         */
+        McpLogin: {
+            id: string;
+            url: string;
+            /** Format: date-time */
+            connected_at: string;
+            /** @description The server does not renew it any more: connect again. */
+            is_over: boolean;
+        };
+        /**
+         * McpLoginRequest
+         * @description At which MCP server to log in.
+         * @example {
+         *       "url": "https://mcp.example.com/mcp"
+         *     }
+         */
+        McpLoginRequest: {
+            /** @description The address of the MCP server, as in the settings of the tool. */
+            url: string;
+        };
+        /**
+         * McpLoginBegun
+         * @description A login that has begun in the browser.
+         */
+        McpLoginBegun: {
+            /** @description Where the browser goes. */
+            redirect_to: string;
+            /** @description Comes back in the address. */
+            state: string;
+            /** @description Sealed; the browser keeps it until it is back, ten minutes at most. */
+            attempt: string;
+        };
+        /**
+         * McpLoginCallback
+         * @description What the browser brought back from the login server.
+         * @example {
+         *       "attempt": "the attempt of the answer",
+         *       "code": "the code in the address",
+         *       "state": "the state in the address"
+         *     }
+         */
+        McpLoginCallback: {
+            attempt: string;
+            code: string;
+            state: string;
+            /** @description As it came back (RFC 9207). */
+            iss?: string;
+        };
+        /**
          * ToolDescription
          * @description A tool that an assistant can be given.
          */
@@ -5429,6 +6193,8 @@ export interface components {
                 retryable?: boolean;
                 /** @description Only for a file that was read and has pages that are pictures */
                 scan?: components["schemas"]["FileScan"];
+                /** @description Who made it. Null: his account is gone, or you do not use its project. */
+                created_by: components["schemas"]["Maker"] | null;
                 /** Format: date-time */
                 created_at: string;
             };
@@ -5552,6 +6318,8 @@ export interface components {
                     starts: number[];
                 }[];
                 heading?: string;
+                /** @description What stands above the rows with which the text begins: the caption of a table. */
+                caption?: string;
             }[];
             total: number;
         };
@@ -5575,6 +6343,8 @@ export interface components {
             passages: {
                 file_id: string;
                 file_name: string;
+                /** @description The names of other files with the same bytes. */
+                copies?: string[];
                 /** @description Of a page of the web: its address. */
                 url?: string;
                 /** @description Of a page of the web: its title. */
@@ -5600,6 +6370,8 @@ export interface components {
                     starts: number[];
                 }[];
                 heading?: string;
+                /** @description What stands above the rows with which the text begins: the caption of a table. */
+                caption?: string;
                 text: string;
                 /** @description 0 to 1, best first. */
                 score: number;
@@ -5671,6 +6443,85 @@ export interface components {
             }[];
         };
         /**
+         * VisitorChat
+         * @description A chat of a public caller.
+         */
+        VisitorChat: {
+            thread_id: string;
+            /** @description The first one. */
+            question: string;
+            /** @description Answers. */
+            runs: number;
+            /** @description Those that failed. */
+            failed: number;
+            /** @description Thumbs up. */
+            up: number;
+            /** @description Thumbs down. */
+            down: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * VisitorMessage
+         * @description What was asked or answered in it.
+         */
+        VisitorMessage: {
+            by_visitor: boolean;
+            text: string;
+        };
+        /**
+         * AssistantFeedback
+         * @description What somebody said about an answer.
+         */
+        AssistantFeedback: {
+            feedback_id: string;
+            /** @description By a public caller. */
+            by_visitor: boolean;
+            thread_id: string;
+            /** @description What it is about; `thumb` from the console and from visitors. */
+            key: string;
+            score: number | null;
+            reason: string | null;
+            comment: string | null;
+            question: string | null;
+            answer: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /**
+         * OpenQuestion
+         * @description A question of public callers that was not answered well.
+         */
+        OpenQuestion: {
+            /** @description As it was asked last. */
+            question: string;
+            /** @description How often it was asked, in about the same words. */
+            count: number;
+            /** @description How often the search in the files found nothing. */
+            not_found: number;
+            /** @description How often the run failed. */
+            failed: number;
+            /** @description How often the answer was disliked. */
+            disliked: number;
+            thread_ids: string[];
+            /** Format: date-time */
+            asked_at: string;
+        };
+        /**
+         * ThreadVisibility
+         * @description Who sees a thread.
+         * @enum {unknown}
+         */
+        ThreadVisibility: "private" | "project";
+        /**
+         * ProjectAccess
+         * @description What others may do in a thread of the project.
+         * @enum {unknown}
+         */
+        ProjectAccess: "read" | "continue";
+        /**
          * ThreadStatus
          * @description State of the newest run of a thread.
          * @enum {unknown}
@@ -5683,14 +6534,25 @@ export interface components {
         Thread: {
             thread_id: string;
             name: string;
+            /** @description Questions that may follow the newest answer; empty unless `SMALL_MODEL` is set. */
+            follow_ups: string[];
             assistant_id: string | null;
             project_id: string;
+            /** @description Who sees it: whoever made it, or all who use its project. */
+            visibility: components["schemas"]["ThreadVisibility"];
+            /** @description What others may do in a chat of the project: read it (the default), or continue it. */
+            project_access: components["schemas"]["ProjectAccess"];
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            created_by: components["schemas"]["Maker"] | null;
             /** @description Returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
             pinned: boolean;
+            archived: boolean;
             tags: string[];
+            /** @description The folder in which whoever made it keeps it. One that is gone is none. */
+            folder_id: string | null;
             status: components["schemas"]["ThreadStatus"];
             /** Format: date-time */
             created_at: string;
@@ -5720,14 +6582,24 @@ export interface components {
          */
         ThreadCreateRequest: {
             name?: string;
+            /** @description The name stands in until `SMALL_MODEL` has given another one after the first answer. Default: only where no name is given. */
+            provisional_name?: boolean;
             /** @description Your own assistant or a public one; null for none. */
             assistant_id?: string | null;
             /** @description Returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Who sees it: whoever made it, or all who use its project. */
+            visibility?: components["schemas"]["ThreadVisibility"];
+            /** @description What others may do in a chat of the project: read it (the default), or continue it. */
+            project_access?: components["schemas"]["ProjectAccess"];
             /** @description Pinned threads come first in the console. */
             pinned?: boolean;
+            /** @description Put aside: listed with `archived=true` alone. It counts against the quota. */
+            archived?: boolean;
+            /** @description A folder of yours in the project of the thread; null for none. */
+            folder_id?: string | null;
             /** @description All tags of the thread, in place of those before. Blank ones and repetitions are left out. */
             tags?: string[];
             /** @description The thread is in no list and no archive, and is deleted after a day. It counts against the quota. Default: `false`. */
@@ -5746,14 +6618,24 @@ export interface components {
          */
         ThreadPutRequest: {
             name?: string;
+            /** @description The name stands in until `SMALL_MODEL` has given another one after the first answer. Default: only where no name is given. */
+            provisional_name?: boolean;
             /** @description Your own assistant or a public one; null for none. */
             assistant_id?: string | null;
             /** @description Returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Who sees it: whoever made it, or all who use its project. */
+            visibility?: components["schemas"]["ThreadVisibility"];
+            /** @description What others may do in a chat of the project: read it (the default), or continue it. */
+            project_access?: components["schemas"]["ProjectAccess"];
             /** @description Pinned threads come first in the console. */
             pinned?: boolean;
+            /** @description Put aside: listed with `archived=true` alone. It counts against the quota. */
+            archived?: boolean;
+            /** @description A folder of yours in the project of the thread; null for none. */
+            folder_id?: string | null;
             /** @description All tags of the thread, in place of those before. Blank ones and repetitions are left out. */
             tags?: string[];
         };
@@ -5950,6 +6832,8 @@ export interface components {
                 parts?: components["schemas"]["MessagePart"][];
                 /** @description The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first. */
                 after?: string | null;
+                /** @description Who sent it, in a chat of a project. */
+                author_id?: string;
             };
         };
         /**
@@ -6065,6 +6949,7 @@ export interface components {
                 cut?: components["schemas"]["CutReason"];
                 refusal?: string;
                 reasoning?: string;
+                reasoning_seconds?: number;
                 logprobs?: components["schemas"]["TokenLogprob"][];
             };
         };
@@ -6132,6 +7017,8 @@ export interface components {
             checkpoint_id: string | null;
             parent_checkpoint_id: string | null;
             created_at: string | null;
+            /** @description In a chat of a project: who made it and who wrote the messages shown, by `author_id`. Messages without one are of whoever made it. */
+            authors?: components["schemas"]["Maker"][];
             metadata: {
                 thread_id: string;
                 source?: string;
@@ -6257,6 +7144,92 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * SideRequest
+         * @description From where another model answers beside the thread.
+         * @example {
+         *       "after": "01933f3e-7c1f-7b5e-9e0a-3c1d2e4f5a6b"
+         *     }
+         */
+        SideRequest: {
+            /** @description The id of the message that the question follows; null for the first question. */
+            after: string | null;
+        };
+        /**
+         * DocumentMaker
+         * @description Who wrote a version.
+         * @enum {unknown}
+         */
+        DocumentMaker: "person" | "answer";
+        /**
+         * DocumentVersion
+         * @description A version of a document, without its text.
+         */
+        DocumentVersion: {
+            /** @description From 1; the oldest versions of a document that is changed often are removed. */
+            number: number;
+            made_by: components["schemas"]["DocumentMaker"];
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            author: components["schemas"]["Maker"] | null;
+            /** @description The answer that wrote it. */
+            message_id: string | null;
+            /** @description In bytes. */
+            size: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /**
+         * ThreadDocument
+         * @description A text or code that stands beside a thread.
+         */
+        ThreadDocument: {
+            document_id: string;
+            name: string;
+            language: string;
+            versions: components["schemas"]["DocumentVersion"][];
+        };
+        /**
+         * DocumentText
+         * @description A version of a document.
+         */
+        DocumentText: {
+            document_id: string;
+            name: string;
+            language: string;
+            /** @description From 1; the oldest versions of a document that is changed often are removed. */
+            number: number;
+            made_by: components["schemas"]["DocumentMaker"];
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            author: components["schemas"]["Maker"] | null;
+            /** @description The answer that wrote it. */
+            message_id: string | null;
+            /** @description In bytes. */
+            size: number;
+            /** Format: date-time */
+            created_at: string;
+            content: string;
+        };
+        /**
+         * DocumentPutRequest
+         * @description A version of a document.
+         * @example {
+         *       "name": "Tide table",
+         *       "language": "html",
+         *       "content": "<h1>High water</h1>",
+         *       "base": 0
+         *     }
+         */
+        DocumentPutRequest: {
+            name: string;
+            /** @description As answers name it behind their fences. */
+            language?: string;
+            /** @description At most 256 KB. */
+            content: string;
+            /** @description The answer that wrote it. Absent: a person. */
+            message_id?: string;
+            /** @description The newest version that you know; 0: there is none. */
+            base: number;
         };
         /**
          * BillingEvent
@@ -6412,6 +7385,12 @@ export interface components {
             money?: number | null;
         };
         /**
+         * SharedProjects
+         * @description What becomes of shared projects with their account.
+         * @enum {unknown}
+         */
+        SharedProjects: "hand_over" | "delete";
+        /**
          * DeleteUserRequest
          * @description The e-mail address of the account, as a confirmation.
          * @example {
@@ -6421,6 +7400,8 @@ export interface components {
         DeleteUserRequest: {
             /** @description The account's e-mail address. */
             email_confirmation: string;
+            /** @description What becomes of your projects that others use and in which nobody else is an owner: the member who may do most gets them (`hand_over`), or they are deleted. Required if there are any. Those with another owner go to him. */
+            shared_projects?: components["schemas"]["SharedProjects"];
         };
         /**
          * DeletionKind
@@ -6434,6 +7415,22 @@ export interface components {
          * @enum {unknown}
          */
         ReceiptStatus: "running" | "complete" | "failed";
+        /**
+         * ProjectOutcome
+         * @description What became of a shared project.
+         * @enum {unknown}
+         */
+        ProjectOutcome: "handed_over" | "deleted";
+        /**
+         * DeletedAccountProject
+         * @description A shared project of an account that was deleted.
+         */
+        DeletedAccountProject: {
+            project_id: string;
+            outcome: components["schemas"]["ProjectOutcome"];
+            /** @description Who holds it now. */
+            to?: string;
+        };
         /**
          * ReceiptWaitingFor
          * @description Another service that the deletion waits for.
@@ -6458,6 +7455,8 @@ export interface components {
             left: {
                 [key: string]: number;
             };
+            /** @description What became of the projects of the account that others use. */
+            projects?: components["schemas"]["DeletedAccountProject"][];
             /** @description Present while the deletion waits for another service before it removes anything: the payment provider, where the subscriptions of an account are cancelled first. */
             waiting_for?: components["schemas"]["ReceiptWaitingFor"];
             /** Format: date-time */
@@ -6681,6 +7680,120 @@ export interface components {
             offset: number;
         };
         /**
+         * GroupMember
+         * @description Somebody who is in a group.
+         */
+        GroupMember: {
+            user_id: string;
+            /** @description Empty if the account has none. */
+            email: string;
+        };
+        /**
+         * GroupMemberList
+         * @description A page of the members of a group.
+         */
+        GroupMemberList: {
+            members: components["schemas"]["GroupMember"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        /**
+         * GroupMemberAddRequest
+         * @description Who to put into the group.
+         * @example {
+         *       "user_id": "019aaf4e-6f2b-7c1a-9f00-3f3f6b1f2a10"
+         *     }
+         */
+        GroupMemberAddRequest: {
+            user_id: string;
+        };
+        /**
+         * GroupAllowedChange
+         * @description What to change in what a group may use; null lifts a list.
+         */
+        GroupAllowedChange: {
+            models?: string[] | null;
+            tool_types?: ("retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "assistant" | "code" | "client")[] | null;
+            hosts?: string[] | null;
+        };
+        /**
+         * GroupCreateRequest
+         * @description A new group.
+         * @example {
+         *       "name": "Research",
+         *       "listed": true,
+         *       "allowed": {
+         *         "models": [
+         *           "gpt-4o"
+         *         ]
+         *       }
+         *     }
+         */
+        GroupCreateRequest: {
+            name: string;
+            listed?: boolean;
+            allowed?: components["schemas"]["GroupAllowedChange"];
+        };
+        /**
+         * GroupAllowed
+         * @description What the members of a group may use.
+         */
+        GroupAllowed: {
+            models: string[] | null;
+            tool_types: ("retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "memory" | "assistant" | "code" | "client")[] | null;
+            hosts: string[] | null;
+        };
+        /**
+         * AdminGroup
+         * @description A group as an operator sees it.
+         */
+        AdminGroup: {
+            group_id: string;
+            name: string;
+            /** @description Who says who is in it: an operator, an identity provider at each login, or provisioning (SCIM). */
+            source: components["schemas"]["GroupSource"];
+            /** @description Of an identity provider, its issuer and the claim; else empty. */
+            realm: string;
+            external_id: string | null;
+            /** @description Whether all users see it, and can give it roles in their projects. */
+            listed: boolean;
+            /** @description What members may use beside what the group `everyone` may. Null of `everyone`: all is allowed, whatever other groups say. */
+            allowed: components["schemas"]["GroupAllowed"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * AdminGroupList
+         * @description A page of groups.
+         */
+        AdminGroupList: {
+            groups: components["schemas"]["AdminGroup"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        /**
+         * GroupUpdateRequest
+         * @description The members to change.
+         * @example {
+         *       "allowed": {
+         *         "tool_types": [
+         *           "retrieval",
+         *           "web_search"
+         *         ],
+         *         "hosts": null
+         *       }
+         *     }
+         */
+        GroupUpdateRequest: {
+            name?: string;
+            listed?: boolean;
+            allowed?: components["schemas"]["GroupAllowedChange"];
+        };
+        /**
          * Activity
          * @description What happened on each day.
          */
@@ -6796,6 +7909,8 @@ export interface components {
             servers: components["schemas"]["ModelServer"][];
             default_model: string;
             default_source: components["schemas"]["ModelSource"];
+            small_model: string | null;
+            small_source: components["schemas"]["ModelSource"];
             fallbacks: {
                 model: string;
                 others: string[];
@@ -6818,6 +7933,10 @@ export interface components {
                 recognition?: number;
                 /** @description Time in which code of models is executed. */
                 code?: number;
+                /** @description Speech that is written down. */
+                transcription?: number;
+                /** @description A thousand characters that are read aloud. */
+                speech?: number;
             };
             prices_source: components["schemas"]["ModelSource"];
             /** @description Whether only the demo model of `npm start` answers. */
@@ -6871,6 +7990,7 @@ export interface components {
          */
         ModelChoicesRequest: {
             default_model: string | null;
+            small_model?: string | null;
             fallbacks: {
                 [key: string]: string[];
             };
@@ -6892,6 +8012,10 @@ export interface components {
                 recognition?: number;
                 /** @description Time in which code of models is executed. */
                 code?: number;
+                /** @description Speech that is written down. */
+                transcription?: number;
+                /** @description A thousand characters that are read aloud. */
+                speech?: number;
             };
         };
         /**
@@ -6973,6 +8097,118 @@ export interface components {
             };
             context_tokens: number;
             context_source: components["schemas"]["ContextSource"];
+        };
+        /**
+         * SearchProvider
+         * @description A service that searches the web.
+         * @enum {unknown}
+         */
+        SearchProvider: "searxng" | "brave" | "tavily";
+        /**
+         * SearchSource
+         * @description Who has set it. What the environment says wins.
+         * @enum {unknown}
+         */
+        SearchSource: "environment" | "stored";
+        /**
+         * SearchKey
+         * @description Whether a key is sent.
+         * @enum {unknown}
+         */
+        SearchKey: "none" | "set" | "unreadable";
+        /**
+         * KnowledgeServerKind
+         * @description What it is.
+         * @enum {unknown}
+         */
+        KnowledgeServerKind: "server" | "built_in" | "words" | "none";
+        /**
+         * KnowledgeServerKey
+         * @description Whether a key is sent.
+         * @enum {unknown}
+         */
+        KnowledgeServerKey: "none" | "set";
+        /**
+         * SearchSettings
+         * @description Where the web is searched, and which servers search in files.
+         */
+        SearchSettings: {
+            web: {
+                provider: components["schemas"]["SearchProvider"] | null;
+                base_url: string | null;
+                source: components["schemas"]["SearchSource"];
+                key: components["schemas"]["SearchKey"];
+                /** @description The first characters of the key, at most six. */
+                key_hint: string;
+            };
+            embedding: {
+                /** @description `built_in`: the model of this service. `words`: files are searched by their words. */
+                kind: components["schemas"]["KnowledgeServerKind"];
+                base_url: string | null;
+                model: string | null;
+                key: components["schemas"]["KnowledgeServerKey"];
+                dimensions: number | null;
+            };
+            reranking: {
+                /** @description `built_in`: the model of this service. `words`: files are searched by their words. */
+                kind: components["schemas"]["KnowledgeServerKind"];
+                base_url: string | null;
+                model: string | null;
+                key: components["schemas"]["KnowledgeServerKey"];
+            };
+        };
+        /**
+         * SearchRequest
+         * @description Where the web is searched from now on.
+         * @example {
+         *       "provider": "searxng",
+         *       "base_url": "http://searxng.internal:8080"
+         *     }
+         */
+        SearchRequest: {
+            provider: components["schemas"]["SearchProvider"] | null;
+            base_url?: string | null;
+            api_key?: string | null;
+        };
+        /**
+         * TriedSearch
+         * @description What is tried.
+         * @enum {unknown}
+         */
+        TriedSearch: "web" | "embedding" | "reranking";
+        /**
+         * TrySearchRequest
+         * @description A question to what is set.
+         * @example {
+         *       "what": "web",
+         *       "query": "tides in Lisbon today"
+         *     }
+         */
+        TrySearchRequest: {
+            what: components["schemas"]["TriedSearch"];
+            query: string;
+        };
+        /**
+         * SearchTrial
+         * @description What an answer was like.
+         */
+        SearchTrial: {
+            works: boolean;
+            /** @description How long it took. */
+            ms: number;
+            problem: string | null;
+            pages: {
+                title: string;
+                url: string;
+                text: string;
+            }[];
+            dimensions: number | null;
+            /** @description How well three texts fit the question, the best first. */
+            scores: {
+                text: string;
+                /** @description From 0 to 1. */
+                score: number;
+            }[];
         };
         /**
          * FeedbackCreateRequest
@@ -7254,6 +8490,12 @@ export interface components {
             model?: string;
             /** @description How hard the model thinks in this run; default: as the assistant says. */
             reasoning_effort?: components["schemas"]["RunReasoningEffort"];
+            /** @description Added to the instructions of the assistant in this run. */
+            instructions?: string;
+            /** @description Of the files of the assistant, only these are searched in this run. */
+            file_ids?: string[];
+            /** @description Of this run; default: as the assistant says. */
+            temperature?: number;
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];
@@ -7477,6 +8719,10 @@ export interface components {
             overlap: components["schemas"]["OverlapPolicy"];
             catchup_seconds: number;
             paused: boolean;
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            created_by: components["schemas"]["Maker"] | null;
+            /** @description Whoever made it has left the project: it is paused until an editor takes it over. */
+            awaits_takeover: boolean;
             pause_reason: string | null;
             note: string;
             mail_result: boolean;
@@ -7622,6 +8868,8 @@ export interface components {
             /** @description Bytes that the last crawl has fetched. */
             bytes: number;
             crawled_at: string | null;
+            /** @description Who made it. Null: his account is gone, or you do not use its project. */
+            created_by: components["schemas"]["Maker"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -7785,6 +9033,12 @@ export interface components {
             model?: string;
             /** @description How hard the model thinks in this run; default: as the assistant says. */
             reasoning_effort?: components["schemas"]["RunReasoningEffort"];
+            /** @description Added to the instructions of the assistant in this run. */
+            instructions?: string;
+            /** @description Of the files of the assistant, only these are searched in this run. */
+            file_ids?: string[];
+            /** @description Of this run; default: as the assistant says. */
+            temperature?: number;
             /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
             tools?: components["schemas"]["ClientFunction"][];
             tool_choice?: components["schemas"]["ToolChoice"];
@@ -7806,6 +9060,28 @@ export interface components {
             run_id: string;
             thread_id: string;
             status: components["schemas"]["RunStatus"];
+        };
+        /**
+         * Thumb
+         * @description Whether the answer helped.
+         * @enum {unknown}
+         */
+        Thumb: 0 | 1;
+        /**
+         * PublicFeedbackRequest
+         * @description What a visitor says about an answer.
+         * @example {
+         *       "score": 0,
+         *       "value": "incomplete",
+         *       "comment": "The fee for visitors is missing."
+         *     }
+         */
+        PublicFeedbackRequest: {
+            /** @description 1: good, 0: bad. */
+            score: components["schemas"]["Thumb"];
+            /** @description A reason, in a word. */
+            value?: string;
+            comment?: string;
         };
         /**
          * CompatChatRole
@@ -8597,6 +9873,51 @@ export interface components {
                 prompt_tokens: number;
                 total_tokens: number;
             };
+        };
+        /**
+         * V1TranscriptionRequest
+         * @description A recording, as multipart form data.
+         * @example {
+         *       "file": "note.webm",
+         *       "model": "whisper-1"
+         *     }
+         */
+        V1TranscriptionRequest: {
+            /**
+             * Format: binary
+             * @description A recording of up to 25 MB.
+             */
+            file: string;
+            model: string;
+            /** @description Of the recording (ISO 639-1). */
+            language?: string;
+            prompt?: string;
+            /** @enum {unknown} */
+            response_format?: "json" | "text" | "srt" | "verbose_json" | "vtt" | "diarized_json";
+            temperature?: string;
+            "timestamp_granularities[]"?: string;
+            "include[]"?: string;
+            chunking_strategy?: string;
+        };
+        /**
+         * V1SpeechRequest
+         * @description A text to read aloud.
+         * @example {
+         *       "model": "tts-1",
+         *       "voice": "alloy",
+         *       "input": "We are open from nine to five."
+         *     }
+         */
+        V1SpeechRequest: {
+            model: string;
+            input: string;
+            voice?: (string | {
+                id: string;
+            }) | null;
+            response_format?: ("mp3" | "opus" | "aac" | "flac" | "wav" | "pcm") | null;
+            speed?: number | null;
+            instructions?: string | null;
+            stream_format?: "audio" | null;
         };
         /**
          * V1ChatCompletionRequest
@@ -11408,6 +12729,11 @@ export interface components {
         RunMetadataEvent: {
             run_id: string;
             thread_id: string;
+            /**
+             * @description Of a public run: who may change the assistant reads the chat.
+             * @constant
+             */
+            kept?: true;
         };
         /**
          * AIMessageDelta
@@ -12242,6 +13568,15 @@ export interface operations {
                 };
             };
             /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12672,6 +14007,15 @@ export interface operations {
             };
             /** @description Default Response */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13573,7 +14917,10 @@ export interface operations {
     };
     "accounts.socialLogin": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Its id; without it, the first of the settings. */
+                provider?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13588,7 +14935,34 @@ export interface operations {
                 content?: never;
             };
             /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13697,6 +15071,404 @@ export interface operations {
             };
             /** @description Default Response */
             431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "accounts.socialCallbackOf": {
+        parameters: {
+            query?: {
+                /** @description The authorization code of the identity provider. */
+                code?: string;
+                /** @description The state that the login began with. */
+                state?: string;
+                /** @description The error code of the identity provider, when it refused. */
+                error?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the identity provider. */
+                provider_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Redirect to the front end, with token, assistant and thread */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A page for people, or an error. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description A page for people, or an error. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "accounts.loginMethods": {
+        parameters: {
+            query?: {
+                /** @description E-mail address of the account. */
+                email?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginMethods"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "accounts.socialLogout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As a form (application/x-www-form-urlencoded) or as JSON. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProviderLogoutRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logged_out: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "accounts.socialLogoutOf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the identity provider. */
+                provider_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description As a form (application/x-www-form-urlencoded) or as JSON. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProviderLogoutRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logged_out: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14740,6 +16512,907 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "prompts.shared.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedPrompt"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "prompts.shared.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the prompt. */
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "prompts.shared.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the prompt. */
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageResponse"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "prompts.shared.put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the prompt. */
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "folders.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folder"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "folders.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folder"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "folders.put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the folder. */
+                folder_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderPutRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folder"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "folders.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the folder. */
+                folder_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageResponse"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "folders.files.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the folder. */
+                folder_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderFileRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Folder"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16153,6 +18826,141 @@ export interface operations {
             };
         };
     };
+    "projects.setHolder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectHolderRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "projects.members.list": {
         parameters: {
             query?: never;
@@ -16249,7 +19057,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Exactly one of `email` and `user_id`. */
+        /** @description Exactly one of `email`, `user_id` and `group`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AddMemberRequest"];
@@ -16377,7 +19185,10 @@ export interface operations {
     };
     "projects.members.delete": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What becomes of his private threads in the project: they move to a project of his own (`keep`, the default), or become yours, and those of the owner of the project if you leave yourself (`hand_over`). */
+                private_threads?: components["schemas"]["PrivateThreads"];
+            };
             header?: never;
             path: {
                 /** @description Id of the project. */
@@ -16447,6 +19258,15 @@ export interface operations {
             };
             /** @description Default Response */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16611,6 +19431,92 @@ export interface operations {
             };
         };
     };
+    "invitations.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What the link of the mail has after `token=`. */
+                invitation_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "invitations.accept": {
         parameters: {
             query?: never;
@@ -16679,6 +19585,294 @@ export interface operations {
             };
             /** @description Default Response */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.usage": {
+        parameters: {
+            query?: {
+                /** @description How many days, today included. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectUsage"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.audit": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectAuditPage"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "groups.list": {
+        parameters: {
+            query?: {
+                /** @description A part of the name. */
+                search?: string;
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17976,6 +21170,436 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "assistants.mcpLogins.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logins: components["schemas"]["McpLogin"][];
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "assistants.mcpLogins.finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpLoginCallback"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpLogin"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "assistants.mcpLogins.begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpLoginBegun"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "assistants.mcpLogins.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the login at an MCP server. */
+                mcp_login_id: string;
             };
             cookie?: never;
         };
@@ -19686,6 +23310,380 @@ export interface operations {
             };
         };
     };
+    "insights.chats": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitorChat"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "insights.chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitorMessage"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "insights.feedback": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssistantFeedback"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "insights.openQuestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenQuestion"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "threads.list": {
         parameters: {
             query?: {
@@ -19693,10 +23691,16 @@ export interface operations {
                 limit?: number;
                 /** @description Number of entries to skip. */
                 offset?: number;
+                /** @description Who sees it: whoever made it, or all who use its project. */
+                visibility?: components["schemas"]["ThreadVisibility"];
                 /** @description Only pinned ones; false: all. */
                 pinned?: boolean;
+                /** @description Only those that were put aside; false, or absent: only the others. */
+                archived?: boolean;
                 /** @description Only those with this tag. */
                 tag?: string;
+                /** @description Only those in this folder of yours; `none`: only those in none of your folders. */
+                folder_id?: string;
             };
             header?: never;
             path?: never;
@@ -21243,6 +25247,278 @@ export interface operations {
             };
         };
     };
+    "threads.sides.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SideRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thread"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "threads.sides.take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+                /** @description Id of the thread beside it. */
+                side_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SideRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageResponse"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "threads.attachments.content": {
         parameters: {
             query?: never;
@@ -21272,6 +25548,417 @@ export interface operations {
                     "application/pdf": string;
                     "text/plain": string;
                     "application/octet-stream": string;
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "threads.documents.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadDocument"][];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "threads.documents.read": {
+        parameters: {
+            query?: {
+                /** @description Of the version; default: the newest. */
+                number?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+                /** @description Id of the document in its thread; the first version takes one of your choice. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentText"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "threads.documents.put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+                /** @description Id of the document in its thread; the first version takes one of your choice. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentPutRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentVersion"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "threads.documents.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                tid: string;
+                /** @description Id of the document in its thread; the first version takes one of your choice. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageResponse"];
                 };
             };
             /** @description Default Response */
@@ -22106,6 +26793,222 @@ export interface operations {
             };
         };
     };
+    "projects.members.budget.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Id of the member: of the owner whose account holds the project, that of the account. */
+                member_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "projects.members.budget.put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Id of the member: of the owner whose account holds the project, that of the account. */
+                member_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BudgetRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "assistants.budget.read": {
         parameters: {
             query?: never;
@@ -22378,6 +27281,15 @@ export interface operations {
             };
             /** @description Default Response */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24098,6 +29010,855 @@ export interface operations {
             };
         };
     };
+    "admin.groups.members.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMemberList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.members.add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupMemberAddRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        added: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.members.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+                /** @description Id of the user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.list": {
+        parameters: {
+            query?: {
+                /** @description A part of the name. */
+                search?: string;
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminGroupList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminGroup"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminGroup"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.groups.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the group. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminGroup"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "admin.activity": {
         parameters: {
             query?: {
@@ -24918,6 +30679,317 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.readSearch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchSettings"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.putSearch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchSettings"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.trySearch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrySearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTrial"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -27428,6 +33500,101 @@ export interface operations {
             };
         };
     };
+    "schedules.takeOver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "schedules.preview": {
         parameters: {
             query?: never;
@@ -28218,6 +34385,147 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "public.runs.feedback": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The assistant's public token, if it is not the bearer token. */
+                "x-public-bot-token"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublicFeedbackRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "submitted";
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -31265,2999 +37573,6 @@ export interface operations {
             };
         };
     };
-    "public.chat.completions.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction` and `web_search_options`. Other members are accepted and have no effect. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatChatCompletionRequest"];
-            };
-        };
-        responses: {
-            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatChatCompletion"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            402: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            499: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            502: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.chat.completions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.completions.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatTextCompletionRequest"];
-            };
-        };
-        responses: {
-            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatTextCompletion"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            402: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            499: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            502: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.completions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.assistants.list": {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries. */
-                limit?: number;
-                /** @description By time of creation, ascending or descending. */
-                order?: components["schemas"]["ListOrder"];
-                /** @description An id: only entries after it. */
-                after?: string;
-                /** @description An id: only entries before it. */
-                before?: string;
-            };
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatAssistantList"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.assistants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.assistants.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the assistant. */
-                assistant_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatAssistant"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.assistants.assistant_id": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the assistant. */
-                assistant_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.assistants.config": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the assistant. */
-                assistant_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatPlatformConfig"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.assistants.assistant_id.config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the assistant. */
-                assistant_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.models.list": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatModelList"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.models.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Name of the model, or the id of an assistant. */
-                model: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatModel"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.models.model": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the model, or the id of an assistant. */
-                model: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatThreadCreateRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatThread"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatThread"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.update": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatThreadUpdateRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatThread"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.messages.list": {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries. */
-                limit?: number;
-                /** @description By time of creation, ascending or descending. */
-                order?: components["schemas"]["ListOrder"];
-                /** @description An id: only entries after it. */
-                after?: string;
-                /** @description An id: only entries before it. */
-                before?: string;
-                /** @description Id of the run. */
-                run_id?: string;
-            };
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatMessageList"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.messages.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatThreadMessageRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatMessage"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.messages.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the message. */
-                message_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatMessage"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.messages.message_id": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the message. */
-                message_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.list": {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries. */
-                limit?: number;
-                /** @description By time of creation, ascending or descending. */
-                order?: components["schemas"]["ListOrder"];
-                /** @description An id: only entries after it. */
-                after?: string;
-                /** @description An id: only entries before it. */
-                before?: string;
-            };
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRunList"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatRunCreateRequest"];
-            };
-        };
-        responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRun"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            402: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            499: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            502: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.createAndRun": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
-            };
-        };
-        responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRun"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            402: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            499: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            502: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRun"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.runs.run_id": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.cancel": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRun"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.runs.run_id.cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.steps.list": {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries. */
-                limit?: number;
-                /** @description By time of creation, ascending or descending. */
-                order?: components["schemas"]["ListOrder"];
-                /** @description An id: only entries after it. */
-                after?: string;
-                /** @description An id: only entries before it. */
-                before?: string;
-            };
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRunStepList"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.runs.run_id.steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.threads.runs.steps.read": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
-                "x-public-bot-token"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-                /** @description Id of the run step. */
-                step_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatRunStep"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
-    "public.preflight.threads.thread_id.runs.run_id.steps.step_id": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-                /** @description Id of the run. */
-                run_id: string;
-                /** @description Id of the run step. */
-                step_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers that allow the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CompatError"];
-                };
-            };
-        };
-    };
     "v1.models.list": {
         parameters: {
             query?: never;
@@ -34460,6 +37775,408 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.audio.transcriptions.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["V1TranscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description What the server has written down, in the form that was wanted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "text/plain": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.audio.translations.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["V1TranscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description What the server has written down, in the form that was wanted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "text/plain": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.audio.speech.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1SpeechRequest"];
+            };
+        };
+        responses: {
+            /** @description The sound, while it is made. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -30,3 +30,7 @@ keep postgres_password "$(password)"
 keep qdrant_api_key "$(password)"
 keep mongodb_uri "mongodb://assistants:$(cat "$folder/mongo_password")@mongo:27017/assistants?replicaSet=rs0"
 keep redis_url "redis://:$(cat "$folder/redis_password")@redis:6379"
+# Of docker-compose.cluster.yml.
+keep redis_cluster_url "redis+cluster://:$(cat "$folder/redis_password")@redis:6379,redis-2:6379,redis-3:6379"
+keep s3_access_key_id "$(openssl rand -hex 10)"
+keep s3_secret_access_key "$(password)"

@@ -4,12 +4,12 @@ import type {
   ArchivedAssistant,
   ArchivedAttachment,
   ArchivedEntry,
+  ArchivedEvaluation,
   ArchivedFeedback,
   ArchivedFile,
   ArchivedProject,
   ArchivedRun,
   ArchivedSchedule,
-  ArchivedSource,
   ArchivedThread,
   ArchivedToolCall,
   ArchivedVectorStore,
@@ -27,7 +27,7 @@ export const recordKinds = [
   'tool_calls',
   'feedback',
   'schedules',
-  'sources',
+  'evaluations',
   ...archivedNames,
   'vector_store_files',
 ] as const
@@ -57,7 +57,7 @@ export interface ReadRecords extends ArchivedRecords {
   feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }
   /** Without images, sounds and files; `hadParts`: there were some. */
   schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
-  sources: ArchivedSource
+  evaluations: ArchivedEvaluation
 }
 
 /** A record that has been checked; `id` is that of the archive. */

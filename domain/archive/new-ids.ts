@@ -11,6 +11,8 @@ export type ImportedKind =
   | 'source'
   | 'prompt'
   | 'memory'
+  | 'document'
+  | 'folder'
   | 'attachment'
   | 'ingestion'
   | 'file'

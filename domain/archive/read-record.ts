@@ -8,7 +8,7 @@ import type { Message } from '../messages.ts'
 import type { ArchiveLine } from '../records/declared-record.ts'
 import { type ArchivedName, declaredRecords } from '../records/declared-records.ts'
 import type { Usage } from '../records/run.ts'
-import { wordsOf } from '../search/message-words.ts'
+import { wordsOf } from '../search/message-terms.ts'
 import { toolCallKey } from '../records/tool-call.ts'
 import type { Announced, AnnouncedKind, ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
 import * as records from './records.ts'
@@ -88,9 +88,10 @@ export function readRecord(kind: RecordKind, line: unknown, renamed: Renamed): R
       const hadParts = input.some(({ data }) => 'parts' in data)
       return ready(kind, schedule.schedule_id, () => ({ ...schedule, input_json: messagesText(input, same), hadParts }))
     }
-    case 'sources': {
-      const source = checked(records.ArchivedSource, line, kind)
-      return ready(kind, source.source_id, () => source)
+    case 'evaluations': {
+      const evaluation = checked(records.ArchivedEvaluation, line, kind)
+      if (!evaluation.runs.every(hasTimes)) throw wrongArchive('a time of its evaluations is none')
+      return ready(kind, evaluation.assistant_id, () => evaluation)
     }
     default:
       return declared(kind, line)

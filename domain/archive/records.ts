@@ -7,8 +7,8 @@ import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage, cutReasons } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
 import { runStatuses } from '../records/run.ts'
+import { evaluationLimits } from '../records/evaluation.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
-import { sourceLimits, sourceTypes } from '../records/source.ts'
 import { threadLimits } from '../records/thread.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
@@ -48,6 +48,8 @@ export const ArchivedThread = Type.Object({
   code_files: Type.Optional(Type.Array(id, { maxItems: maxCodeFiles })),
   asked_from: Type.Optional(Type.Array(id, { minItems: 1, maxItems: 10 })),
   pinned: Type.Optional(Type.Boolean()),
+  archived: Type.Optional(Type.Boolean()),
+  folder_id: Type.Optional(id),
   tags: Type.Optional(Type.Array(Type.String({ maxLength: threadLimits.tagLength }), { maxItems: threadLimits.tags })),
   metadata: freeForm,
   created_at: time,
@@ -254,26 +256,29 @@ export const ArchivedSchedule = Type.Object({
   runs_made: Type.Integer({ minimum: 0, maximum: scheduleLimits.max_runs.maximum }),
   created_at: time,
 })
-const globs = Type.Array(Type.String({ minLength: 1, maxLength: sourceLimits.globLength }), {
-  maxItems: sourceLimits.globs,
-})
-export const ArchivedSource = Type.Object({
-  source_id: id,
+const evaluated = Type.String({ minLength: 1, maxLength: 64 })
+export const ArchivedEvaluation = Type.Object({
   assistant_id: id,
-  type: Type.Enum([...sourceTypes]),
-  url: Type.String({ minLength: 1, maxLength: sourceLimits.urlLength }),
-  max_depth: Type.Integer(sourceLimits.max_depth),
-  max_pages: Type.Integer(sourceLimits.max_pages),
-  include: globs,
-  exclude: globs,
-  refresh: Type.Optional(
+  questions: Type.Array(
     Type.Object({
-      cron: Type.Optional(Type.String({ maxLength: scheduleLimits.cronLength })),
-      timezone: Type.Optional(Type.String({ minLength: 1, maxLength: scheduleLimits.timezoneLength })),
-      interval_seconds: Type.Optional(Type.Integer(sourceLimits.interval_seconds)),
+      question_id: evaluated,
+      question: Type.String({ minLength: 1, maxLength: evaluationLimits.questionLength }),
+      file_name: Type.String({ minLength: 1, maxLength: evaluationLimits.nameLength }),
+      page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     }),
+    { maxItems: evaluationLimits.questions },
   ),
-  created_at: time,
+  runs: Type.Array(
+    Type.Object({
+      created_at: time,
+      embedding_model: Type.String({ maxLength: requestLimits.nameLength }),
+      files: Type.Integer({ minimum: 0 }),
+      places: Type.Array(Type.Object({ question_id: evaluated, place: Type.Integer({ minimum: 0, maximum: 1000 }) }), {
+        maxItems: evaluationLimits.questions,
+      }),
+    }),
+    { maxItems: evaluationLimits.runs },
+  ),
 })
 /** Of an assistant or of a project. */
 export const ArchivedFile = Type.Object({
@@ -309,6 +314,6 @@ export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
 export type ArchivedSchedule = Static<typeof ArchivedSchedule>
-export type ArchivedSource = Static<typeof ArchivedSource>
+export type ArchivedEvaluation = Static<typeof ArchivedEvaluation>
 export type ArchivedAttachment = Static<typeof ArchivedAttachment>
 export type ArchivedFile = Static<typeof ArchivedFile>

@@ -1,6 +1,6 @@
 import { type MessagePart, isAttached } from '../content-parts.ts'
 import type { Message } from '../messages.ts'
-import { withNewAskedRuns } from './asked-ids.ts'
+import { withNewChildRuns } from './child-run-ids.ts'
 import type { NewIds } from './new-ids.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { NewIds } from './new-ids.ts'
  * that reads an archive, which has the message parsed.
  */
 export function renamedMessage(archived: Message, idOf: NewIds): Message {
-  const message = withNewAskedRuns(archived, idOf)
+  const message = withNewChildRuns(archived, idOf)
   if (message.type === 'ToolMessage') {
     const { parts } = message.data
     return parts === undefined ? message : { ...message, data: { ...message.data, parts: parts.map(renamedPart) } }

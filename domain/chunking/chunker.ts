@@ -1,4 +1,4 @@
-import type { Block } from './block.ts'
+import { type Block, maxCaptionCharacters } from './block.ts'
 import { type ChunkerOptions, defaultChunkerOptions, maxChunkCharacters } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
 import { type PassagePage, sentencePages } from './sentence-pages.ts'
@@ -16,6 +16,8 @@ export interface Chunk {
   sheets?: PassageRows[]
   /** The headings above the chunk, outermost first, joined by ` > `. */
   heading?: string
+  /** What stands above the rows with which the chunk begins, if not in it: the caption of a table, the words before a list. */
+  caption?: string
 }
 
 /** Deeper levels count as this one, so that the path of headings stays short. */
@@ -33,6 +35,7 @@ interface PlacedUnit extends Unit {
   sheet: string | undefined
   row: number | undefined
   heading: string | undefined
+  caption: string | undefined
 }
 
 /**
@@ -44,6 +47,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   const { maxTokens, overlapTokens } = options
   const minTokens = Math.floor(maxTokens / 4)
   const headings = createHeadings()
+  const captions = createCaptions()
   let units: PlacedUnit[] = []
   /** How many of `units` are repeated from the previous chunk. */
   let carried = 0
@@ -57,7 +61,8 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
       if (ownTokens() >= minTokens) emit(units.length, false)
       headings.enter(block.level, block.text.trim())
     } else if (block.page !== units.at(-1)?.page && ownTokens() >= minTokens) emit(units.length, true)
-    for (const unit of unitsOf(block, headings.path(), maxTokens / 2)) place(unit)
+    for (const unit of unitsOf(block, { heading: headings.path(), caption: captions.above(block) }, maxTokens / 2))
+      place(unit)
     return take()
   }
 
@@ -130,6 +135,23 @@ function createHeadings() {
   }
 }
 
+/** What stands above the rows of tables and lists: a short text directly before the first, and what the table itself has. */
+function createCaptions() {
+  let before: string | undefined
+  return {
+    /** Call for each block, in order. */
+    above({ kind, text, caption }: Block): string | undefined {
+      if (kind !== 'row') {
+        const isShort = kind === 'text' && text.trim().length <= maxCaptionCharacters
+        before = isShort ? text.trim() : undefined
+        return undefined
+      }
+      const parts = [before, caption].filter((part) => part !== undefined)
+      return parts.length === 0 ? undefined : cut(parts.join(' '), 2 * maxCaptionCharacters)
+    },
+  }
+}
+
 /** Where the sentences of a row begin, except for the first one. */
 function laterSentences(text: string): number[] {
   const starts: number[] = []
@@ -145,10 +167,10 @@ function laterSentences(text: string): number[] {
 }
 
 /** `maxRowTokens`: a longer row of a table is cut like a text; others stay whole. */
-function unitsOf(block: Block, heading: string | undefined, maxRowTokens: number): PlacedUnit[] {
+function unitsOf(block: Block, above: Pick<PlacedUnit, 'heading' | 'caption'>, maxRowTokens: number): PlacedUnit[] {
   const isHeading = block.kind === 'heading'
   const { page, label, sheet, row } = block
-  const place = { isHeading, page, label, sheet, row, heading }
+  const place = { isHeading, page, label, sheet, row, ...above }
   if (isHeading) {
     const text = `${cut(block.text.trim(), 400)}\n`
     return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
@@ -211,6 +233,7 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
   const heading = own.find((unit) => !unit.isHeading)?.heading ?? own[0]?.heading
   const pages = sentencePages(units, start)
   const sheets = passageRows(units, start)
+  const caption = captionOf(own, text)
   return {
     text,
     tokens: units.reduce((sum, unit) => sum + unit.tokens, 0),
@@ -218,7 +241,14 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
     ...(pages === undefined ? {} : { pages }),
     ...(sheets === undefined ? {} : { sheets }),
     ...(heading === undefined ? {} : { heading }),
+    ...(caption === undefined ? {} : { caption }),
   }
+}
+
+/** Undefined if the chunk begins with something else, or has the words itself. */
+function captionOf(own: PlacedUnit[], text: string): string | undefined {
+  const caption = own.find((unit) => !unit.isHeading)?.caption
+  return caption === undefined || text.includes(caption) ? undefined : caption
 }
 
 /** At most `length` characters, without splitting a surrogate pair. */

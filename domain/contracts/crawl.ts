@@ -63,5 +63,5 @@ export const sourceDeletionContract = {
   key: { sourceId: string }
   start: { sourceId: string; assistantId: string; userId: string }
   input: { sourceId: string }
-  result: void
+  result: { sourceId: string; outcome: 'deleted' }
 }>

@@ -5,10 +5,11 @@ export const deletionContract = {
   type: workflowType('deletionWorkflow'),
   queue: 'deletions',
   id: ({ kind, id }) => `${kind}-deletion/${id}`,
-  input: ({ kind, id, receiptId, condition }) => ({
+  input: ({ kind, id, receiptId, condition, sharedProjects }) => ({
     kind,
     id,
     receiptId,
+    ...(sharedProjects === undefined ? {} : { sharedProjects }),
     ...(condition === undefined ? {} : { condition }),
   }),
   summary: ({ kind, id }) => `Delete ${kind} ${id}`,
@@ -28,6 +29,10 @@ export const deletionContract = {
 
 export const deletionKinds = ['thread', 'assistant', 'vector_store', 'project', 'account'] as const
 export type DeletionKind = (typeof deletionKinds)[number]
+
+/** What becomes of shared projects that have no other owner when the account that holds them is deleted. */
+export const sharedProjectsChoices = ['hand_over', 'delete'] as const
+export type SharedProjects = (typeof sharedProjectsChoices)[number]
 
 /** What is deleted, together with everything that belongs to it. */
 export interface DeletionTarget {
@@ -52,6 +57,8 @@ export interface DeletionCondition {
 export interface DeletionInput extends DeletionTarget {
   /** Id of the receipt. */
   receiptId: string
+  /** What becomes of projects that the account shares and in which nobody else is an owner; default: they are deleted. */
+  sharedProjects?: SharedProjects
   condition?: DeletionCondition
 }
 

@@ -5,10 +5,11 @@ export const fileDeletionContract = {
   type: workflowType('fileDeletionWorkflow'),
   queue: 'deletions',
   id: ({ fileId }) => `file-deletion/${fileId}`,
-  input: ({ fileId, assistantId, blobId, ingestionId, userId }) => ({
+  input: ({ fileId, assistantId, blobId, contentId, ingestionId, userId }) => ({
     fileId,
     assistantId,
     blobId,
+    contentId,
     ingestionId,
     userId,
   }),
@@ -22,7 +23,7 @@ export const fileDeletionContract = {
   key: { fileId: string }
   start: FileDeletionInput & { userId: string; projectId: string }
   input: FileDeletionInput
-  result: void
+  result: { fileId: string; outcome: 'deleted' }
 }>
 
 export interface FileDeletionInput {
@@ -30,6 +31,8 @@ export interface FileDeletionInput {
   assistantId: string
   /** Missing for an entry of a vector store: its bytes are those of the project's file. */
   blobId?: string
+  /** Of a copy: under which its chunks and vectors are stored. */
+  contentId?: string
   /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
   ingestionId?: string
   /** Owner of the file; only the owner may read the receipt. */

@@ -45,7 +45,7 @@ export const scheduleMailContract = {
   key: { due: DueRun }
   start: Owned & { due: DueRun }
   input: DueRun
-  result: void
+  result: DueRun & { outcome: 'done' }
 }>
 
 interface Owned {
@@ -75,7 +75,7 @@ export type StartOutcome = { next: 'wait' } | { next: 'finish' } | { next: 'none
 export type NoRunReason = 'gone' | 'paused' | 'suspended' | 'enough_runs'
 
 /** Whether the run of a schedule has ended. `waits`: for a person's decision, maybe for days. */
-export interface RunLook {
+export interface RunInspection {
   state: 'open' | 'waits' | 'ended'
 }
 

@@ -21,7 +21,7 @@ export type SearchAttributesOf<Start> = SomeAttributes & {
 }
 
 export function searchAttributeKey(name: Name) {
-  return defineSearchAttributeKey(name, 'KEYWORD')
+  return defineSearchAttributeKey<'KEYWORD'>(name, 'KEYWORD')
 }
 
 /** The attributes in the form that Temporal's client takes. */

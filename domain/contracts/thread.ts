@@ -44,8 +44,16 @@ export const threadContract = {
   /** The thread and the run that is handed to it. */
   start: { threadId: string; runId: string; userId: string; assistantId: string; projectId: string; run?: EnqueueRun }
   input: ThreadWorkflowInput
-  result: void
+  result: ThreadResult
 }>
+
+/** What happened to the runs of one execution, for whoever looks at it in Temporal's UI. */
+export interface ThreadResult {
+  threadId: string
+  /** How many runs ended in which way. */
+  ended: Partial<Record<RunStatus, number>>
+  lastRunId?: string
+}
 
 export const threadBusyType = 'thread_busy'
 
@@ -65,6 +73,8 @@ export interface CarriedThread {
   cancelled: string[]
   /** The newest run that interrupts older ones. */
   interruptedBy?: string
+  /** What happened to the runs before. */
+  result?: ThreadResult
 }
 
 /** A run that is under way, between two of its steps or before its tools. */
@@ -133,10 +143,20 @@ export type OnThread<Input> = Input & { threadId: string }
 /** The thread of a workflow with an id that `threadContract` makes. */
 export const threadIdOf = (workflowId: string): string => workflowId.slice('thread/'.length)
 
+/** The run whose end is told, for search attributes. */
+export interface RunOwners {
+  userId: string
+  projectId: string
+  assistantId: string
+}
+
 /** The result of a model step. Ids, names and limits only. */
 export type StepResult =
-  /** The run has ended and is stored. `status` is absent if this step ended the run with success. */
-  | { next: 'done'; status?: RunStatus }
+  /**
+   * The run has ended and is stored. `status` is absent if this step ended the run with success. `suggests`: the small
+   * model is to be asked after it.
+   */
+  | { next: 'done'; status?: RunStatus; suggests?: RunOwners }
   /** The model asks for tool calls. `approval`: the run waits first, for a person or for the client. */
   | ({ next: 'tools'; approval: boolean } & PlannedTools)
 
@@ -186,7 +206,7 @@ export interface ClientTurnResult {
 export const supersededType = 'superseded'
 
 /** How to end a run that does not end by itself. */
-export interface SettleInput extends StepInput {
+export interface FinalizeInput extends StepInput {
   outcome: 'cancelled' | 'error'
   error?: RunError
   /** As far as the workflow knows, the run ends before its turn: then its input does not enter the thread's log. */
@@ -196,7 +216,7 @@ export interface SettleInput extends StepInput {
 }
 
 /** How the run really ended; a run that had ended before keeps its status. */
-export interface SettleResult {
+export interface FinalizeResult {
   status: RunStatus
 }
 

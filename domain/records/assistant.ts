@@ -36,11 +36,15 @@ export interface AssistantRecord {
   /** Keyed hashes of the public token: the first with the current key, others with previous keys. */
   public_token_hashes?: string[]
   created_at: Date
+  /** Who made it, if that is not the holder of the project; see `holderOf` in `services/owner.ts`. */
+  created_by?: string
   /** When it came with an archive; then `created_at` is that of the archive. */
   imported_at?: Date
   updated_at: Date
   /** The assistant's own model account, with its key encrypted. */
   compat_account?: CompatAccountRecord
+  /** Where its owner has logged it in with the browser. */
+  mcp_logins?: McpLoginRecord[]
   /** False if the assistant has never had a file, so that a run need not search. */
   has_files: boolean
   /** The model of its vectors (`services/knowledge/embedding-model.ts`); absent before the first. */
@@ -80,6 +84,18 @@ export interface ReembeddingRecord {
   started_at: Date
   /** Why it was given up, as the owner may read it. */
   error?: string
+}
+
+/** A login at an MCP server. */
+export interface McpLoginRecord {
+  id: string
+  /** The address of the server, as in the settings of the tool. */
+  url: string
+  /** The tokens, and where they are renewed (see `services/mcp-logins`). Absent: the server does not renew them any more. */
+  sealed?: string
+  connected_at: Date
+  /** A process renews the tokens, at most until then. */
+  renewing_until?: Date
 }
 
 export interface CompatAccountRecord {

@@ -15,6 +15,8 @@ export interface FileChunk {
   pages?: PassagePage[]
   sheets?: PassageRows[]
   heading?: string
+  /** What stands above the rows with which the text begins. */
+  caption?: string
 }
 
 /**
@@ -84,12 +86,13 @@ export function chunksOf({ position, chunks_json: json }: ChunkGroupRecord): Fil
 }
 
 /** What is stored of a chunk that was read. */
-export function toFileChunk({ text, tokens, pages, sheets, heading }: Chunk): Omit<FileChunk, 'position'> {
+export function toFileChunk({ text, tokens, pages, sheets, heading, caption }: Chunk): Omit<FileChunk, 'position'> {
   return {
     text,
     tokens,
     ...(pages === undefined ? {} : { ...pageRange(pages), pages }),
     ...(sheets === undefined ? {} : { sheets }),
     ...(heading === undefined ? {} : { heading }),
+    ...(caption === undefined ? {} : { caption }),
   }
 }

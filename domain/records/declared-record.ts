@@ -3,6 +3,18 @@ import Type, { type Static, type TObject, type TOptional, type TSchema, type TSt
 /** A time, as the database returns it. In an archive it is a text. */
 export const StoredTime = Type.Unsafe<Date>({ bson: 'date' })
 
+/** The driver answers with a `Binary`, which has its bytes in `buffer`. */
+export const StoredBytes = Type.Unsafe<Buffer>({ bson: 'bytes' })
+
+/** A text that is one of many, or of a pattern, which only its type says. */
+export const textOf = <T extends string>() => Type.Unsafe<T>({ bson: 'text' })
+
+/** Numbers and flags, or what has any members. */
+export const mixedOf = <T>() => Type.Unsafe<T>({ bson: 'mixed' })
+
+/** Only what asks for it reads this member. */
+export const hidden = { hidden: true } as const
+
 /** The id of a record. */
 export const StoredId = Type.String({ minLength: 1, maxLength: 128 })
 
@@ -12,7 +24,7 @@ export type OwnerField = 'user_id' | 'project_id' | 'assistant_id' | 'thread_id'
 /** One index: its members in order, and its options. */
 export type StoredIndex = [
   members: Record<string, 1 | -1>,
-  options?: { unique?: boolean; partialFilterExpression?: object; expireAfterSeconds?: number },
+  options?: { unique?: boolean; sparse?: boolean; partialFilterExpression?: object; expireAfterSeconds?: number },
 ]
 
 /**
@@ -28,6 +40,11 @@ export interface DeclaredRecord<
   collection: string
   schema: S
   owners: readonly OwnerField[]
+  /**
+   * Which of its members name records without which the sweep of orphans removes it, by the code's names of their
+   * collections. Absent: all owners.
+   */
+  orphanedBy?: Record<string, 'users' | 'projects' | 'assistants' | 'threads' | 'sources'>
   indexes: readonly StoredIndex[]
   /** Absent: it is in no archive of a user. */
   archive: A
@@ -48,6 +65,8 @@ export interface ArchiveLine<S extends TObject = TObject> {
   members: readonly string[]
   /** Which records of a user are exported; all, if absent. */
   only?: object
+  /** How many are read at once, if they are large. */
+  recordsAtOnce?: number
 }
 
 /** A member as an archive has it. */
@@ -58,17 +77,17 @@ const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?
 /** The line of an archive with the id of a record as `id`, and these of its members. */
 export function archiveLine<S extends TObject, Id extends string, M extends string & keyof S['properties']>(
   schema: S,
-  { id, members, only }: { id: Id; members: readonly M[]; only?: object },
+  { id, members, ...rest }: { id: Id; members: readonly M[]; only?: object; recordsAtOnce?: number },
 ): ArchiveLine<TObject<{ [K in M]: Archived<S['properties'][K]> } & { [K in Id]: TString }>> {
   const archived = Object.fromEntries(
     members.map((name) => {
       const member: TSchema = schema.properties[name] ?? Type.Never()
-      if (!('bson' in member)) return [name, member]
+      if (!('bson' in member && member.bson === 'date')) return [name, member]
       return [name, Type.IsOptional(member) ? Type.Optional(time) : time]
     }),
   )
   const line: TObject = Type.Object({ [id]: StoredId, ...archived })
-  return { schema: line as never, id, members, ...(only === undefined ? {} : { only }) }
+  return { schema: line as never, id, members, ...rest }
 }
 
 /** A record as its line in an archive. */

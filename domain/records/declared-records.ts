@@ -1,10 +1,40 @@
 import type { Static } from 'typebox'
 import type { ArchiveLine, RecordOf } from './declared-record.ts'
+import { attachmentRecord } from './attachment.ts'
+import { auditEntryRecord } from './audit-entry.ts'
+import { documentRecord } from './document.ts'
+import { feedbackRecord } from './feedback.ts'
+import { fileBatchRecord } from './file-batch.ts'
+import { folderRecord } from './folder.ts'
+import { groupRecord } from './group.ts'
 import { memoryRecord } from './memory.ts'
+import { passwordResetRecord, pendingPasswordRecord } from './password-reset.ts'
 import { promptRecord } from './prompt.ts'
+import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
+import { shareRecord } from './share.ts'
+import { sourcePageRecord, sourceRecord } from './source.ts'
+import { usedTokenRecord } from './used-token.ts'
 
 /** The kinds of records that are declared, by the names that code has for their collections. */
-export const declaredRecords = { prompts: promptRecord, memories: memoryRecord } as const
+export const declaredRecords = {
+  prompts: promptRecord,
+  memories: memoryRecord,
+  documents: documentRecord,
+  folders: folderRecord,
+  groups: groupRecord,
+  usedTokens: usedTokenRecord,
+  schedules: scheduleRecord,
+  scheduleRuns: scheduleRunRecord,
+  sources: sourceRecord,
+  sourcePages: sourcePageRecord,
+  shares: shareRecord,
+  feedback: feedbackRecord,
+  attachments: attachmentRecord,
+  fileBatches: fileBatchRecord,
+  auditEntries: auditEntryRecord,
+  passwordResets: passwordResetRecord,
+  pendingPasswords: pendingPasswordRecord,
+} as const
 
 type Declared = typeof declaredRecords
 export type DeclaredName = keyof Declared
@@ -15,4 +45,13 @@ export type ArchivedName = { [K in DeclaredName]: Declared[K]['archive'] extends
 export type ArchivedRecords = { [K in ArchivedName]: Static<Declared[K]['archive']['schema']> }
 
 /** In the order in which an archive has them. */
-export const archivedNames = ['prompts', 'memories'] as const satisfies ArchivedName[]
+export const archivedNames = [
+  'sources',
+  'prompts',
+  'memories',
+  'documents',
+  'folders',
+] as const satisfies ArchivedName[]
+
+/** Those that imports store by what a capability declares; the line of a schedule is not as its record. */
+export type RestoredKind = 'schedules' | ArchivedName

@@ -24,6 +24,11 @@ export interface FileRecord {
   assistant_id: string
   /** Only entries: the project's file. */
   source_id?: string
+  /**
+   * Only copies: the id under which the chunks and vectors are stored that it shares with files of the same bytes: that
+   * of the first of them, which may be deleted by now.
+   */
+  content_id?: string
   /** Only entries: what searches can filter by, as JSON text. */
   attributes_json?: string
   /** Only entries: how it is cut into chunks, if not as usual. */
@@ -46,6 +51,8 @@ export interface FileRecord {
   /** Only pages of sources (`source.ts`): the text of a page is searched while its record names this file. */
   web?: FileOfPage
   user_id: string
+  /** Who uploaded it, if that is not the holder of the project. */
+  created_by?: string
   ingestion_id: string
   /** Position within the upload, from 0: files are processed in this order. */
   order: number
@@ -95,6 +102,11 @@ export interface FileOfPage {
   /** From where the text was read. */
   url: string
   title?: string
+}
+
+/** The id under which the chunks and vectors of a file are stored. */
+export function contentOf({ _id, content_id: shared }: Pick<FileRecord, '_id' | 'content_id'>): string {
+  return shared ?? _id
 }
 
 /** The condition that a file was uploaded, and not read from the web. */

@@ -1,4 +1,5 @@
 import type { ProviderKind } from '../provider-kinds.ts'
+import type { SearchProvider } from '../search-account.ts'
 
 /** What operators set on the model page. There is one record; settings of the environment win over it. */
 export interface ModelSettingsRecord {
@@ -7,11 +8,25 @@ export interface ModelSettingsRecord {
   revision: number
   servers: ModelServerRecord[]
   default_model?: string
+  /** What names chats and suggests questions. Absent: nobody does. */
+  small_model?: string
   /** By a model's name: models that answer in its place while it fails. As JSON, because names may hold dots. */
   fallbacks_json: string
   /** As `MODEL_PRICES`. */
   prices_json?: string
+  /** Where the web is searched. Absent: nowhere. */
+  search?: SearchRecord
   updated_at: Date
+}
+
+export interface SearchRecord {
+  provider: SearchProvider
+  /** Absent: the provider's own. */
+  base_url?: string
+  /** Sealed for this provider and this address; absent if no key is sent. */
+  sealed_key?: string
+  /** The first characters of the key. */
+  key_hint: string
 }
 
 export interface ModelServerRecord {

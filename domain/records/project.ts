@@ -6,8 +6,14 @@ export interface ProjectRecord {
   user_id: string
   /** The others who use it, and those who are invited. Absent: none was ever. */
   members?: MemberRecord[]
-  /** Users who do not use it any more, and whose runs and schedules in it may not have been ended yet. */
-  leaving?: string[]
+  /** Users who do not use it any more, and for whom not all may have been done that follows. */
+  leaving?: LeavingRecord[]
+  /** Who has left it, for what they have spent in it: the last of them. */
+  former_users?: string[]
+  /** The account that holds it has changed, and records may still name the one before. */
+  moving?: { from: string; at: Date }
+  /** Groups that lost their role, and whose members may not have been noted in `leaving` yet. */
+  left_groups?: string[]
   name: string
   description: string
   /** What a login returns for the project `main`. */
@@ -27,17 +33,30 @@ export interface ProjectRecord {
   suspended?: boolean
 }
 
-/** Somebody who uses a project beside its holder, or is invited to. */
+/** Somebody who uses a project beside its holder, or is invited to; or a group that does. */
 export interface MemberRecord {
   id: string
-  /** Absent: invited, and has not accepted. */
+  /** Absent: invited, and has not accepted; or a group. */
   user_id?: string
+  /** All who are in this group have the role. */
+  group_id?: string
   role: ProjectRole
-  /** As it was invited, in lower case; empty of one who was invited by the id of the account. */
+  /** As it was invited, in lower case; empty of one who was invited by the id of the account, and of a group. */
   email: string
   /** Absent: accepted. */
   invitation?: InvitationRecord
   created_at: Date
+}
+
+/** What becomes of the private threads of somebody who leaves: they stay his, elsewhere, or another gets them. */
+export const privateThreadsChoices = ['keep', 'hand_over'] as const
+export type PrivateThreads = (typeof privateThreadsChoices)[number]
+
+export interface LeavingRecord {
+  user_id: string
+  private_threads: PrivateThreads
+  /** Who gets his threads of the project, and those that are handed over. */
+  to: string
 }
 
 /** The link itself is derived, never stored. */
@@ -50,7 +69,7 @@ export interface InvitationRecord {
   for_user?: string
 }
 
-export const memberLimits = { members: 200, invitationDays: 7 } as const
+export const memberLimits = { members: 200, former: 1000, invitationDays: 7 } as const
 
 /** What is done for a project on one day, besides asking models. */
 export interface Work {
@@ -60,6 +79,10 @@ export interface Work {
   crawled_pages: number
   /** In which code of models was executed. */
   code_seconds: number
+  /** Of speech that was written down. */
+  transcription_seconds: number
+  /** That were read aloud. */
+  speech_characters: number
 }
 
 /** The id is reserved before the record is created. Any process that finds `made` false may create the record. */

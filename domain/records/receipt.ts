@@ -7,6 +7,14 @@ import { type StoreCounts, deletionKinds } from '../contracts/deletion.ts'
 export const receiptKinds = [...deletionKinds, 'file', 'source'] as const
 export type ReceiptKind = (typeof receiptKinds)[number]
 
+/** What became of a shared project whose holder has deleted his account. */
+export interface ProjectOutcome {
+  project_id: string
+  outcome: 'handed_over' | 'deleted'
+  /** Who holds it now. */
+  to?: string
+}
+
 /** The proof of a deletion: counts before and after, in every store. It is kept after the deletion. */
 export interface ReceiptRecord {
   _id: string
@@ -20,6 +28,10 @@ export interface ReceiptRecord {
   found: StoreCounts
   /** Counted at the end. */
   left: StoreCounts
+  /** Of an account: its projects that others use, too. */
+  projects?: ProjectOutcome[]
+  /** Of a file that became a copy when its deletion had been requested: under which id its chunks are stored. */
+  content_id?: string
   /** What the deletion waits for before it removes anything; absent if nothing holds it up. */
   waiting_for?: 'payment_provider'
   created_at: Date

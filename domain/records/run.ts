@@ -163,7 +163,7 @@ export type RunKey = Pick<RunRecord, '_id' | 'thread_id'>
 export const runKey = ({ _id, thread_id }: RunKey): RunKey => ({ _id, thread_id })
 
 /** The call that a run answers. */
-export interface AskedBy {
+export interface ParentRun {
   run_id: string
   thread_id: string
   /** The id that the model gave the call. */
@@ -179,12 +179,15 @@ export interface AskedBy {
 export interface RunRecord {
   _id: string
   thread_id: string
+  /** Who started it; of a public caller, the owner of the assistant. */
   user_id: string
   project_id: string
   assistant_id: string
   public: boolean
   /** Stored when the run starts, and inherited by whatever it starts. Read it by `actingOf`. */
   acting: Acting
+  /** The thread is another member's, who shares it with the project. */
+  in_chat_of_other?: boolean
   status: RunStatus
   /** `Message[]` as JSON text. */
   input_json: string
@@ -213,7 +216,7 @@ export interface RunRecord {
   /** The schedule that started it, when it was due or triggered. */
   schedule_id?: string
   /** Of a run in which an assistant answers another one: who asks. */
-  asked_by?: AskedBy
+  asked_by?: ParentRun
   /** The calls that ask other assistants, of this run and of the runs below it; only in the outermost run. */
   asking_calls?: string[]
   /** The budgets in which the run is counted, if there are any. */

@@ -1,16 +1,31 @@
-import type { MessageWords } from '../search/message-words.ts'
+import type { MessageTerms } from '../search/message-terms.ts'
 
-export const threadLimits = { tags: 10, tagLength: 40 } as const
+export const visibilities = ['private', 'project'] as const
+export type Visibility = (typeof visibilities)[number]
+export const projectAccesses = ['read', 'continue'] as const
+export type ProjectAccess = (typeof projectAccesses)[number]
+
+export const threadLimits = { tags: 10, tagLength: 40, sides: 500 } as const
 
 export interface ThreadRecord {
   _id: string
   /** The owner; for a public thread, the owner of its assistant. */
   user_id: string
   project_id: string
+  /** Who began it, if it was handed over since. Absent: the owner. */
+  created_by?: string
+  /** `project`: whoever uses the project sees it. Absent: only its owner does. */
+  visibility?: 'project'
+  /** Of a thread that its project sees: members may continue it. Absent: they may only read it. */
+  project_access?: 'continue'
   assistant_id?: string
   /** Absent: any other thread. A conversation of `/v1` is listed and counted like those. */
   kind?: 'conversation'
   name: string
+  /** Nobody has given the name: the small model may give another one. */
+  provisional_name?: true
+  /** Questions that may follow the newest entry of the log; each entry removes those before. */
+  follow_ups?: FollowUps
   metadata_json: string
   /** Created by a public caller: the thread belongs to its assistant and does not count against a quota. */
   public: boolean
@@ -20,18 +35,24 @@ export interface ThreadRecord {
    */
   counted?: boolean
   /**
-   * Of a thread in which an assistant answers another one: the threads above it, outermost first. It is not listed, does
-   * not count, and is deleted with each of them.
+   * Of a thread in which an assistant answers another one, or another model the same question: the threads above it,
+   * outermost first. It is not listed, does not count, and is deleted with each of them.
    */
   asked_from?: string[]
+  /** How many threads were made beside it, in which other models answer. Absent: none. */
+  sides?: number
   /** The assistant whose public thread is the outermost of them: it goes with that assistant. */
   asked_for?: string
   /** How the last finished run ended; together with open runs it determines the thread's status. */
   last_outcome: 'none' | 'success' | 'error'
   /** Shown before the others. */
   pinned?: boolean
+  /** Put aside: in the list of those alone. It counts against the quota like the others. */
+  archived?: boolean
   /** Absent: none. */
   tags?: string[]
+  /** The folder of its owner in which it is. It may be gone. */
+  folder_id?: string
   created_at: Date
   /** When it came with an archive; then `created_at` is that of the archive. */
   imported_at?: Date
@@ -65,6 +86,14 @@ export interface ThreadRecord {
   container?: ContainerFacts
 }
 
+/** What the small model suggests to ask after an answer. */
+export interface FollowUps {
+  run_id: string
+  /** The answer. */
+  message_id: string
+  questions: string[]
+}
+
 export interface ContainerFacts {
   /** How long after its last use it goes. */
   minutes: number
@@ -96,5 +125,5 @@ export interface CheckpointRecord {
   model?: string
   created_at: Date
   /** Read only where it is asked for. Absent if nothing can be found, and in threads that are not listed. */
-  search?: MessageWords
+  search?: MessageTerms
 }

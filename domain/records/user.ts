@@ -41,8 +41,38 @@ export interface UserRecord {
   suspended_at?: Date
   /** For operators; the user is not told. */
   suspension_reason?: string
+  /** What provisioning (SCIM) keeps of the user. Absent: it does not know him. */
+  scim?: ScimRecord
+  /** Set while provisioning has deactivated the user: every token and login is refused. */
+  deactivated_at?: Date
+  /** What follows from the deactivation may not be done yet. */
+  deactivating?: boolean
+  /** When the identity provider ended all sessions: tokens that are not newer are refused. */
+  sessions_ended_at?: Date
+  /** Ids of the groups of operators and of provisioning in which the user is. */
+  group_ids?: string[]
+  /** Ids of the groups that the identity provider named at the newest login. */
+  claimed_group_ids?: string[]
+  /** Groups in which the user is not any more, and whose projects may not have been left yet. */
+  left_groups?: string[]
   /** The deletion marker: nothing new can be created for the account. */
   deleting?: boolean
+}
+
+export interface ScimRecord {
+  /** In lower case; unique. */
+  user_name: string
+  /** As it was given. */
+  shown_name: string
+  external_id?: string
+  display_name?: string
+  emails: { value: string; kind?: string; primary?: boolean }[]
+  /** The login provider (its id) whose first login binds the account. */
+  provider: string
+  /** Provisioning has deleted the user: it finds him no more, and he stays deactivated. */
+  deleted?: boolean
+  created_at: Date
+  updated_at: Date
 }
 
 export interface VerificationRecord {

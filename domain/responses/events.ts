@@ -1,6 +1,6 @@
 import { type CallResults, resultsOfCalls } from '../call-results.ts'
 import type { AIMessage, ToolCall } from '../messages.ts'
-import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
+import { type CallPieces, type FoldedMessage, toMessage } from '../run-events.ts'
 import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { clientCall, functionCall } from './client-calls.ts'
 import { messageItemId, reasoningItemId } from './ids.ts'
@@ -49,7 +49,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
   return {
     /** The new events. `contradicted`: the state contradicts what was sent. */
     advance(folded: FoldedMessage[], isOver: boolean): { events: ResponseEvent[]; contradicted: boolean } {
-      shown = { messages: folded, results: resultsOfCalls(folded.map(shownMessage)), isOver }
+      shown = { messages: folded, results: resultsOfCalls(folded.map(toMessage)), isOver }
       const events: ResponseEvent[] = []
       for (let next = all.next(); !next.done && next.value !== undefined; next = all.next()) events.push(next.value)
       return { events, contradicted }
@@ -358,7 +358,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
   /** A message as it is now. After the end of the run, what was written so far is all of it. */
   function read(at: number): { message: AIMessage; isWhole: boolean } {
     const folded = shown.messages[at]
-    const message = folded && shownMessage(folded)
+    const message = folded && toMessage(folded)
     if (folded === undefined || message?.type !== 'AIMessage') throw new Error('an answer has become something else')
     if ('whole' in folded.content) return { message, isWhole: true }
     if (!shown.isOver) return { message, isWhole: false }

@@ -40,7 +40,7 @@ export const callItemId = (prefix: CallPrefix, messageId: string, index: number)
   `${prefix}_${messageId}_${index}`
 
 /** What the id of an item names; undefined if it is none of ours. */
-export interface ItemPlace {
+export interface ItemPosition {
   messageId: string
   /** The run, or the entry of the log, that the message belongs to. */
   entryId: string
@@ -57,7 +57,7 @@ export const isSameItem = (one: string, other: string): boolean =>
 const itemId =
   /^(?:(?:msg|fco|rs)_((.{36})-i?\d{1,9})|(?:fc|ctc|lsh|shc|apc|tsc|fs|ws|ci|mcpr?)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
 
-export function itemPlaceOf(id: string): ItemPlace | undefined {
+export function itemPositionOf(id: string): ItemPosition | undefined {
   const match = itemId.exec(id)
   if (match === null) return undefined
   const [, messageId, entryId, callMessageId, callEntryId, call] = match

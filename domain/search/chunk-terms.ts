@@ -15,15 +15,36 @@ export function chunkTerms(text: string): string[] {
   return all
 }
 
-/** The terms of a question, each once: also as they are in chunks of the other language. */
+/**
+ * The terms of a question, each once: also as they are in chunks of the other language, and last what compounds of a
+ * German question may be made of.
+ */
 export function questionTerms(text: string): string[] {
+  const found = termsOf(text)
   const terms = new Set<string>()
-  for (const term of termsOf(text)) {
+  for (const term of found) {
     terms.add(term)
     if (isWord(term)) terms.add(germanStem(term))
     for (const part of partsOf(term)) terms.add(part)
   }
+  if (isGerman(text))
+    for (const term of found) if (isWord(term)) for (const part of compoundParts(term)) terms.add(part)
   return [...terms]
+}
+
+/** Shorter words are rarely compounds, and longer ones were cut. */
+const compoundLetters = { from: 11, to: 39 }
+
+/**
+ * What a German compound may begin and end with. No list of words is needed to split it: what is no word stands in no
+ * text, so that only the index knows.
+ */
+function compoundParts(word: string): string[] {
+  if (word.length < compoundLetters.from || word.length > compoundLetters.to) return []
+  const parts: string[] = []
+  for (let at = 4; at <= word.length - 5; at++) parts.push(germanStem(word.slice(at)))
+  for (let at = 5; at <= word.length - 4; at++) parts.push(germanStem(word.slice(0, at)))
+  return parts
 }
 
 function isWord(term: string): boolean {

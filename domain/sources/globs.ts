@@ -22,7 +22,7 @@ export function readGlob(glob: string): MatchesGlob {
     for (const [index, star] of stars.entries()) {
       const next = others[index] ?? ''
       if (index === stars.length - 1) return endsAfter(text, places, star, next)
-      places = placesAfter(text, places, star, next)
+      places = positionsAfter(text, places, star, next)
       if (places.length === 0) return false
     }
     return false
@@ -34,7 +34,7 @@ const starsOf = (glob: string): ('*' | '**')[] =>
   (glob.match(/\*+/g) ?? []).map((stars) => (stars.length > 1 ? '**' : '*'))
 
 /** Where a text can go on behind a star and what follows it. */
-function placesAfter(text: string, places: number[], star: '*' | '**', next: string): number[] {
+function positionsAfter(text: string, places: number[], star: '*' | '**', next: string): number[] {
   const found: number[] = []
   // The place behind which the part of the path that was looked through ends.
   let done = -1

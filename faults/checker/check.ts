@@ -1,5 +1,5 @@
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
-import { keptCollections } from '../../services/deletion/stores.ts'
+import { retainedCollections } from '../../services/deletion/stores.ts'
 import { emailOf } from '../email-of.ts'
 import { type Intention, type Problem, problemOf } from '../client-log.ts'
 import { checkCounters } from './counters.ts'
@@ -68,8 +68,10 @@ async function checkDeletions({ log, stores }: Evidence, records: Records, repor
     else if (intention.withdrawn && intention.kind !== 'account')
       deletedBy.set(intention.acknowledged['id'] ?? '', intention)
   }
+  // Copies of a file use what is stored under its id.
+  for (const { content_id: shared } of records.get('files') ?? []) deletedBy.delete(String(shared))
   for (const [name, all] of records) {
-    if (name in keptCollections) continue
+    if (name in retainedCollections) continue
     for (const record of all)
       // The audit log names deleted records until the account itself is deleted.
       for (const id of name === 'audit_entries' ? [String(record['user_id'])] : idsIn(record)) {

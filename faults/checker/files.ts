@@ -3,7 +3,13 @@ import type { StoredRecord } from './stores.ts'
 
 /** Each file is processed, and its chunks are those of an undisturbed ingestion of the same document. */
 export async function checkFiles(
-  { log, stores, undisturbed }: Evidence,
+  {
+    log,
+    stores,
+    undisturbed,
+  }: Pick<Evidence, 'log' | 'undisturbed'> & {
+    stores: { vectors: Pick<Evidence['stores']['vectors'], 'count'> }
+  },
   records: Records,
   report: Report,
 ): Promise<void> {
@@ -17,7 +23,7 @@ export async function checkFiles(
     if (intention.kind !== 'upload' || intention.acknowledged === undefined || intention.withdrawn) continue
     const file = files.get(intention.acknowledged['id'] ?? '')
     if (file === undefined) continue
-    const id = String(file['_id'])
+    const id = contentIn(file)
     if (file['status'] !== 'ready')
       report('lost', `the file is ${String(file['status'])}: ${String(file['error'])}`, intention)
     const chunks = chunkTexts(chunksOf.get(id) ?? [])
@@ -31,6 +37,11 @@ export async function checkFiles(
     if (vectors !== expected.length)
       report(vectors < expected.length ? 'lost' : 'doubled', `${vectors} vectors of ${expected.length}`, intention)
   }
+}
+
+/** Under which id chunks and vectors of a file's record are: those of the same bytes, if the assistant had them before. */
+export function contentIn(file: StoredRecord): string {
+  return String(file['content_id'] ?? file['_id'])
 }
 
 /** The chunks of a record, which holds a group of them. */

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client'
 import { mongo } from 'mongoose'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
+import type { LanceBucket } from '../../infra/vectors/lance-bucket.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 
 /** A record as it is stored; its members are not validated. */
@@ -15,9 +16,12 @@ export type Stores = Awaited<ReturnType<typeof openStores>>
 export async function openStores({
   addresses,
   dataDir,
+  bucket,
 }: {
   addresses: Record<'MongoDB' | 'Redis' | 'Temporal', string>
   dataDir: string
+  /** Of the vectors, where they are in no folder. */
+  bucket?: LanceBucket | undefined
 }) {
   const client = new mongo.MongoClient(addresses.MongoDB)
   const redis = createClient({ url: addresses.Redis })
@@ -25,7 +29,7 @@ export async function openStores({
   redis.on('error', () => undefined)
   const connection = await Connection.connect({ address: addresses.Temporal })
   const temporal = new Client({ connection })
-  const vectors = createLanceStore(path.join(dataDir, 'lancedb'))
+  const vectors = createLanceStore(bucket?.uri ?? path.join(dataDir, 'lancedb'), bucket)
   await redis.connect()
   const db = client.db()
 

@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
-import type { BlobPlace } from '../mongo/blob-bytes.ts'
+import type { BlobLocation } from '../mongo/blob-bytes.ts'
 import { type BlobDocument, collectionsOf, placed } from '../mongo/blob-store.ts'
 
 const blobsAtOnce = 16
@@ -11,7 +11,7 @@ const blobsAtOnce = 16
  */
 export async function countIncompleteBlobs(
   connection: mongoose.Connection,
-  objects: BlobPlace | undefined,
+  objects: BlobLocation | undefined,
 ): Promise<number> {
   const { blobs, pieces } = collectionsOf(connection)
 
@@ -37,7 +37,7 @@ export async function countIncompleteBlobs(
 }
 
 /** Whether its last byte is where the length says. */
-async function isWhole(objects: BlobPlace, blob: BlobDocument, length: number): Promise<boolean> {
+async function isWhole(objects: BlobLocation, blob: BlobDocument, length: number): Promise<boolean> {
   const wanted = { length, from: Math.max(0, length - 1), chunkSize: blob.chunkSize }
   try {
     await Array.fromAsync(objects.read(placed(blob), wanted))

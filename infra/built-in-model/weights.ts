@@ -45,7 +45,7 @@ export function readWeights(bytes: Buffer): Weights {
   const epsilon = cursor.float32()
   cursor.skip(4)
   const vocabulary = readVocabulary(cursor)
-  const places = readPlaces(cursor)
+  const places = readPositions(cursor)
   const placeOf = (name: string) => {
     const place = places.get(name)
     if (place === undefined) throw new Error(`the weights have no ${name}`)
@@ -107,7 +107,7 @@ function readVocabulary(cursor: Cursor): Vocabulary {
   return { pieces, scores, begin, end, unknown, replaced }
 }
 
-function readPlaces(cursor: Cursor): Map<string, { start: number; values: number }> {
+function readPositions(cursor: Cursor): Map<string, { start: number; values: number }> {
   const places = new Map<string, { start: number; values: number }>()
   const count = cursor.int32()
   for (let index = 0; index < count; index++) {

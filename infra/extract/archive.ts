@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { type Entry, type ZipFile, fromBuffer, open } from 'yauzl'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import type { Content } from './content.ts'
+import { charsetByLetters, createDecoder } from './language-letters.ts'
 
 /** A zip file, whose entries never unpack to more than they say they do. */
 export interface Archive {
@@ -81,18 +82,25 @@ async function listOf(zip: ZipFile): Promise<Map<string, Entry>> {
 }
 
 /** Undefined for names that lead out of the archive. */
-function nameOf({ fileNameRaw: raw }: Entry): string | undefined {
+function nameOf({ fileNameRaw: raw, versionMadeBy: system }: Entry): string | undefined {
   if (raw.length === 0 || raw.length > maxNameBytes) return undefined
-  const name = decoded(raw).replaceAll('\\', '/').replace(/^\/+/, '').normalize('NFC')
+  const name = decoded(raw, system >> 8)
+    .replaceAll('\\', '/')
+    .replace(/^\/+/, '')
+    .normalize('NFC')
   return name.split('/').includes('..') ? undefined : name
 }
 
-/** UTF-8, which old programs do not announce; else the code page of the West. */
-function decoded(raw: Buffer): string {
+/** What made the entry: the Explorer of Windows writes names in the code page of its console. */
+const [dos, ntfs] = [0, 11]
+
+/** UTF-8, which old programs do not announce; else what the letters tell, or the usual code page of the West. */
+function decoded(raw: Buffer, system: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(raw)
   } catch {
-    return raw.toString('latin1')
+    const usual = system === dos || system === ntfs ? 'cp850' : 'windows-1252'
+    return createDecoder(charsetByLetters(raw) ?? usual).decode(raw)
   }
 }
 

@@ -1,5 +1,5 @@
 import chardet from 'chardet'
-import { charsetByLetters } from './language-letters.ts'
+import { charsetByLetters, easternByLetters } from './language-letters.ts'
 import { type Content, streamOf } from './content.ts'
 
 /** What statistics are made of: lines with bytes beyond ASCII, from all of the file. */
@@ -38,7 +38,15 @@ export function charsetOfHead(head: Buffer): string {
 function charsetOf(head: Buffer, sample: Buffer, isUtf8: boolean): string {
   const marked = markOf(head) ?? utf16Without(head)
   if (marked !== undefined) return marked
-  return isUtf8 ? 'utf-8' : (charsetByLetters(sample) ?? guess(sample))
+  if (isUtf8) return 'utf-8'
+  const charset = charsetByLetters(sample) ?? guess(sample)
+  return charset === 'windows-1252' && isLatin9(sample) ? 'iso-8859-15' : charset
+}
+
+/** Instead of `¤`, and of fractions within words, its newer standard has `€` and `œ`. */
+function isLatin9(sample: Buffer): boolean {
+  if (sample.some((byte) => byte >= 0x80 && byte < 0xa0)) return false
+  return sample.includes(0xa4) || /\p{L}[¼½¾]|[¼½¾]\p{L}/u.test(sample.toString('latin1'))
 }
 
 function markOf(head: Buffer): string | undefined {
@@ -85,10 +93,15 @@ function utf16Without(sample: Buffer): string | undefined {
   return undefined
 }
 
+/** The detector knows the most frequent words of a language, which a table of names and amounts does not have. */
+const unsure = 15
+
 function guess(sample: Buffer): string {
   const matches = chardet.analyse(sample)
   const best = matches[0]
   if (!best) return 'windows-1252'
+  const eastern = best.confidence <= unsure ? easternByLetters(sample) : undefined
+  if (eastern !== undefined) return eastern
   // The detector narrowly prefers Central European encodings for short Western texts.
   const western = matches.find((match) => match.name === 'ISO-8859-1' || match.name === 'windows-1252')
   if (western && western.confidence >= best.confidence - 15 && isSingleByteLatin(best.name)) return 'windows-1252'

@@ -1,8 +1,10 @@
 import { extname } from 'node:path'
 import { fileTypeFromBlob } from 'file-type'
+import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { charsetOfHead } from './charset.ts'
 import { createDecoder } from './language-letters.ts'
-import { type Content, blobOf, headOf } from './content.ts'
+import { type Content, blobOf, bytesOf, headOf } from './content.ts'
+import { type CompoundFile, openCompoundFile } from './ole/compound-file.ts'
 
 export const formats = [
   'pdf',
@@ -14,6 +16,8 @@ export const formats = [
   'json',
   'notebook',
   'mail',
+  'calendar',
+  'contacts',
   'archive',
   'code',
   'text',
@@ -56,6 +60,7 @@ export async function detectFormat(content: Content, name: string): Promise<Dete
   const nameExtension = extname(name).slice(1).toLowerCase()
   const head = await headOf(content, headBytes)
   const found = await fileTypeFromBlob(await blobOf(content))
+  if (found?.ext === 'cfb') return oldOffice(content, nameExtension)
   if (found) {
     // `BM` and `wide` begin pictures and films, and texts, too.
     const known =
@@ -74,7 +79,6 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (extension === 'pdf') return { format: 'pdf', contentType: mime, extension }
   if (officeExtensions.has(extension)) return { format: 'office', contentType: mime, extension: officeKind(extension) }
   if (spreadsheetExtensions.has(extension)) return { format: 'spreadsheet', contentType: mime, extension }
-  if (extension === 'cfb') return oldOffice(head, nameExtension)
   if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
   if (pictureExtensions.has(extension)) return { format: 'picture', contentType: mime, extension }
   if (isMedia.test(mime)) return { format: 'media', contentType: mime, extension }
@@ -104,20 +108,46 @@ function officeKind(extension: string): string {
 }
 
 /** The container of Office 97, and of password-protected files of current Office versions. */
-function oldOffice(head: Buffer, nameExtension: string): Detected {
-  const text = head.toString('latin1')
-  const has = (stream: string) => text.includes(stream.split('').join('\0'))
-  if (has('EncryptedPackage'))
+async function oldOffice(content: Content, nameExtension: string): Promise<Detected> {
+  const container = openContainer(await bytesOf(content))
+  const has = (...names: string[]) => names.some((name) => container?.has(name) === true)
+  if (has('EncryptedPackage', '\tDRMContent'))
     return { format: 'encrypted', contentType: 'application/x-ole-storage', extension: nameExtension }
-  if (has('__substg1.0_') || has('__properties_version1.0') || nameExtension === 'msg') {
-    return { format: 'mail', contentType: 'application/vnd.ms-outlook', extension: 'msg' }
+  if (has('__properties_version1.0', '__nameid_version1.0')) return outlook
+  if (has('WordDocument')) return word
+  if (has('PowerPoint Document')) return powerPoint
+  if (has('Workbook', 'Book')) return excel
+  // A damaged container: the reader of its format says so.
+  return (
+    oldKinds.get(nameExtension) ?? {
+      format: 'binary',
+      contentType: 'application/x-ole-storage',
+      extension: nameExtension,
+    }
+  )
+}
+
+const outlook: Detected = { format: 'mail', contentType: 'application/vnd.ms-outlook', extension: 'msg' }
+const word: Detected = { format: 'office', contentType: 'application/msword', extension: 'doc' }
+const powerPoint: Detected = { format: 'office', contentType: 'application/vnd.ms-powerpoint', extension: 'ppt' }
+const excel: Detected = { format: 'spreadsheet', contentType: 'application/vnd.ms-excel', extension: 'xls' }
+const oldKinds = new Map([
+  ['msg', outlook],
+  ['doc', word],
+  ['dot', word],
+  ['ppt', powerPoint],
+  ['pps', powerPoint],
+  ['pot', powerPoint],
+  ['xls', excel],
+])
+
+function openContainer(bytes: Buffer): CompoundFile | undefined {
+  try {
+    return openCompoundFile(bytes)
+  } catch (error) {
+    if (isUnreadableFile(error)) return undefined
+    throw error
   }
-  if (has('Workbook') || has('Book') || nameExtension === 'xls') {
-    return { format: 'spreadsheet', contentType: 'application/vnd.ms-excel', extension: 'xls' }
-  }
-  const contentType =
-    has('WordDocument') || nameExtension === 'doc' ? 'application/msword' : 'application/x-ole-storage'
-  return { format: 'binary', contentType, extension: nameExtension }
 }
 
 /** A mail begins with its fields, and a mailbox with a line before each mail (RFC 4155). */
@@ -145,6 +175,8 @@ function textFormat(head: string, extension: string): Detected {
     return { format: 'mail', contentType: 'application/mbox', extension: 'mbox' }
   if (extension === 'eml' || (extension === '' && isMail.test(head)))
     return { format: 'mail', contentType: 'message/rfc822', extension: 'eml' }
+  if (/^begin:vcalendar\s/.test(start)) return { format: 'calendar', contentType: 'text/calendar', extension: 'ics' }
+  if (/^begin:vcard\s/.test(start)) return { format: 'contacts', contentType: 'text/vcard', extension: 'vcf' }
   if (extension === 'ipynb') return { format: 'notebook', contentType: 'application/x-ipynb+json', extension }
   if (extension === 'csv') return { format: 'delimited', contentType: 'text/csv', extension }
   if (extension === 'tsv' || extension === 'tab') {

@@ -72,6 +72,8 @@ async function readerOf(
       if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
       if (extension === 'epub') return (await import('./formats/book.ts')).readBook(content)
       if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content)
+      if (extension === 'doc') return (await import('./formats/doc.ts')).readDoc(content)
+      if (extension === 'ppt') return (await import('./formats/ppt.ts')).readPpt(content)
       if (extension === 'rtf') return (await import('./formats/rtf.ts')).readRtf(content)
       return (await import('./formats/open-document.ts')).readOpenDocument(content, extension)
     case 'spreadsheet':
@@ -90,6 +92,10 @@ async function readerOf(
       return (await import('./formats/notebook.ts')).readNotebook(content)
     case 'mail':
       return (await import('./formats/mail.ts')).readMail(content, extension, inner)
+    case 'calendar':
+      return (await import('./formats/calendar.ts')).readCalendar(content)
+    case 'contacts':
+      return (await import('./formats/contacts.ts')).readContacts(content)
     case 'archive':
       return (await import('./formats/zip.ts')).readZip(content, inner)
     case 'code':

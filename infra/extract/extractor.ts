@@ -27,7 +27,7 @@ export interface ExtractorOptions {
   /** Time for a file of up to a megabyte; larger ones get one more second for each megabyte. */
   timeoutSeconds?: number | undefined
   /** Number of processes that wait for the next file of their owner. */
-  keptReaders: number
+  idleReaders: number
   /** How pages are read that are pictures; undefined: they are not. */
   ocr?: Ocr | undefined
   /** Called once, before the first file is read, with the confinement of readers. */
@@ -40,7 +40,7 @@ export interface Extractor extends Extraction, PageReader {
   close(): Promise<void>
 }
 
-interface KeptReader {
+interface IdleReader {
   owner: string
   reader: ReaderProcess
   timer: NodeJS.Timeout | undefined
@@ -64,7 +64,7 @@ const keepMs = 30_000
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
   const processes = new Set<ReaderProcess>()
-  const kept: KeptReader[] = []
+  const kept: IdleReader[] = []
   let confinement: Promise<Confinement> | undefined
   let spare: Promise<ReaderProcess> | undefined
   let isClosed = false
@@ -104,21 +104,21 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   function keep(owner: string, reader: ReaderProcess): void {
-    const entry: KeptReader = { owner, reader, timer: undefined }
+    const entry: IdleReader = { owner, reader, timer: undefined }
     entry.timer = setTimeout(() => {
       forget(entry)
       void reader.kill()
     }, keepMs)
     entry.timer.unref()
     kept.push(entry)
-    const oldest = kept.length > options.keptReaders ? kept[0] : undefined
+    const oldest = kept.length > options.idleReaders ? kept[0] : undefined
     if (oldest) {
       forget(oldest)
       void oldest.reader.kill()
     }
   }
 
-  function forget(entry: KeptReader): void {
+  function forget(entry: IdleReader): void {
     clearTimeout(entry.timer)
     kept.splice(kept.indexOf(entry), 1)
   }

@@ -25,6 +25,8 @@ const candidates: [charset: string, languages: string[]][] = [
   ['cp850', western],
 ]
 
+const mac: (typeof candidates)[number] = ['macintosh', western]
+
 /** So much of the letters beyond ASCII must belong to one language. */
 const leastShare = 0.95
 const leastLetters = 2
@@ -50,10 +52,17 @@ export function createDecoder(charset: string): Decoder {
 
 /** Undefined if no encoding fits. */
 export function charsetByLetters(bytes: Uint8Array): string | undefined {
+  // Only programs of old Macs end lines so.
+  const isMac = bytes.includes(0x0d) && !bytes.includes(0x0a)
+  if (isMac && isMostlyLatin(bytes) && bestOf([mac], bytes) !== undefined) return 'macintosh'
   if (isJapanese('shift_jis', bytes)) return 'shift_jis'
   if (isJapanese('euc-jp', bytes)) return 'euc-jp'
+  return isMostlyLatin(bytes) ? bestOf(candidates, bytes) : undefined
+}
+
+function bestOf(charsets: typeof candidates, bytes: Uint8Array): string | undefined {
   let best: { charset: string; share: number } | undefined
-  for (const [charset, languages] of candidates) {
+  for (const [charset, languages] of charsets) {
     const letters =
       createDecoder(charset)
         .decode(bytes)
@@ -67,7 +76,39 @@ export function charsetByLetters(bytes: Uint8Array): string | undefined {
     const found = { charset, share: share / (own.length + strange) }
     if (found.share >= leastShare && found.share > (best?.share ?? 0)) best = found
   }
-  return isMostlyLatin(bytes) ? best?.charset : undefined
+  return best?.charset
+}
+
+/** Encodings of two bytes with the places of their frequent letters. */
+const eastern: [charset: string, isFrequent: (pair: number) => boolean][] = [
+  ['gb18030', (pair) => pair >= 0xb0a1 && pair <= 0xd7f9 && (pair & 0xff) >= 0xa1],
+  ['big5', (pair) => pair >= 0xa440 && pair <= 0xc67e],
+  ['euc-kr', (pair) => pair >= 0xb0a1 && pair <= 0xc8fe && (pair & 0xff) >= 0xa1],
+  ['shift_jis', (pair) => pair >= 0x889f && pair <= 0x9872],
+]
+const leastFrequent = 0.9
+const leastPairs = 4
+
+/** The eastern encoding in which hardly any letter is a rare one. Undefined if there is none. */
+export function easternByLetters(bytes: Uint8Array): string | undefined {
+  let best: { charset: string; share: number } | undefined
+  for (const [charset, isFrequent] of eastern) {
+    try {
+      new TextDecoder(charset, { fatal: true }).decode(bytes, { stream: true })
+    } catch {
+      continue
+    }
+    let [pairs, frequent] = [0, 0]
+    for (let at = 0; at + 1 < bytes.length; at++) {
+      if ((bytes[at] ?? 0) < 0x80) continue
+      pairs++
+      if (isFrequent(((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0))) frequent++
+      at++
+    }
+    const share = pairs < leastPairs ? 0 : frequent / pairs
+    if (share >= leastFrequent && share > (best?.share ?? 0)) best = { charset, share }
+  }
+  return best?.charset
 }
 
 const isOrdinary = (letter: string): boolean => /[\p{L}“”„‚–—’‘…€§°«»©®•·\u00a0]/u.test(letter)

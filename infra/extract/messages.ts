@@ -2,7 +2,7 @@ import { addAll } from '../../domain/add-all.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
-import { maxLabelCharacters, maxSheetCharacters } from '../../domain/chunking/block.ts'
+import { maxCaptionCharacters, maxLabelCharacters, maxSheetCharacters } from '../../domain/chunking/block.ts'
 import type { PassageRows } from '../../domain/chunking/passage-rows.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import type { Scan } from '../../domain/knowledge/scan.ts'
@@ -113,7 +113,8 @@ function isChunk(value: unknown): value is Chunk {
     ['tokens', 'newCharacters'].every((name) => isCount(Reflect.get(value, name))) &&
     (!('pages' in value) || arePages(value.pages, textIn(value, 'text')?.length ?? 0)) &&
     (!('sheets' in value) || areSheets(value.sheets, textIn(value, 'text')?.length ?? 0)) &&
-    (!('heading' in value) || (typeof value.heading === 'string' && value.heading.length <= maxHeadingCharacters))
+    (!('heading' in value) || (typeof value.heading === 'string' && value.heading.length <= maxHeadingCharacters)) &&
+    (!('caption' in value) || (typeof value.caption === 'string' && value.caption.length <= 2 * maxCaptionCharacters))
   )
 }
 

@@ -10,7 +10,7 @@ export interface ProcessUsage {
 
 const isLinux = process.platform === 'linux'
 /** `ps` starts a process each time; `/proc` needs two small reads. */
-const lookEveryMs = isLinux ? 40 : 500
+const pollEveryMs = isLinux ? 40 : 500
 
 export interface Watch {
   stop(): void
@@ -24,7 +24,7 @@ export function watchProcess(pid: number, look: (usage: ProcessUsage) => void): 
     const usage = await usageOf(pid).catch(() => undefined)
     if (isStopped) return
     if (usage !== undefined) look(usage)
-    timer = setTimeout(() => void again(), lookEveryMs)
+    timer = setTimeout(() => void again(), pollEveryMs)
   }
   void again()
   return {

@@ -22,6 +22,8 @@ const number = /^\s*[-+−–]?\d+(?:[.,/]\d+)?[-+−–]?\s*$/
 
 /** Behind a digit nothing may become a part of its number; behind letters, only a unit or a variable has a power. */
 function signAbove(before: string, raised: string): string {
+  // Nobody writes the first power: it is the sign of a note.
+  if (raised.trim() === '1' && /\p{L}$/u.test(before)) return ''
   return number.test(raised) && /(?:[\p{N})\]]|(?<!\p{L})\p{L}{1,3})$/u.test(before) ? '^' : ''
 }
 

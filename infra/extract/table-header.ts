@@ -3,6 +3,20 @@
 /** Neither a number nor an amount nor a date in figures. */
 export const isName = (value: string): boolean => !/^[-+(]?[\d.,\s%€$£:/-]+\)?$/.test(value)
 
+/** What stands where a value is missing. */
+export const isPlaceholder = (value: string): boolean => /^([-–—?.]+|n\/?a|k\. ?a\.?|none|null|tbd)$/i.test(value)
+
+/** Whether values that have figures are of several kinds, such as `24 months` and `1,250.00 EUR`. */
+export function areOfManyKinds(values: string[]): boolean {
+  const given = values.filter((value) => !isPlaceholder(value))
+  const kinds = given.map((value) => {
+    if (!isName(value)) return '9'
+    const short = value.slice(0, 200).toLowerCase()
+    return /\p{N}/u.test(short) ? short.replace(/[\p{N}.,]+/gu, '9') : 'x'
+  })
+  return new Set(kinds).size > 1
+}
+
 /** Years as names of columns: in order, and none twice. */
 export function areYears(values: string[]): boolean {
   if (!values.every((value) => /^(19|20)\d\d$/.test(value))) return false

@@ -3,6 +3,7 @@ import { type JWTPayload, createRemoteJWKSet, customFetch, errors, jwtVerify } f
 import { AppError } from '../../domain/errors.ts'
 import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { VerifyIdToken } from '../../services/accounts/exchange.ts'
+import type { VerifyLogoutToken } from '../../services/accounts/provider-logout.ts'
 import { scanningFetch } from '../outbound/scan-answer.ts'
 import { isLoopback } from './loopback.ts'
 
@@ -20,11 +21,11 @@ const maxAnswerBytes = 256 * 1024
 const fetchScanned = scanningFetch((input, init) => fetch(input, init), { bytes: maxAnswerBytes })
 
 /**
- * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) against the key sets of their issuers. Key sets are
+ * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) and logout tokens against the key sets of their issuers. Key sets are
  * cached for ten minutes; a token that names an unknown key has them read again, so that a key rotation is noticed
  * at once.
  */
-export function createIdTokenVerifier(): VerifyIdToken {
+export function createTokenVerifiers(): { verifyIdToken: VerifyIdToken; verifyLogoutToken: VerifyLogoutToken } {
   const keySets = new Map<string, Promise<KeySet>>()
 
   const keysOf = (issuer: string): Promise<KeySet> => {
@@ -36,32 +37,75 @@ export function createIdTokenVerifier(): VerifyIdToken {
     return found
   }
 
-  return async (token, { issuer, clientId }) => {
+  async function payloadOf(
+    { issuer, invalid, owner }: { issuer: string; invalid: (cause: unknown) => AppError; owner: string },
+    verifyWith: (keys: KeySet) => Promise<JWTPayload>,
+  ): Promise<JWTPayload> {
     try {
       const keys = await keysOf(issuer)
-      const check = () => verify(token, keys, issuer, clientId)
-      const payload = await check().catch(async (error: unknown) => {
+      return await verifyWith(keys).catch(async (error: unknown) => {
         if (!(error instanceof errors.JWKSNoMatchingKey) || !keys.coolingDown) throw error
         // The keys were read a moment ago, perhaps just before they were rotated.
         await setTimeout(cooldownMs)
-        return check()
+        return verifyWith(keys)
       })
-      return claimsOf(payload)
     } catch (cause) {
       if (cause instanceof AppError) throw cause
-      if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is invalid.', { cause })
+      if (isTokenFault(cause)) throw invalid(cause)
       const excess = jsonLimitIn(cause)
       const reason = excess ? `: its answer ${excess.message}` : ''
-      throw new AppError('internal', `The keys of the user pool could not be fetched${reason}.`, { cause })
+      throw new AppError('internal', `The keys of the ${owner} could not be fetched${reason}.`, { cause })
     }
   }
+
+  return {
+    async verifyIdToken(token, { issuer, clientId }) {
+      const invalid = (cause: unknown) => new AppError('unauthenticated', 'The ID token is invalid.', { cause })
+      const payload = await payloadOf({ issuer, invalid, owner: 'user pool' }, (keys) =>
+        verify(token, keys, issuer, clientId),
+      )
+      return claimsOf(payload)
+    },
+
+    async verifyLogoutToken(token, { issuer, clientId }) {
+      const invalid = (cause: unknown) => new AppError('bad_request', 'The logout token is invalid.', { cause })
+      const { sub, jti } = await payloadOf({ issuer, invalid, owner: 'identity provider' }, (keys) =>
+        verifyLogout(token, keys, issuer, clientId),
+      )
+      return { issuer, tokenId: String(jti), ...(sub === undefined ? {} : { subject: sub }) }
+    },
+  }
+}
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Not an ID token, whose issuer and audience are the same: it has the event, and no nonce. */
+async function verifyLogout(token: string, keys: KeySet, issuer: string, clientId: string): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(token, keys, {
+    algorithms,
+    issuer: spellingsOf(issuer),
+    audience: clientId,
+    requiredClaims: ['iat', 'jti', 'events'],
+    maxTokenAge: '10 minutes',
+    clockTolerance: '1 minute',
+  })
+  const { events, nonce, sub, sid } = payload
+  const isLogout = typeof events === 'object' && events !== null && Object.keys(events).includes(logoutEvent)
+  if (!isLogout || nonce !== undefined) throw new errors.JWTInvalid('not a logout token')
+  if (sub === undefined && sid === undefined) throw new errors.JWTInvalid('the token names neither user nor session')
+  return payload
+}
+
+/** Settings and tokens do not always agree about a trailing slash. */
+function spellingsOf(issuer: string): string[] {
+  const bare = issuer.replace(/\/+$/, '')
+  return [bare, `${bare}/`]
 }
 
 async function verify(token: string, keys: KeySet, issuer: string, clientId: string): Promise<JWTPayload> {
   const { payload, protectedHeader } = await jwtVerify(token, keys, {
     algorithms,
-    // Settings and tokens do not always agree about a trailing slash.
-    issuer: [issuer.replace(/\/+$/, ''), `${issuer.replace(/\/+$/, '')}/`],
+    issuer: spellingsOf(issuer),
     audience: clientId,
     requiredClaims: ['exp', 'sub'],
   })
@@ -78,6 +122,7 @@ function claimsOf(payload: JWTPayload) {
     ...(typeof email === 'string' && email !== '' ? { email } : {}),
     // Some pools send the boolean as text, and some leave the claim out. Any other value means no.
     emailVerified: verified === undefined || verified === true || verified === 'true',
+    said: payload,
   }
 }
 
@@ -104,7 +149,7 @@ async function findKeySet(issuer: string): Promise<KeySet> {
   const base = issuer.replace(/\/+$/, '')
   const url = (await publishedKeySet(base)) ?? new URL(`${base}/.well-known/jwks.json`)
   if (url.protocol !== 'https:' && !isLoopback(url)) {
-    throw new AppError('internal', 'Exchange configuration error: USERPOOL_ISSUER must be an https address.')
+    throw new AppError('internal', 'The keys of an issuer must be at an https address (USERPOOL_ISSUER, OAUTH_ISSUER).')
   }
   return createRemoteJWKSet(url, {
     cooldownDuration: cooldownMs,

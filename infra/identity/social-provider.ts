@@ -4,14 +4,13 @@ import { AppError } from '../../domain/errors.ts'
 import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { IdentityProvider } from '../../services/accounts/social-login.ts'
 import { verifiedEmailOf } from '../../domain/verified-email.ts'
+import { claimedGroupsOf } from '../../domain/claimed-groups.ts'
+import { type LoginProvider, shortFormId } from '../../domain/login-providers.ts'
 import type { Settings } from '../config.ts'
 import { scanningFetch } from '../outbound/scan-answer.ts'
 import { isLoopback } from './loopback.ts'
 
-type SocialSettings = Pick<
-  Settings,
-  'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'oauthVerifiedIssuers' | 'baseUrl'
->
+type SocialSettings = Pick<Settings, 'oauthVerifiedIssuers' | 'baseUrl'>
 
 const timeoutSeconds = 10
 /** Also bounds the ID token in such an answer, whose claims the client parses. */
@@ -23,8 +22,9 @@ const discoveryLifetimeMs = 60 * 60 * 1000
  * Any OpenID Connect provider with a discovery document (OpenID Connect Discovery 1.0). Authorization code flow
  * with PKCE (RFC 7636), `state` and `nonce`; the signature of the ID token is checked, too.
  */
-export function createSocialProvider(settings: SocialSettings): IdentityProvider {
-  const redirectUri = `${settings.baseUrl}/auth/social/callback`
+export function createSocialProvider(provider: LoginProvider, settings: SocialSettings): IdentityProvider {
+  // Each provider answers to an address of its own, so that none can be made to answer for another (RFC 9700, 4.4).
+  const redirectUri = `${settings.baseUrl}/auth/social/callback${provider.id === shortFormId ? '' : `/${provider.id}`}`
   let discovered: { at: number; config: Promise<openid.Configuration> } | undefined
 
   return {
@@ -37,7 +37,7 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
       }
       const redirectTo = openid.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
-        scope: 'openid email profile',
+        scope: ['openid', 'email', 'profile', ...provider.scopes].join(' '),
         code_challenge: await openid.calculatePKCECodeChallenge(attempt.codeVerifier),
         code_challenge_method: 'S256',
         state: attempt.state,
@@ -60,11 +60,17 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
         })
       const claims = tokens.claims()
       if (claims === undefined) throw new AppError('internal', 'The identity provider sent no ID token.')
-      const profile = await readProfile(config, tokens.access_token, claims)
+      const wanted = provider.groupsClaims
+      const { profile, said } = await readProfile(config, tokens.access_token, claims, wanted)
+      const groups = claimedGroupsOf(said, wanted)
       return {
         issuer: claims.iss,
         subject: claims.sub,
-        ...verifiedEmailOf(profile, { issuer: claims.iss, trusted: settings.oauthVerifiedIssuers }),
+        ...verifiedEmailOf(profile, {
+          issuer: claims.iss,
+          trusted: provider.trustsAddresses ? [claims.iss] : settings.oauthVerifiedIssuers,
+        }),
+        ...(groups === undefined ? {} : { groups }),
         firstName: profile.firstName && cutText(profile.firstName, 200),
         lastName: profile.lastName && cutText(profile.lastName, 200),
       }
@@ -73,7 +79,7 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
 
   async function configuration(): Promise<openid.Configuration> {
     if (discovered === undefined || Date.now() - discovered.at > discoveryLifetimeMs) {
-      discovered = { at: Date.now(), config: discover(settings) }
+      discovered = { at: Date.now(), config: discover(provider) }
     }
     try {
       return await discovered.config
@@ -84,8 +90,7 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
   }
 }
 
-async function discover(settings: SocialSettings): Promise<openid.Configuration> {
-  const { oauthIssuer: issuer, oauthClientId: clientId, oauthClientSecret: clientSecret } = settings
+async function discover({ issuer, clientId, clientSecret }: LoginProvider): Promise<openid.Configuration> {
   const required = { OAUTH_ISSUER: issuer, OAUTH_CLIENT_ID: clientId, OAUTH_CLIENT_SECRET: clientSecret }
   const missing = Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : []))
   if (issuer === undefined || clientId === undefined || missing.length > 0) {
@@ -116,19 +121,23 @@ interface Profile {
   lastName: string | undefined
 }
 
-/** Some providers do not put the address into the ID token, only into the userinfo endpoint. */
+/** Some providers do not put address and groups into the ID token, only into the userinfo endpoint. */
 async function readProfile(
   config: openid.Configuration,
   accessToken: string,
   claims: openid.IDToken,
-): Promise<Profile> {
-  const complete = claims['email'] !== undefined && claims['email_verified'] !== undefined
-  if (complete || config.serverMetadata().userinfo_endpoint === undefined) return profileOf(claims)
-  return profileOf(
-    await openid.fetchUserInfo(config, accessToken, claims.sub).catch((cause: unknown) => {
+  groupsClaims: readonly string[],
+): Promise<{ profile: Profile; said: Record<string, unknown> }> {
+  const hasAddress = claims['email'] !== undefined && claims['email_verified'] !== undefined
+  const isComplete = hasAddress && groupsClaims.every((name) => claims[name] !== undefined)
+  if (isComplete || config.serverMetadata().userinfo_endpoint === undefined)
+    return { profile: profileOf(claims), said: claims }
+  const info: Record<string, unknown> = await openid
+    .fetchUserInfo(config, accessToken, claims.sub)
+    .catch((cause: unknown) => {
       throw explain(cause)
-    }),
-  )
+    })
+  return { profile: profileOf(hasAddress ? claims : info), said: { ...info, ...claims } }
 }
 
 /** Standard claims (OpenID Connect Core, section 5.1). */

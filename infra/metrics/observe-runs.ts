@@ -40,12 +40,17 @@ export function observeRuns<T extends Tracing>(
     tool: (run, facts, execute) =>
       timed(metrics.toolSeconds, { type: facts.type }, () => tracing.tool(run, facts, execute)),
 
+    // Not by the record: a run that waits for nothing of its thread is stored as one that has started.
+    begun(run) {
+      tracing.begun(run)
+      metrics.runWaitSeconds.observe(secondsBetween(run.created_at, new Date()))
+    },
+
     ended(run) {
       tracing.ended(run)
-      const { status, created_at, started_at, finished_at = new Date() } = run
+      const { status, created_at, finished_at = new Date() } = run
       metrics.runsEnded.inc({ status })
       metrics.runSeconds.observe({ status }, secondsBetween(created_at, finished_at))
-      if (started_at) metrics.runWaitSeconds.observe(secondsBetween(created_at, started_at))
     },
   }
 }

@@ -35,6 +35,8 @@ const kept = {
   temporal_sticky_cache_total_forced_eviction: of('counter', ['task_queue']),
   temporal_request: of('counter', ['operation']),
   temporal_request_failure: of('counter', ['operation', 'status_code']),
+  // Of the polls, which are all that an idle worker sends.
+  temporal_long_request_failure: of('counter', ['operation', 'status_code']),
   temporal_request_latency: of('seconds', ['operation'], waitBuckets),
 } as const
 

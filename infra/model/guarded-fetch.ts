@@ -19,11 +19,14 @@ interface SizeLimits {
   maxEventBytes?: number
   /** What an answer may hold that is one JSON text. Without it, the answer is read as a stream of events. */
   whole?: Pick<JsonLimits, 'containers' | 'members'>
-  /** Server-sent events, or the frames of AWS. */
-  form?: 'events' | 'frames'
+  /** Server-sent events, the frames of AWS, or what is not JSON. */
+  form?: 'events' | 'frames' | 'bytes'
   /** Passes the data of an event on in another form. */
   rewrite?: (data: string) => string
 }
+
+/** Why what is left of an answer is not read. One for all: making an error takes longer than reading a short answer's event. */
+const ended = new DOMException('The answer has ended.', 'AbortError')
 
 /** Of an error's body only the beginning is read. */
 const maxErrorBytes = 64 * 1024
@@ -77,7 +80,8 @@ export function guardFetch(
 
   async function* scanned(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      if (form === 'frames') yield* scanFrames(chunks, { bytes: maxEventBytes })
+      if (form === 'bytes') yield* chunks
+      else if (form === 'frames') yield* scanFrames(chunks, { bytes: maxEventBytes })
       else
         yield* scanEvents(asEvents(chunks, maxEventBytes), { bytes: maxEventBytes }, (data) => {
           const events = eventsIn(data)
@@ -121,7 +125,7 @@ export function guardFetch(
     /** Call this when the answer has ended, or is given up: what the client has not read, and may go on to read, ends. */
     close: () => {
       clearTimeout(silence)
-      stop.abort()
+      stop.abort(ended)
     },
   }
 }

@@ -22,11 +22,15 @@ const maxTextCharacters = 8000
  * Cohere, Jina, vLLM, llama.cpp, Infinity. One that refuses this form is asked in that of text-embeddings-inference,
  * `{query, texts}`, which answers `[{index, score}]`.
  */
-export function createReranker({ baseUrl, apiKey, model, fetch, onError }: RerankerOptions): Reranker {
+export function createReranker({ baseUrl, apiKey, model, fetch, onError }: RerankerOptions): Reranker & {
+  /** As `rerank`, but throws why the server gave no answer. */
+  ask(query: string, texts: string[], signal?: AbortSignal): Promise<number[]>
+} {
   /** What the server took last. */
   let isOfTexts = false
 
   return {
+    ask,
     rerank: (query, texts, signal) =>
       ask(query, texts, signal).catch((error: unknown) => {
         signal?.throwIfAborted()
@@ -35,7 +39,7 @@ export function createReranker({ baseUrl, apiKey, model, fetch, onError }: Reran
       }),
   }
 
-  async function ask(query: string, texts: string[], signal: AbortSignal | undefined): Promise<number[]> {
+  async function ask(query: string, texts: string[], signal?: AbortSignal): Promise<number[]> {
     const limit = AbortSignal.timeout(limitMs)
     const documents = texts.map((text) => text.slice(0, maxTextCharacters).toWellFormed())
     const forms = isOfTexts ? [true, false] : [false, true]

@@ -15,7 +15,7 @@ interface RoutedModelOptions {
 }
 
 /** Failures that another server may not have. An invalid request would fail everywhere. */
-const passingTypes = new Set<ModelFailure['type']>([
+const transientTypes = new Set<ModelFailure['type']>([
   'model_busy',
   'model_quota_exceeded',
   'model_credentials_refused',
@@ -54,7 +54,7 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
           return
         } catch (error) {
           const next = able[index + 1]
-          const canPass = error instanceof ModelFailure && passingTypes.has(error.type)
+          const canPass = error instanceof ModelFailure && transientTypes.has(error.type)
           if (isAnswering || next === undefined || !canPass || request.signal.aborted) throw error
           onFallback(candidate, next, error)
         }

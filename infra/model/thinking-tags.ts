@@ -9,8 +9,31 @@ export interface Restart {
   text: string
 }
 
-const opening = /^\s*<(think|thinking)>\s*/
-const beginnings = ['<think>', '<thinking>']
+/**
+ * Where the published templates of models put their thinking: DeepSeek, Qwen and others; Gemini's chat completions;
+ * Seed; Magistral; Command A; Kimi-VL; OpenThinker; gpt-oss, whose channels end with the beginning of the next.
+ */
+const tags = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['<thought>', '</thought>'],
+  ['<reasoning>', '</reasoning>'],
+  ['<seed:think>', '</seed:think>'],
+  ['[THINK]', '[/THINK]'],
+  ['<|START_THINKING|>', '<|END_THINKING|>'],
+  ['◁think▷', '◁/think▷'],
+  ['<|begin_of_thought|>', '<|end_of_thought|>'],
+  ['<|channel|>analysis<|message|>', '<|end|>'],
+  ['<|start|>assistant<|channel|>analysis<|message|>', '<|end|>'],
+] as const
+/** What some of these templates put around the answer. */
+const wrappers = [
+  ['<|start|>assistant<|channel|>final<|message|>', '<|return|>'],
+  ['<|channel|>final<|message|>', '<|return|>'],
+  ['<|START_RESPONSE|>', '<|END_RESPONSE|>'],
+  ['<|begin_of_solution|>', '<|end_of_solution|>'],
+] as const
+const beginnings = [...tags, ...wrappers].map(([open]) => open)
 /** White space is held back while it may belong to a tag, but not without end. */
 const maxHeldSpace = 1000
 /** Alone on its line, and an answer follows: an answer about such tags quotes them within a line. */
@@ -20,7 +43,7 @@ const strayLast = /(?:^|\n)[ \t]*<\/think(?:ing)?>\s*$/
 /** In this much of the newest text a stray end is looked for. */
 const tailLength = 100
 /** How often the whole text is searched for one. */
-const maxLooks = 100
+const maxPolls = 100
 
 /**
  * Splits the text of a model that thinks between tags at the beginning of its answer, however the stream cuts it.
@@ -34,27 +57,36 @@ export function createThinkingTags({ isOpen = false } = {}) {
   let said: string | undefined = ''
   let tail = ''
   let looks = 0
-  let closing = '</think>'
+  let closing: string = '</think>'
+  /** What ends the answer, if it stands in a tag of its own. */
+  let ending: string | undefined
   /** While it thinks: all text since the beginning, with the tag. */
   let whole = ''
   let hasThought = false
+  /** A whole piece of thinking came before. */
+  let isAfterThinking = false
   let isAnswerBegun = true
 
   function beginning(): Piece[] {
-    const found = opening.exec(held)
-    if (found !== null) {
-      state = 'thinking'
-      closing = `</${found[1] ?? 'think'}>`
-      whole = found[0]
-      const text = held.slice(found[0].length)
-      held = ''
-      return thinking(text)
-    }
     const trimmed = held.trimStart()
-    if (held.length - trimmed.length <= maxHeldSpace && beginnings.some((one) => one.startsWith(trimmed))) return []
-    state = 'answer'
-    const text = held
+    const tag = tags.find(([open]) => trimmed.startsWith(open))
+    if (tag !== undefined) {
+      const [open, close] = tag
+      const text = trimmed.slice(open.length)
+      whole = held.slice(0, held.length - text.length)
+      held = ''
+      state = 'thinking'
+      closing = close
+      return [...(hasThought ? [{ type: 'reasoning' as const, text: '\n\n' }] : []), ...thinking(text)]
+    }
+    const wrapper = wrappers.find(([open]) => trimmed.startsWith(open))
+    if (wrapper === undefined && held.length - trimmed.length <= maxHeldSpace && isBeginning(trimmed)) return []
+    const text = wrapper === undefined ? held : trimmed.slice(wrapper[0].length)
     held = ''
+    state = 'answer'
+    said = isAfterThinking || wrapper !== undefined ? undefined : ''
+    isAnswerBegun = said !== undefined
+    ending = wrapper?.[1]
     return answer(text)
   }
 
@@ -68,13 +100,13 @@ export function createThinkingTags({ isOpen = false } = {}) {
       const rest = held.slice(end + closing.length)
       held = ''
       whole = ''
-      state = 'answer'
-      said = undefined
-      isAnswerBegun = false
-      return [...pieces, ...answer(rest)]
+      state = 'beginning'
+      isAfterThinking = true
+      held = rest
+      return [...pieces, ...beginning()]
     }
     // What may be the beginning of the end is held back, and the white space before it.
-    const open = held.lastIndexOf('<')
+    const open = held.lastIndexOf(closing.charAt(0))
     const last = open >= 0 && closing.startsWith(held.slice(open)) ? open : held.length
     const safe = Math.max(held.slice(0, last).trimEnd().length, last - maxHeldSpace)
     const pieces = thoughtPiece(held.slice(0, safe))
@@ -89,7 +121,12 @@ export function createThinkingTags({ isOpen = false } = {}) {
     return [{ type: 'reasoning', text: piece }]
   }
 
+  function textPiece(text: string): Piece[] {
+    return text === '' ? [] : [{ type: 'text', text }]
+  }
+
   function answer(given: string): Piece[] {
+    if (ending !== undefined) given = withoutEnding(given, ending)
     const text = isAnswerBegun ? given : given.trimStart()
     if (text === '') return []
     isAnswerBegun = true
@@ -111,6 +148,17 @@ export function createThinkingTags({ isOpen = false } = {}) {
     return { reasoning, text }
   }
 
+  /** Of an answer that ends with a tag: all but the tag, and what may become one is held back. */
+  function withoutEnding(given: string, tag: string): string {
+    held += given
+    const end = held.indexOf(tag)
+    const last = held.lastIndexOf(tag.charAt(0))
+    const safe = end >= 0 ? end : last >= 0 && tag.startsWith(held.slice(last)) ? last : held.length
+    const text = held.slice(0, safe)
+    held = held.slice(end >= 0 ? end + tag.length : safe)
+    return text
+  }
+
   return {
     add(text: string): Piece[] {
       if (state === 'thinking') return thinking(text)
@@ -120,7 +168,7 @@ export function createThinkingTags({ isOpen = false } = {}) {
     },
     /** If the text so far has a stray end of thinking: what was thought before it, and the answer after it. */
     restart(): Restart | undefined {
-      if (!tail.includes('</think') || looks >= maxLooks) return undefined
+      if (!tail.includes('</think') || looks >= maxPolls) return undefined
       looks += 1
       return restartAt(strayClosing)
     },
@@ -131,10 +179,13 @@ export function createThinkingTags({ isOpen = false } = {}) {
     end({ isCut = false, hasCalls = false } = {}): { pieces: Piece[]; restart?: Restart | undefined } {
       const rest = held
       held = ''
-      if (state === 'beginning') return { pieces: rest === '' ? [] : [{ type: 'text', text: rest }] }
-      if (state === 'answer') return { pieces: [], restart: hasCalls ? restartAt(strayLast) : undefined }
-      if (isOpen || !(isCut || hasCalls)) return { pieces: [], restart: { reasoning: '', text: whole } }
+      if (state === 'beginning') return { pieces: textPiece(isAfterThinking ? rest.trim() : rest) }
+      if (state === 'answer') return { pieces: textPiece(rest), restart: hasCalls ? restartAt(strayLast) : undefined }
+      if ((isOpen && !isAfterThinking) || !(isAfterThinking || isCut || hasCalls))
+        return { pieces: [], restart: { reasoning: '', text: whole } }
       return { pieces: thoughtPiece(rest.trimEnd()) }
     },
   }
 }
+
+const isBeginning = (text: string): boolean => beginnings.some((one) => one.startsWith(text))

@@ -20,7 +20,7 @@ export interface BytesWriter {
 }
 
 /** A place for the bytes of blobs. Their documents, which say what belongs to whom, stay in the database. */
-export interface BlobPlace {
+export interface BlobLocation {
   /** What the documents call it: `database`, or bucket and prefix as `s3://bucket/prefix`. */
   readonly name: string
   readonly pieceBytes: number

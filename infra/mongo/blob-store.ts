@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
-import type { BlobPlace, PlacedBlob } from './blob-bytes.ts'
-import { type Piece, chunkSizeBytes, createPiecePlace, databaseName, missingBytes } from './piece-place.ts'
+import type { BlobLocation, PlacedBlob } from './blob-bytes.ts'
+import { type Piece, chunkSizeBytes, createPieceLocation, databaseName, missingBytes } from './piece-location.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 
 const { ObjectId } = mongoose.mongo
@@ -48,10 +48,10 @@ export async function makeBlobIndexes(connection: mongoose.Connection): Promise<
  * Not with the driver's own writer: that writes the document last, so that an interrupted write leaves pieces without
  * an owner.
  */
-export function createBlobStore(connection: mongoose.Connection, objects?: BlobPlace): BlobStore {
+export function createBlobStore(connection: mongoose.Connection, objects?: BlobLocation): BlobStore {
   const collections = collectionsOf(connection)
   const { blobs, pieces } = collections
-  const database = createPiecePlace(pieces)
+  const database = createPieceLocation(pieces)
   const places = { database, objects }
   const target = objects ?? database
   const buffers = createPieceBuffers(target.pieceBytes)
@@ -123,7 +123,7 @@ export function createBlobStore(connection: mongoose.Connection, objects?: BlobP
 }
 
 type Blobs = ReturnType<typeof collectionsOf>
-type Places = Blobs & { places: { database: BlobPlace; objects: BlobPlace | undefined } }
+type Places = Blobs & { places: { database: BlobLocation; objects: BlobLocation | undefined } }
 
 /** Of blobs that were found in a place: those that no document names, in groups. */
 async function* withoutDocument<B extends { id: string }>(
@@ -166,7 +166,7 @@ async function* remains(all: Places, time: Date): AsyncGenerator<string> {
   }
 }
 
-function newDocument({ id, owner }: PlacedBlob, place: BlobPlace | undefined): Omit<BlobDocument, '_id'> {
+function newDocument({ id, owner }: PlacedBlob, place: BlobLocation | undefined): Omit<BlobDocument, '_id'> {
   return {
     chunkSize: chunkSizeBytes,
     uploadDate: new Date(),
@@ -177,7 +177,7 @@ function newDocument({ id, owner }: PlacedBlob, place: BlobPlace | undefined): O
 }
 
 /** The place that a document names; throws `unavailable` for one that the settings do not name. */
-function placeOf({ database, objects }: Places['places'], store = databaseName): BlobPlace {
+function placeOf({ database, objects }: Places['places'], store = databaseName): BlobLocation {
   if (store === database.name) return database
   if (store === objects?.name) return objects
   throw new AppError('unavailable', 'This file is in an object store that BLOBS_URL does not name.')
@@ -222,7 +222,7 @@ export function placed({ _id, metadata }: Pick<BlobDocument, '_id' | 'metadata'>
 
 async function writeBlob(
   { blobs }: Blobs,
-  { target, buffers }: { target: BlobPlace; buffers: ReturnType<typeof createPieceBuffers> },
+  { target, buffers }: { target: BlobLocation; buffers: ReturnType<typeof createPieceBuffers> },
   { blobId, assistantId, source }: { blobId: string; assistantId: string; source: Readable },
 ): Promise<StoredBlob> {
   const _id = new ObjectId(blobId)

@@ -3,14 +3,9 @@ import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 import { accountModels } from './models/accounts.ts'
-import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
-import { attachmentModels } from './models/attachments.ts'
 import { declaredModels } from './models/declared.ts'
-import { scheduleModels } from './models/schedules.ts'
-import { sourceModels } from './models/sources.ts'
-import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
 import { idempotencyModels } from './models/idempotency.ts'
@@ -90,17 +85,12 @@ export async function connectDatabase(
   const collections = {
     ...coreModels(connection),
     ...accountModels(connection),
-    ...feedbackModels(connection),
-    ...attachmentModels(connection),
     ...knowledgeModels(connection),
     ...deletionModels(connection),
     ...idempotencyModels(connection),
     ...billingModels(connection),
-    ...auditModels(connection),
     ...budgetModels(connection),
-    ...scheduleModels(connection),
     ...declaredModels(connection),
-    ...sourceModels(connection),
     ...modelSettingsModels(connection),
   }
   return {

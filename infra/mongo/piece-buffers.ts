@@ -3,7 +3,7 @@ import { collectEvery } from '../garbage.ts'
 /** Two buffers for one upload: one is filled while the other is being stored. */
 export type PieceBuffers = [Buffer, Buffer]
 
-const keptPairs = 2
+const retainedPairs = 2
 /** The driver copies each piece twice, so that this many bytes leave four times as many for V8 to collect. */
 const collectEveryBytes = 8 * 1024 * 1024
 
@@ -19,7 +19,7 @@ export function createPieceBuffers(pieceBytes: number) {
 
     /** Only when nothing reads them any more. */
     giveBack(buffers: PieceBuffers): void {
-      if (spare.length < keptPairs) spare.push(buffers)
+      if (spare.length < retainedPairs) spare.push(buffers)
     },
 
     /** Frees what the network and the driver have used for earlier pieces. */

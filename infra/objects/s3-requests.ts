@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { AwsV4Signer } from 'aws4fetch'
 import { bytesWithin } from '../../domain/bytes-within.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -42,27 +43,25 @@ export class S3Refusal extends Error {
 }
 
 /** What another attempt may change. */
-class Passing extends Error {
+class TransientRefusal extends Error {
   readonly waitMs: number | undefined
 
   constructor(message: string, options: ErrorOptions & { waitMs?: number | undefined } = {}) {
     super(message, options)
-    this.name = 'Passing'
+    this.name = 'TransientRefusal'
     this.waitMs = options.waitMs
   }
 }
 
 export const attempts = 5
-const firstPauseMs = 100
-const longestPauseMs = 5000
 /** The longest `Retry-After` that a request waits for. */
 const longestAskedPauseMs = 20_000
 /** A piece of 5 MiB over a slow line. After as much time in all there is no further attempt. */
 const answerMs = 60_000
 /** A list of 1000 entries takes half of it at most. */
 const maxXmlBytes = 4 * 1024 * 1024
-const passingStatuses = new Set([408, 429, 500, 502, 503, 504])
-const passingCodes = new Set([
+const transientStatuses = new Set([408, 429, 500, 502, 503, 504])
+const transientCodes = new Set([
   'RequestTimeout',
   'SlowDown',
   'InternalError',
@@ -128,11 +127,11 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
       const storeTime = Date.parse(headers.get('date') ?? '')
       if (Number.isNaN(storeTime)) throw new S3Refusal(status, code)
       clockOffsetMs = storeTime - Date.now()
-      throw new Passing(`the object store answers ${status} ${code}`, { waitMs: 0 })
+      throw new TransientRefusal(`the object store answers ${status} ${code}`, { waitMs: 0 })
     }
     const refusal = new S3Refusal(status, code)
-    if (!passingStatuses.has(status) && !passingCodes.has(code)) throw refusal
-    throw new Passing(refusal.message, { waitMs: askedPauseMs(headers.get('retry-after')) })
+    if (!transientStatuses.has(status) && !transientCodes.has(code)) throw refusal
+    throw new TransientRefusal(refusal.message, { waitMs: askedPauseMs(headers.get('retry-after')) })
   }
 
   /** `read` belongs to the attempt: what breaks while the answer is read is tried again, too. */
@@ -160,10 +159,10 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
       request(given, async (response) => {
         const answer = await xmlOf(response)
         // Of a request that takes long, S3 sends 200 first and the failure later.
-        if (answer.root === 'Error') throw new Passing(`the object store answers ${errorIn(answer).code}`)
+        if (answer.root === 'Error') throw new TransientRefusal(`the object store answers ${errorIn(answer).code}`)
         // Whoever answers so knows nothing of the request: as a list, it would look empty.
         if (given.root !== undefined && answer.root !== given.root)
-          throw new Passing(`the object store answers without ${given.root}`)
+          throw new TransientRefusal(`the object store answers without ${given.root}`)
         return { ...answer, headers: response.headers }
       }),
 
@@ -215,8 +214,8 @@ export function isRefused(error: unknown, ...codes: string[]): boolean {
 
 /** What the store asks for, else longer each time. `made`: attempts until now. */
 export function pauseAfter(error: unknown, made: number): number {
-  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** made) * (0.5 + Math.random() / 2)
-  return (error instanceof Passing ? error.waitMs : undefined) ?? pauseMs
+  const pauseMs = backOffMs(made, { firstMs: 200, longestMs: 5000 }) * (0.5 + Math.random() / 2)
+  return (error instanceof TransientRefusal ? error.waitMs : undefined) ?? pauseMs
 }
 
 /** Seconds, or a time (RFC 9110). */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ObjectStore } from '../../services/object-store.ts'
 import type { ObjectLocation } from './location.ts'
@@ -70,7 +71,7 @@ export function createS3Store(
         if (found === 0) return
         if (round === removalRounds)
           throw new AppError('unavailable', `The object store still has ${found} objects that were deleted.`)
-        if (round > 1) await sleep(100 * 2 ** round)
+        if (round > 1) await sleep(backOffMs(round, { firstMs: 200 }))
       }
     },
 

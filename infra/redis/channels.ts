@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { ClientClosedError, ClientOfflineError } from 'redis'
 import type { RedisNode, Subscriber } from './node.ts'
 import type { RedisCommands } from './commands.ts'
@@ -38,7 +39,7 @@ export function createChannels(
 
   async function attach(subscription: Subscription): Promise<void> {
     subscription.isAttaching = true
-    for (let failures = 0; !subscription.isEnded && !isClosed; failures++) {
+    for (let failures = 1; !subscription.isEnded && !isClosed; failures++) {
       try {
         const subscriber = await subscriberOf(servers.ownerOf(subscription.channel))
         watch(subscriber)
@@ -49,7 +50,7 @@ export function createChannels(
       } catch (error) {
         subscription.at = undefined
         await servers.learnFrom(error).catch(onError)
-        await pause(Math.min(50 * 2 ** failures, 500))
+        await pause(backOffMs(failures, { firstMs: 50, longestMs: 500 }))
       }
     }
     if (isClosed) throw new ClientClosedError()

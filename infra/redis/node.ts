@@ -1,4 +1,5 @@
 import { ClientClosedError, createClient } from 'redis'
+import { backOffMs } from '../../domain/back-off.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 import type { RedisAddress, ServerAddress } from './address.ts'
 import { watchConnection } from './watch-connection.ts'
@@ -31,7 +32,7 @@ const closeLimitMs = 1000
  */
 export function createNode(at: ServerAddress, options: ConnectionOptions) {
   const { timeoutMs, onError } = options
-  const commands = openClient(at, options, (retries) => Math.min(50 * 2 ** Math.min(retries, 6), 500))
+  const commands = openClient(at, options, (retries) => backOffMs(retries + 1, { firstMs: 50, longestMs: 500 }))
   commands.on('error', onError)
   const connected = commands.connect().then(
     () => undefined,

@@ -9,7 +9,7 @@ import type { RedisClient } from './node.ts'
  * Enough for minutes of continuous writing; writers publish whole messages in between, so that trimming leaves no
  * gap.
  */
-const keptEntries = 5000
+const retainedEntries = 5000
 
 /** The channel on which processes that execute steps learn that a run has a newer fence. */
 const supersededChannel = 'runs:superseded'
@@ -17,10 +17,10 @@ const supersededChannel = 'runs:superseded'
 const forgottenChannel = 'threads:forgotten'
 
 /**
- * The scripts of the streams. `keptSeconds`: how long a stream is kept after its last entry; after that, readers are
+ * The scripts of the streams. `idleSeconds`: how long a stream is kept after its last entry; after that, readers are
  * served from the database. All keys of a run, and its channel, are in one hash slot.
  */
-function scripts({ publishInSlot }: Pick<RedisConnection, 'publishInSlot'>, keptSeconds: number) {
+function scripts({ publishInSlot }: Pick<RedisConnection, 'publishInSlot'>, idleSeconds: number) {
   // While a slot moves, what its new server publishes is not heard at the old one: readers must notice.
   const head = publishInSlot === 'SPUBLISH' ? "id .. ' ' .. before" : 'id'
   /**
@@ -30,12 +30,12 @@ function scripts({ publishInSlot }: Pick<RedisConnection, 'publishInSlot'>, kept
   const guardedAppend = `
 local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
 if tonumber(ARGV[1]) < newest then return false end
-redis.call('SET', KEYS[2], ARGV[1], 'EX', ${keptSeconds})
+redis.call('SET', KEYS[2], ARGV[1], 'EX', ${idleSeconds})
 local function append(payload)
   local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
   local before = last and last[1] or '${zeroId}'
-  local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${keptEntries}, '*', 'e', payload)
-  redis.call('EXPIRE', KEYS[1], ${keptSeconds})
+  local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${retainedEntries}, '*', 'e', payload)
+  redis.call('EXPIRE', KEYS[1], ${idleSeconds})
   redis.call('${publishInSlot}', ARGV[2], ${head} .. ' ' .. payload)
   return {id, before}
 end
@@ -69,20 +69,20 @@ while payload do
   payload = redis.call('HGET', KEYS[3], placeKey(turn))
 end
 redis.call('HSET', KEYS[3], nextKey, string.format('%d', turn))
-redis.call('EXPIRE', KEYS[3], ${keptSeconds})
+redis.call('EXPIRE', KEYS[3], ${idleSeconds})
 return true
 `
 
   return { publishScript, supersedeScript, publishInTurnScript }
 }
 
-export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptSeconds: number }): RunStream {
-  const { publishScript, supersedeScript, publishInTurnScript } = scripts(redis, keptSeconds)
+export function createRunStream(redis: RedisConnection, { idleSeconds }: { idleSeconds: number }): RunStream {
+  const { publishScript, supersedeScript, publishInTurnScript } = scripts(redis, idleSeconds)
 
   const run = (script: string, runId: string, keys: string[], values: string[]): Promise<unknown> =>
     redis.at(streamKey(runId), (client) => client.eval(script, { keys, arguments: values }))
 
-  const hearAll = (channel: string, hear: (text: string) => void) =>
+  const subscribeAll = (channel: string, hear: (text: string) => void) =>
     redis.subscribe(channel, { hear, lost: () => {}, back: () => {} })
 
   return {
@@ -97,7 +97,7 @@ export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptS
     },
 
     onSuperseded: (listener) =>
-      hearAll(supersededChannel, (text) => {
+      subscribeAll(supersededChannel, (text) => {
         const [fence, runId] = text.split(' ')
         if (runId !== undefined) listener(runId, Number(fence))
       }),
@@ -106,7 +106,7 @@ export function createRunStream(redis: RedisConnection, { keptSeconds }: { keptS
       await redis.at(forgottenChannel, (client) => client.publish(forgottenChannel, JSON.stringify(threadIds)))
     },
 
-    onForgotten: (listener) => hearAll(forgottenChannel, (text) => listener(parseOwnJson<string[]>(text))),
+    onForgotten: (listener) => subscribeAll(forgottenChannel, (text) => listener(parseOwnJson<string[]>(text))),
 
     async publishInTurn(runId, fence, { group, place }, entries) {
       const values = [String(fence), channelOf(runId), JSON.stringify(entries), String(group), String(place)]

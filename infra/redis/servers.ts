@@ -7,7 +7,7 @@ import { type Topology, WrongRedisError, nameOf } from './topology.ts'
 export type RedisServers = ReturnType<typeof createServers>
 
 /** How often it looks whether connections are open. */
-const lookEveryMs = 50
+const pollEveryMs = 50
 
 /**
  * The primaries, and which of them has which slot. It asks anew when a server says that a slot is elsewhere,
@@ -95,10 +95,10 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
         if (error instanceof WrongRedisError) throw error
         options.onError(error)
       })
-      await within(lookEveryMs, Promise.all(primaries().map(({ connected }) => connected)))
+      await within(pollEveryMs, Promise.all(primaries().map(({ connected }) => connected)))
       const limit = AbortSignal.timeout(options.timeoutMs)
       const isEnough = () => isWhole() || (limit.aborted && primaries().some(({ commands }) => commands.isReady))
-      while (!isEnough()) await pause(lookEveryMs)
+      while (!isEnough()) await pause(pollEveryMs)
     },
     async close(): Promise<void> {
       isClosed = true

@@ -1,3 +1,6 @@
+import Type from 'typebox'
+import { type LoginProvider, shortFormId } from '../../domain/login-providers.ts'
+import { readLoginProviders } from '../identity/login-providers.ts'
 import {
   algorithms,
   credential,
@@ -5,6 +8,8 @@ import {
   issuer,
   issuers,
   key,
+  kind,
+  list,
   keys,
   readBy,
   secret,
@@ -39,6 +44,15 @@ export const secretSettings = {
   }),
 }
 
+const providers = kind<LoginProvider[]>(
+  'JSON',
+  readLoginProviders,
+  Type.Unsafe<LoginProvider[]>(Type.Array(Type.Object({}))),
+  {
+    isSecret: true,
+  },
+)
+
 export const accountSettings = {
   smtpUrl: credential('SMTP_URL', 'Such as `smtp://user:password@host:587`, or `smtps://`.', {
     defaultText: 'no mail',
@@ -53,11 +67,30 @@ export const accountSettings = {
       'Issuers whose addresses count as verified although their tokens lack `email_verified`, such as `https://login.microsoftonline.com/{tenant}/v2.0`.',
       { default: [] },
     ),
+    oauthName: text('OAUTH_NAME', 'What the button of that provider says.', { default: 'Single sign-on' }),
+    oauthGroupsClaims: list(
+      'OAUTH_GROUPS_CLAIMS',
+      'Claims of its tokens that name the groups of a user, such as `groups,roles`.',
+      { default: [] },
+    ),
+    oauthProviders: providers('OAUTH_PROVIDERS', 'More providers as JSON (docs/tasks/single-sign-on.md).', {
+      default: [],
+      defaultText: 'only OAUTH_ISSUER',
+    }),
+    scimToken: secret('SCIM_TOKEN', 'Token of the system that provisions users and groups (32 characters).', {
+      defaultText: '`/scim/v2` does not exist',
+    }),
+    scimProvider: text('SCIM_PROVIDER', 'Provider through which provisioned users log in: its id.', {
+      default: shortFormId,
+    }),
     userpoolId: text('USERPOOL_ID', 'Pool whose ID tokens are exchanged.'),
     userpoolClientId: text('USERPOOL_CLIENT_ID', 'Their client.'),
     userpoolRegion: text('USERPOOL_REGION', 'Region of the pool.', { default: 'us-east-1' }),
     userpoolIssuer: issuer('USERPOOL_ISSUER', 'Issuer of the pool.', {
       defaultText: 'made of USERPOOL_REGION and USERPOOL_ID',
+    }),
+    userpoolGroupsClaims: list('USERPOOL_GROUPS_CLAIMS', 'Claims that name groups, such as `cognito:groups`.', {
+      default: [],
     }),
     exchangeTokenIssuer: text('EXCHANGE_TOKEN_ISSUER', 'Claim `iss` of exchanged tokens.'),
     exchangeTokenAudience: text('EXCHANGE_TOKEN_AUDIENCE', 'Claim `aud`.', {

@@ -2,12 +2,13 @@ import Type from 'typebox'
 import { type ModelPrices, parseModelPrices } from '../../domain/model-prices.ts'
 import type { FoundServer } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
+import { searchProviders } from '../../domain/search-account.ts'
 import { readFoundServers } from '../model/found-servers.ts'
 import { readProviders } from '../model/provider-settings.ts'
 import { credential, hostsAndRanges, integer, kind, ocrLanguages, onOff, oneOf, readBy, text, url } from './kinds.ts'
 
 const modelPrices = kind<ModelPrices>(
-  'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}},"minutes":{"recognition":0.02,"code":0.01}}',
+  'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}},"minutes":{"recognition":0.02,"code":0.01,"transcription":0.006,"speech":0.015}}',
   parseModelPrices,
   Type.Unsafe<ModelPrices>(Type.Object({})),
 )
@@ -35,6 +36,9 @@ export const modelSettings = {
   }),
   defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', {
     defaultText: 'that of the model page, else gpt-4o-mini',
+  }),
+  smallModel: text('SMALL_MODEL', 'Model that names chats and suggests questions after answers.', {
+    defaultText: 'that of the model page, else none does',
   }),
   modelPrices: modelPrices('MODEL_PRICES', 'Prices as JSON (docs/budgets.md).', {
     defaultText: 'the prices of the model page',
@@ -98,6 +102,17 @@ export const knowledgeSettings = {
   }),
   rerankApiKey: credential('RERANK_API_KEY', 'Its key.', { defaultText: 'none is sent' }),
   rerankModel: text('RERANK_MODEL', 'Its model.', { defaultText: "the server's own" }),
+  ...readBy('API', {
+    transcriptionBaseUrl: url('TRANSCRIPTION_BASE_URL', 'Server that writes down what is said (docs/audio.md).', {
+      defaultText: 'none',
+    }),
+    transcriptionApiKey: credential('TRANSCRIPTION_API_KEY', 'Its key.', { defaultText: 'none is sent' }),
+    transcriptionModel: text('TRANSCRIPTION_MODEL', 'Its model.', { default: 'whisper-1' }),
+    speechBaseUrl: url('SPEECH_BASE_URL', 'Server that reads texts aloud.', { defaultText: 'none' }),
+    speechApiKey: credential('SPEECH_API_KEY', 'Its key.', { defaultText: 'none is sent' }),
+    speechModel: text('SPEECH_MODEL', 'Its model.', { default: 'tts-1' }),
+    speechVoice: text('SPEECH_VOICE', 'Its voice for those who name none.', { default: 'alloy' }),
+  }),
   builtInEmbeddings: text(
     'BUILT_IN_EMBEDDINGS',
     'File of the built-in embedding model, or `words`; `npm start` and the image set it.',
@@ -134,12 +149,12 @@ export const knowledgeSettings = {
 export const toolSettings = {
   searchProvider: oneOf(
     'SEARCH_PROVIDER',
-    ['searxng', 'tavily'],
-    'searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
-    { defaultText: 'no web search' },
+    [...searchProviders],
+    'searxng (with SEARCH_URL), brave or tavily (with SEARCH_API_KEY).',
+    { defaultText: 'that of the search page' },
   ),
-  searchUrl: url('SEARCH_URL', 'Address of SearXNG.'),
-  searchApiKey: credential('SEARCH_API_KEY', 'Key of Tavily.'),
+  searchUrl: url('SEARCH_URL', 'Address of SearXNG, or in place of the own one of Brave or Tavily.'),
+  searchApiKey: credential('SEARCH_API_KEY', 'Key of Brave or Tavily.'),
   outboundAllow: hostsAndRanges('OUTBOUND_ALLOW', 'Private hosts and ranges that users may reach.', { default: [] }),
   codeInterpreter: onOff('CODE_INTERPRETER', 'Whether assistants may execute Python (docs/code.md).', {
     default: true,

@@ -12,6 +12,13 @@ export const serverSettings = {
       default: 'https://staging.example.com',
     }),
     mailboxUrl: url('MAILBOX_URL', 'Public link to a mail receiver; set by `npm start`.'),
+    localPage: onOff(
+      'LOCAL_PAGE',
+      'Pages in a browser of the same user on this machine may operate the service; set by `npm start`.',
+      {
+        default: false,
+      },
+    ),
     temporalUiUrl: url('TEMPORAL_UI_URL', 'Public link to the Temporal UI; set by `npm start`.'),
     corsOrigins: origins('CORS_ORIGINS', 'Origins that may call the API, such as `https://app.example.com`.', {
       default: [],

@@ -13,6 +13,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { queueName } from '../../domain/contracts/queues.ts'
+import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
 import {
   type AnswerOf,
   type ArgsOf,
@@ -202,8 +203,9 @@ function createStates({ client, withDeadline }: Connection): Pick<WorkflowClient
     async state<Key>(contract: Addressed<Key>, key: NoInfer<Key>): Promise<WorkflowState> {
       const handle = client.workflow.getHandle(contract.id(key))
       try {
-        const { status, closeTime } = await withDeadline(() => handle.describe())
-        if (status.name === 'RUNNING') return { status: 'running' }
+        const { status, closeTime, typedSearchAttributes } = await withDeadline(() => handle.describe())
+        if (status.name === 'RUNNING')
+          return { status: 'running', runId: typedSearchAttributes.get(searchAttributeKey('AgentRunId')) }
         return { status: status.name === 'COMPLETED' ? 'completed' : 'broken_off', closedAt: closeTime }
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return { status: 'not_found' }

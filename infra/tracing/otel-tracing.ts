@@ -64,6 +64,8 @@ export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
     tool: (run, facts, execute) =>
       spanned(run, `execute_tool ${facts.name}`, SpanKind.INTERNAL, toolAttributes(run, facts), execute),
 
+    begun: () => undefined,
+
     ended(run) {
       const parent = parseTraceparent(run.traceparent)
       const options = { kind: SpanKind.INTERNAL, startTime: run.created_at, attributes: runAttributes(run) }

@@ -9,7 +9,8 @@ import { createTextIndex, dimensionsOf, textIndexName, unavailable, vectorIndexN
 const vectorIndexRows = 20_000
 /**
  * Rows outside the text index are searched one by one: this many double the time of a search. Of a small table,
- * a tenth of the rows is merged too: the frequencies of words, by which chunks are compared, are those of the rows inside.
+ * a tenth of the rows is merged too, as soon as no file is added any more: the frequencies of words, by which chunks are
+ * compared, are those of the rows inside.
  */
 const unindexedRows = 4000
 const manyFragments = 50
@@ -27,7 +28,7 @@ const largeTableRows = 20_000
 
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
-export interface LancePlace {
+export interface LanceLocation {
   /** The path of a folder. */
   uri: string
   /** Instead of the folder. */
@@ -35,12 +36,19 @@ export interface LancePlace {
 }
 
 export interface RefreshOptions {
-  place: LancePlace
+  place: LanceLocation
   space: string
   /** More rows will follow soon. */
   isGrowing: boolean
-  /** Has the indexes built without being waited for; `isApart`: in a separate process. */
-  buildSoon: (isApart: boolean) => void
+  /** Has the indexes built without being waited for. */
+  buildSoon: (how: BuildSoon) => void
+}
+
+export interface BuildSoon {
+  /** In a separate process. */
+  isApart: boolean
+  /** When no file has been added for a while: many small files are one merge then, not one for each. */
+  isPatient: boolean
 }
 
 /**
@@ -66,7 +74,10 @@ export async function refreshIndexes(
     const due = await dueWork(table)
     const merging = due.merging && !(isGrowing && mayWait(due))
     if (!due.textIndex && !merging && !due.vectorIndex) return
-    if (due.rows < largeTableRows) return due.textIndex ? await buildIndexes(table) : buildSoon(due.rows >= apartRows)
+    if (due.rows < largeTableRows) {
+      const isPatient = !due.isUrgent && !due.vectorIndex
+      return due.textIndex ? await buildIndexes(table) : buildSoon({ isApart: due.rows >= apartRows, isPatient })
+    }
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)
@@ -75,7 +86,7 @@ export async function refreshIndexes(
 }
 
 /** Builds the indexes in a separate process. */
-export async function buildApart({ uri, bucket }: LancePlace, space: string): Promise<void> {
+export async function buildApart({ uri, bucket }: LanceLocation, space: string): Promise<void> {
   const env = { ...process.env }
   for (const [name, value] of Object.entries(bucket?.storageOptions ?? {})) env[name.toUpperCase()] = value
   const child = fork(processPath, [bucket?.uri ?? uri, space], {
@@ -107,15 +118,15 @@ async function dueWork(table: Table) {
   const dimensions = (await dimensionsOf(table)) ?? 0
   const { numFragments } = (await table.stats()).fragmentStats
   const unindexed = text?.numUnindexedRows ?? 0
+  const isSmall = rows < 2 * unindexedRows
+  const isUrgent = unindexed >= unindexedRows || (isSmall && unindexed * 2 > rows) || numFragments >= manyFragments
   return {
     rows,
     unindexed,
     dimensions,
+    isUrgent,
     textIndex: !names.includes(textIndexName),
-    merging:
-      unindexed >= unindexedRows ||
-      (rows < 2 * unindexedRows && unindexed * 10 > rows) ||
-      numFragments >= manyFragments,
+    merging: isUrgent || (isSmall && unindexed * 10 > rows),
     // Without a model all vectors are alike.
     vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows && dimensions > 1,
   }

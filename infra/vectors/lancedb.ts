@@ -7,7 +7,8 @@ import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import type { LanceBucket } from './lance-bucket.ts'
 import {
-  type LancePlace,
+  type BuildSoon,
+  type LanceLocation,
   buildApart,
   buildIndexes,
   isConflict,
@@ -41,7 +42,7 @@ export function createLanceStore(uri: string, bucket?: LanceBucket): VectorStore
     },
     async deleteSpace(space) {
       // What the building of an index writes after the deletion would stay in the folder.
-      await indexes.built(space)
+      await indexes.ended(space)
       await tables.drop(space)
     },
     spacesOf: tables.spacesOf,
@@ -109,13 +110,31 @@ async function search(tables: LanceTables, space: string, query: VectorQuery): P
     .map((one) => ({ ...one, fileId: fileIds.get(one.id) ?? '' }))
 }
 
+/** Files that are added at shorter intervals are merged together. */
+const quietMs = 2000
+
 /** Keeps the indexes of the tables as complete as their rows. */
-function createIndexUpkeep(place: LancePlace, tables: LanceTables) {
+function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
   /** Spaces whose indexes are being built in the background. */
   const building = new Map<string, Promise<unknown>>()
+  /** Spaces whose merge waits until no file is added. */
+  const waiting = new Map<string, { timer: NodeJS.Timeout; build: () => void }>()
+
+  function endWaiting(space: string): (() => void) | undefined {
+    const entry = waiting.get(space)
+    clearTimeout(entry?.timer)
+    waiting.delete(space)
+    return entry?.build
+  }
 
   /** What fails, or is interrupted, is due again when the next file is settled. */
-  function buildSoon(space: string, isApart: boolean): void {
+  function buildSoon(space: string, { isApart, isPatient }: BuildSoon): void {
+    endWaiting(space)
+    if (isPatient) {
+      const build = () => buildSoon(space, { isApart, isPatient: false })
+      waiting.set(space, { timer: setTimeout(build, quietMs).unref(), build })
+      return
+    }
     if (building.has(space)) return
     const built = (isApart ? buildApart(place, space) : tables.use(space, buildIndexes))
       .catch(() => undefined)
@@ -133,14 +152,21 @@ function createIndexUpkeep(place: LancePlace, tables: LanceTables) {
           place,
           space,
           isGrowing: expected === undefined,
-          buildSoon: (isApart) => buildSoon(space, isApart),
+          buildSoon: (how) => buildSoon(space, how),
         })
       })
     },
 
-    /** Waits for the indexes of one space, or of all, that are being built. */
-    async built(space?: string): Promise<void> {
-      await (space === undefined ? Promise.all(building.values()) : building.get(space))
+    /** Waits for the indexes of a space that are being built. What has not begun is not due any more. */
+    async ended(space: string): Promise<void> {
+      endWaiting(space)
+      await building.get(space)
+    },
+
+    /** Builds at once what waits, and waits for all that is being built. */
+    async built(): Promise<void> {
+      for (const space of waiting.keys()) endWaiting(space)?.()
+      await Promise.all(building.values())
     },
   }
 }

@@ -2,8 +2,19 @@ import { parseOwnJson } from '../../domain/own-json.ts'
 import { findOnPath, run, withTicks } from './command.ts'
 import type { Log } from './ways.ts'
 
-/** A program of a module of the Go module proxy. `sum` is that of the module, as in a go.sum. */
-export type GoProgram = { module: string; version: string; sum: string; folder: string }
+/**
+ * A program of a module of the Go module proxy. `sum` is that of the module, as in a go.sum. `modfile` takes the place of
+ * its go.mod, and the go.sum beside it that of its go.sum. `variables` are what its own build scripts set, such as the
+ * version that it prints.
+ */
+export type GoProgram = {
+  module: string
+  version: string
+  sum: string
+  folder: string
+  modfile?: string
+  variables?: Record<string, string>
+}
 
 /**
  * Nobody debugs these programs, so that they need no symbols. The tag is the one with which Temporal builds its own: its
@@ -11,7 +22,8 @@ export type GoProgram = { module: string; version: string; sum: string; folder: 
  * time of a build (362 to 311 s); fewer collections of the compiler's garbage, up to a gigabyte for each of the packages
  * that are compiled at once, save another twelfth (285 s).
  */
-const flags = ['-tags=disable_grpc_modules', '-gcflags=all=-dwarf=false', '-ldflags=-s -w']
+const flags = ['-tags=disable_grpc_modules', '-gcflags=all=-dwarf=false']
+const linking = ['-s', '-w']
 
 /** Only what the module's own go.sum names with a checksum is built, whatever the settings of this machine say. */
 const pinned = ['-mod=readonly', '-buildvcs=false']
@@ -27,7 +39,10 @@ export async function goInstall(program: GoProgram, folder: string, log: Log): P
     cwd: await goModule(program),
     env: { GOGC: '400', GOMEMLIMIT: '1GiB', ...process.env, GOWORK: 'off', GOBIN: folder },
   }
-  const install = ['install', ...pinned, ...flags]
+  const modfile = program.modfile === undefined ? [] : [`-modfile=${program.modfile}`]
+  const variables = Object.entries(program.variables ?? {}).map(([name, value]) => `-X ${name}=${value}`)
+  const ldflags = `-ldflags=${[...linking, ...variables].join(' ')}`
+  const install = ['install', ...pinned, ...modfile, ...flags, ldflags]
   const all = plannedPackages(await run('go', [...install, '-n', program.folder], options))
   log(`building ${name} with Go: ${all} packages (once; up to three minutes)`)
   let built = 0
@@ -41,7 +56,11 @@ export async function goInstall(program: GoProgram, folder: string, log: Log): P
  * The folder of the module's sources in Go's cache, whose checksum is compared with ours. Their go.sum has the
  * checksums of all modules that they need.
  */
-export async function goModule({ module, version, sum }: Omit<GoProgram, 'folder'>): Promise<string> {
+export async function goModule({
+  module,
+  version,
+  sum,
+}: Pick<GoProgram, 'module' | 'version' | 'sum'>): Promise<string> {
   if (!(await findOnPath('go'))) throw new Error('no go on PATH')
   const printed = await run('go', ['mod', 'download', '-json', `${module}@v${version}`])
   const found: { Dir: string; Sum: string } = parseOwnJson(printed)
@@ -49,7 +68,8 @@ export async function goModule({ module, version, sum }: Omit<GoProgram, 'folder
   return found.Dir
 }
 
-const nameOf = ({ module, version, folder }: GoProgram) => `${module}${folder.slice(1)} ${version}`
+const nameOf = ({ module, version, folder }: GoProgram) =>
+  folder.startsWith('./') ? `${module}${folder.slice(1)} ${version}` : folder
 
 /** How many packages will be built, by the commands that `go install -n` prints: each is compiled by one. */
 export const plannedPackages = (commands: string) => commands.match(/\/compile -o /g)?.length ?? 0

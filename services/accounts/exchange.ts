@@ -5,6 +5,8 @@ import type { Provider } from '../../domain/records/user.ts'
 import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
 import type { createExternalUsers } from './external-users.ts'
 import { requireUsable } from '../auth/usable.ts'
+import { claimedGroupsOf } from '../../domain/claimed-groups.ts'
+import type { NoteClaims } from '../groups/claimed-groups.ts'
 import type { Homes } from './home.ts'
 
 /** Undefined if the setting is missing. */
@@ -16,6 +18,7 @@ export interface ExchangeSettings {
   exchangeTokenIssuer: string | undefined
   exchangeTokenAudience: string | undefined
   exchangePrivateKey: string | undefined
+  userpoolGroupsClaims: string[]
 }
 
 export interface IdTokenClaims {
@@ -23,6 +26,8 @@ export interface IdTokenClaims {
   email?: string
   /** Also true if the pool does not say: the pool belongs to the operator, and not every pool has the claim. */
   emailVerified: boolean
+  /** All that the token says. */
+  said: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -35,11 +40,12 @@ interface ExchangeDeps {
   settings: ExchangeSettings
   verifyIdToken: VerifyIdToken
   findOrCreate: ReturnType<typeof createExternalUsers>
+  noteClaims: NoteClaims
   homes: Pick<Homes, 'ensureMainProject'>
 }
 
 /** Exchanges a user pool's ID token for a service token. */
-export function createExchange({ settings, verifyIdToken, findOrCreate, homes }: ExchangeDeps) {
+export function createExchange({ settings, verifyIdToken, findOrCreate, noteClaims, homes }: ExchangeDeps) {
   let configuration: ReturnType<typeof configure> | undefined
 
   /**
@@ -49,14 +55,16 @@ export function createExchange({ settings, verifyIdToken, findOrCreate, homes }:
   return async function exchange(idToken: string | undefined, language?: Language): Promise<string> {
     const config = (configuration ??= configure(settings))
     if (idToken === undefined) throw new AppError('unauthenticated', 'An ID token of the user pool is required.')
-    const { subject, email, emailVerified } = await verifyIdToken(idToken, config.pool)
+    const { subject, email, emailVerified, said } = await verifyIdToken(idToken, config.pool)
     if (email === undefined || !emailVerified) {
       throw new AppError('unauthenticated', 'The ID token contains no verified e-mail address.')
     }
-    const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email }, language)
+    const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email }, { language })
     if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])
     if (found.kind === 'other_subject') throw new AppError('conflict', otherSubject)
     requireUsable(found.user)
+    const groups = claimedGroupsOf(said, settings.userpoolGroupsClaims)
+    if (groups !== undefined) await noteClaims(found.user, config.pool.issuer, groups)
     const project = await homes.ensureMainProject(found.user._id)
     const claims = { user_id: found.user._id, project_id: project._id, email: found.user.email ?? email }
     return signExchangeToken(config.key, claims, config.token)

@@ -4,6 +4,8 @@ import type { Language } from '../../domain/languages.ts'
 import type { Provider, UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { userStore } from '../stores/users.ts'
+import { accountStore } from './store.ts'
 
 /** An identity proven by an identity provider. */
 export interface ProvenIdentity {
@@ -21,6 +23,15 @@ export type ExternalUser =
   /** The address has an account of the same kind that is bound to another subject. */
   | { kind: 'other_subject' }
 
+interface EntryOptions {
+  /** Of a new account. */
+  language?: Language | undefined
+  /** The identity provider that was asked: one that provisioning has made is bound by its own only. */
+  providerId?: string
+  /** An account with a password and this address becomes one of the provider. */
+  replacesPassword?: boolean
+}
+
 interface ExternalUsersDeps {
   collections: Pick<Collections, 'users'>
   threadMaxDefault: number
@@ -29,39 +40,42 @@ interface ExternalUsersDeps {
 /**
  * Finds or creates the account of a proven identity. An account is bound to the issuer's subject: another subject
  * with the same address, such as the next holder of a mailbox, gets no access. An account that is not bound yet is
- * bound to the first subject with its address. Accounts of different providers are never merged.
+ * bound to the first subject with its address. Accounts of different kinds are never merged, unless the operator has turned
+ * passwords off for the domain.
  */
-export function createExternalUsers({ collections: { users }, threadMaxDefault }: ExternalUsersDeps) {
+export function createExternalUsers({ collections, threadMaxDefault }: ExternalUsersDeps) {
+  const accounts = accountStore(collections)
   return async function findOrCreate(
     provider: Exclude<Provider, 'email'>,
     identity: ProvenIdentity,
-    /** Of a new account. */
-    language?: Language,
+    { language, providerId, replacesPassword = false }: EntryOptions = {},
   ): Promise<ExternalUser> {
     const email = normalizeEmail(identity.email)
     for (;;) {
-      const bySubject = await users.findOne({ provider, subject: boundSubject(identity) }).lean<UserRecord>()
+      const bySubject = await accounts.findBySubject(provider, boundSubject(identity))
       if (bySubject !== null) return { kind: 'user', user: bySubject }
-      const byEmail = await users.findOne({ email }).lean<UserRecord>()
+      const byEmail = await accounts.findByAddressOfAny(email)
+      if (byEmail?.provider === 'email' && replacesPassword) {
+        // The operator has said that addresses of this domain log in here and not with a password.
+        await accounts.replacePassword(byEmail._id, provider, boundSubject(identity))
+        continue
+      }
       if (byEmail !== null && byEmail.provider !== provider) {
         return { kind: 'other_provider', provider: byEmail.provider }
       }
       if (byEmail?.subject !== undefined && byEmail.subject !== boundSubject(identity)) {
         return { kind: 'other_subject' }
       }
+      const expected = byEmail?.subject === undefined ? byEmail?.scim?.provider : undefined
+      if (expected !== undefined && expected !== providerId) return { kind: 'other_subject' }
       try {
-        if (byEmail === null) await users.create(newRecord(provider, email, identity, language))
-        else await bind(byEmail._id, identity)
+        if (byEmail === null) await userStore(collections).add(newRecord(provider, email, identity, language))
+        else await accounts.bind(byEmail._id, boundSubject(identity))
       } catch (error) {
         // Another request for the same person was first; the next attempt finds its account.
         if (!isDuplicateKey(error)) throw error
       }
     }
-  }
-
-  async function bind(userId: string, identity: ProvenIdentity): Promise<void> {
-    const unbound = { _id: userId, subject: { $exists: false } }
-    await users.updateOne(unbound, { $set: { subject: boundSubject(identity) } })
   }
 
   function newRecord(provider: Provider, email: string, identity: ProvenIdentity, language?: Language): UserRecord {
@@ -87,6 +101,6 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
  * The stored form. A trailing slash of the issuer is removed, because settings and tokens do not always agree about
  * it.
  */
-function boundSubject({ issuer, subject }: ProvenIdentity): string {
+export function boundSubject({ issuer, subject }: Pick<ProvenIdentity, 'issuer' | 'subject'>): string {
   return `${issuer.replace(/\/+$/, '')}|${subject}`
 }

@@ -16,14 +16,19 @@ import { createProfile } from './profile.ts'
 import { createProgramLogins } from './program-logins.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSignup } from './signup.ts'
+import { type VerifyLogoutToken, createProviderLogout } from './provider-logout.ts'
 import { type IdentityProvider, createSocialLogin } from './social-login.ts'
+import type { LoginProvider, LoginProviders } from '../../domain/login-providers.ts'
+import type { NoteClaims } from '../groups/claimed-groups.ts'
 import { type UsageSettings, createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 
 /** Connections to identity providers. */
 export interface IdentityPorts {
-  socialProvider: IdentityProvider
+  providers: LoginProviders
+  connect(provider: LoginProvider): IdentityProvider
   verifyIdToken: VerifyIdToken
+  verifyLogoutToken: VerifyLogoutToken
 }
 
 export interface AccountsDeps {
@@ -34,6 +39,7 @@ export interface AccountsDeps {
   workflows: Pick<WorkflowClient, 'start' | 'signalWithStart' | 'update' | 'updateWithStart'>
   homeMembers: HomeMembers
   identity: IdentityPorts
+  noteClaims: NoteClaims
   secretBox: SecretBox
   models: ModelsNow
   embeddingModel: string | undefined
@@ -44,24 +50,27 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 /** Everything that a person does with an account, from sign-up on. */
 export function createAccounts(deps: AccountsDeps) {
-  const { collections, transaction, tokens, secrets, workflows, homeMembers, identity, settings } = deps
+  const { collections, transaction, tokens, secrets, workflows, homeMembers, identity, noteClaims, settings } = deps
+  const { providers } = identity
   const { threadMaxDefault, frontendUrl } = settings
   const passwords = createPasswords()
   const guard = createLoginGuard(collections)
   const homes = createHomes({ collections, transaction, members: homeMembers })
-  const login = createLogin({ collections, passwords, guard, homes, tokens })
+  const login = createLogin({ collections, passwords, guard, homes, tokens, providers })
   const findOrCreate = createExternalUsers({ collections, threadMaxDefault })
   return {
     homes,
-    ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
+    ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault, providers }),
     verification: createVerification({ collections, secrets, workflows }),
-    passwordReset: createPasswordReset({ collections, passwords, workflows }),
+    passwordReset: createPasswordReset({ collections, passwords, workflows, providers }),
     usageOf: createUsage(collections, settings, deps),
     programLogins: createProgramLogins({ collections, transaction, secrets, tokens, frontendUrl }),
     profile: createProfile({ collections, passwords, guard }),
     login,
     loginAttempts: createLoginAttempts(deps.secretBox),
-    social: createSocialLogin({ provider: identity.socialProvider, findOrCreate, login, frontendUrl }),
-    exchange: createExchange({ settings, verifyIdToken: identity.verifyIdToken, findOrCreate, homes }),
+    methodsFor: providers.methodsFor,
+    social: createSocialLogin({ ...identity, findOrCreate, noteClaims, login, frontendUrl }),
+    logOutByProvider: createProviderLogout({ collections, providers, verify: identity.verifyLogoutToken }),
+    exchange: createExchange({ settings, verifyIdToken: identity.verifyIdToken, findOrCreate, noteClaims, homes }),
   }
 }

@@ -10,6 +10,7 @@ const SealedAttempt = Type.Object({
   state: Type.String(),
   nonce: Type.String(),
   codeVerifier: Type.String(),
+  provider: Type.String(),
   expiresAt: Type.Number(),
 })
 
@@ -29,7 +30,8 @@ export function createLoginAttempts(box: Pick<SecretBox, 'seal' | 'open'>) {
       try {
         const value: unknown = parseOwnJson(box.open(sealed, context))
         if (!Value.Check(SealedAttempt, value) || value.expiresAt <= Date.now()) return undefined
-        return { state: value.state, nonce: value.nonce, codeVerifier: value.codeVerifier }
+        const { expiresAt: _expiresAt, ...attempt } = value
+        return attempt
       } catch {
         return undefined
       }

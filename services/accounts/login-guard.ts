@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
 import type { LoginFailuresRecord } from '../../domain/records/login-failures.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { loginFailureStore } from './store.ts'
 
 export const maxFailures = 10
 export const failureWindowMs = 15 * 60 * 1000
@@ -15,11 +15,10 @@ export type LoginGuard = ReturnType<typeof createLoginGuard>
  * shared by all processes. Each outcome is recorded by one atomic statement, so simultaneous guesses get no more
  * than ten attempts either: a right password among them is refused if ten wrong ones were recorded before it.
  */
-export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFailures'>) {
+export function createLoginGuard(collections: Pick<Collections, 'loginFailures'>) {
+  const failures = loginFailureStore(collections)
   const refuseIfSlowedDown = async (email: string) => {
-    const record = await loginFailures
-      .findOne({ _id: loginFailureKey(email), count: { $gte: maxFailures }, window_ends: { $gt: new Date() } })
-      .lean<LoginFailuresRecord>()
+    const record = await failures.findSlowedDown(loginFailureKey(email), maxFailures)
     if (record !== null) throw slowedDown(record)
   }
 
@@ -29,55 +28,22 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
 
     /** Counts a wrong password; throws `too_many_requests` if the limit was reached before. */
     async recordFailure(email: string): Promise<void> {
+      const key = loginFailureKey(email)
       for (;;) {
-        const record = await countFailure(email)
+        const now = new Date()
+        const record = await failures.count(key, now, endOfWindow(now))
         if (record !== null) {
           if (record.count > maxFailures) throw slowedDown(record)
           return
         }
-        await beginRow(email)
+        await failures.begin(key, endOfWindow(now))
       }
     },
 
     /** Resets the count, unless it has reached the limit. */
     async recordSuccess(email: string): Promise<void> {
-      const now = new Date()
-      const row = {
-        _id: loginFailureKey(email),
-        $or: [{ count: { $lt: maxFailures } }, { window_ends: { $lte: now } }],
-      }
-      const { deletedCount } = await loginFailures.deleteOne(row)
-      if (deletedCount === 0) await refuseIfSlowedDown(email)
+      if (!(await failures.reset(loginFailureKey(email), maxFailures))) await refuseIfSlowedDown(email)
     },
-  }
-
-  /** Null if there is no record yet. No upsert, because databases answer two simultaneous ones differently. */
-  function countFailure(email: string): Promise<LoginFailuresRecord | null> {
-    const now = new Date()
-    const open = { $gt: ['$window_ends', now] }
-    return loginFailures
-      .findOneAndUpdate(
-        { _id: loginFailureKey(email) },
-        [
-          {
-            $set: {
-              count: { $cond: [open, { $add: ['$count', 1] }, 1] },
-              window_ends: { $cond: [open, '$window_ends', endOfWindow(now)] },
-            },
-          },
-        ],
-        { returnDocument: 'after', updatePipeline: true },
-      )
-      .lean<LoginFailuresRecord>()
-      .exec()
-  }
-
-  async function beginRow(email: string): Promise<void> {
-    const row = { _id: loginFailureKey(email), count: 0, window_ends: endOfWindow(new Date()) }
-    await loginFailures.create(row).catch((error: unknown) => {
-      // Another first failure at the same time created it.
-      if (!isDuplicateKey(error)) throw error
-    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { LoginProviders } from '../../domain/login-providers.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { requireUsable } from '../auth/usable.ts'
@@ -7,6 +8,8 @@ import type { Collections } from '../collections.ts'
 import type { Homes } from './home.ts'
 import type { LoginGuard } from './login-guard.ts'
 import type { Passwords } from './passwords.ts'
+import { refusePassword } from './refuse-password.ts'
+import { accountStore } from './store.ts'
 
 export interface LoginAnswer {
   jwt_token: string
@@ -20,22 +23,25 @@ interface LoginDeps {
   guard: LoginGuard
   homes: Pick<Homes, 'ensureHome'>
   tokens: Pick<Tokens, 'sign'>
+  providers: Pick<LoginProviders, 'insteadOfPassword'>
 }
 
 export type Login = ReturnType<typeof createLogin>
 
 /** Login by password, and the common end of every kind of login. */
-export function createLogin({ collections: { users }, passwords, guard, homes, tokens }: LoginDeps) {
+export function createLogin({ collections, passwords, guard, homes, tokens, providers }: LoginDeps) {
+  const accounts = accountStore(collections)
   return { withPassword, enter }
 
   /**
    * Throws `unauthenticated` for wrong credentials and for an unverified address, `too_many_requests` after ten
-   * wrong passwords. An unknown address takes as long as a wrong password.
+   * wrong passwords, `forbidden` for an address that logs in by a provider. An unknown address takes as long as a wrong password.
    */
   async function withPassword(input: { email: string; password: string }): Promise<LoginAnswer> {
     const email = normalizeEmail(input.email)
+    refusePassword(providers, email)
     await guard.refuseIfSlowedDown(email)
-    const user = await users.findOne({ email }).lean<UserRecord>()
+    const user = await accounts.findByAddressOfAny(email)
     if (!(await passwords.matches(input.password, user?.password_hash)) || user === null || user.deleting) {
       await guard.recordFailure(email)
       throw new AppError('unauthenticated', 'The e-mail address or the password is wrong.')
@@ -50,7 +56,7 @@ export function createLogin({ collections: { users }, passwords, guard, homes, t
   async function enter(user: UserRecord): Promise<LoginAnswer> {
     requireUsable(user)
     const home = await homes.ensureHome(user._id)
-    await users.updateOne({ _id: user._id }, { $set: { last_active_at: new Date() } })
+    await accounts.noteLogin(user._id)
     return {
       jwt_token: await tokens.sign({ user_id: user._id, project_id: home.projectId }),
       main_agent_id: home.assistantId,
@@ -60,7 +66,6 @@ export function createLogin({ collections: { users }, passwords, guard, homes, t
 
   async function renewHash(user: UserRecord, password: string): Promise<void> {
     if (user.password_hash === undefined || !passwords.needsRenewal(user.password_hash)) return
-    const renewed = await passwords.hash(password)
-    await users.updateOne({ _id: user._id, password_hash: user.password_hash }, { $set: { password_hash: renewed } })
+    await accounts.renewHash(user, await passwords.hash(password))
   }
 }

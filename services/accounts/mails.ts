@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../domain/escape-html.ts'
 import { type Language, defaultLanguage } from '../../domain/languages.ts'
-import { mailTexts } from '../mail-texts.ts'
+import { mailMessages } from '../mail-messages.ts'
 import type { Mail } from '../mailer.ts'
 
 interface Receiver {
@@ -34,7 +34,7 @@ function mailOf(
   { language = defaultLanguage, ...receiver }: Receiver,
   core: Pick<Mail, 'text' | 'html'>,
 ): Mail {
-  const { subject, intro, note } = mailTexts[language][kind]
+  const { subject, intro, note } = mailMessages[language][kind]
   return {
     ...receiver,
     subject,

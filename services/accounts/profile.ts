@@ -3,8 +3,10 @@ import { AppError } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import { userStore } from '../stores/users.ts'
 import type { LoginGuard } from './login-guard.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
+import { accountStore, resetStore } from './store.ts'
 
 /** New names and language; null removes a member, an absent one leaves it unchanged. */
 export interface ProfileChanges {
@@ -14,16 +16,18 @@ export interface ProfileChanges {
 }
 
 interface ProfileDeps {
-  collections: Pick<Collections, 'users' | 'passwordResets'>
+  collections: Pick<Collections, 'users' | 'passwordResets' | 'pendingPasswords'>
   passwords: Passwords
   guard: LoginGuard
 }
 
 /** What users can read and change about themselves. */
-export function createProfile({ collections: { users, passwordResets }, passwords, guard }: ProfileDeps) {
+export function createProfile({ collections, passwords, guard }: ProfileDeps) {
+  const accounts = accountStore(collections)
+
   return {
     async threadInfo(userId: string): Promise<{ thread_counter: number; thread_max: number }> {
-      const user = await users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>()
+      const user = await userStore(collections).findQuota(userId)
       if (user === null) throw new AppError('not_found', 'There is no thread information for this user.')
       return { thread_counter: user.thread_counter, thread_max: user.thread_max }
     },
@@ -34,9 +38,7 @@ export function createProfile({ collections: { users, passwordResets }, password
         members.filter((name) => changes[name] !== null).map((name) => [name, changes[name]]),
       )
       const unset = Object.fromEntries(members.filter((name) => changes[name] === null).map((name) => [name, '']))
-      const user = await users
-        .findOneAndUpdate({ _id: userId }, { $set: set, $unset: unset }, { returnDocument: 'after' })
-        .lean<UserRecord>()
+      const user = await accounts.change(userId, { $set: set, $unset: unset })
       if (user === null) throw new AppError('not_found', 'This account no longer exists.')
       return publicUser(user)
     },
@@ -56,14 +58,10 @@ export function createProfile({ collections: { users, passwordResets }, password
         throw new AppError('bad_request', 'The current password is wrong.')
       }
       await guard.recordSuccess(user.email)
-      const password_hash = await passwords.hash(input.new_password)
-      const unchanged = { _id: user._id, password_hash: user.password_hash, deleting: { $ne: true } }
-      const { matchedCount } = await users.updateOne(unchanged, {
-        $set: { password_hash, password_changed_at: new Date() },
-      })
-      if (matchedCount === 0) throw new AppError('conflict', 'The password was changed at the same time.')
+      if (!(await accounts.changePassword(user, await passwords.hash(input.new_password))))
+        throw new AppError('conflict', 'The password was changed at the same time.')
       // A pending reset link was requested to replace the old password, so it must not replace this one.
-      await passwordResets.deleteMany({ user_id: user._id })
+      await resetStore(collections).removeOwned(user._id)
     },
   }
 }

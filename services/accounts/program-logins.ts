@@ -2,10 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ProgramLoginRecord } from '../../domain/records/program-login.ts'
+import { programLoginStore } from '../auth/store.ts'
 import { type Tokens, tokenDays } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { holdUser } from '../parents.ts'
+import { lockUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
 
@@ -22,7 +23,6 @@ const codeLength = 8
 export const codeValidityMs = 10 * 60 * 1000
 /** How long a program waits between two questions. */
 const intervalSeconds = 5
-const listed = 100
 
 /**
  * Logins of programs, after the device grant of OAuth (RFC 8628): the program shows a short code, a person who is logged
@@ -31,11 +31,8 @@ const listed = 100
  */
 export function createProgramLogins(deps: ProgramLoginsDeps) {
   const { collections, transaction, secrets, tokens, frontendUrl } = deps
-  const { programLogins } = collections
-  const waiting = (code: string) => {
-    const letters = code.toUpperCase().replaceAll(/[^A-Z]/g, '')
-    return { code_hash: secrets.loginCodeHash(letters), status: 'waiting', remove_at: { $gt: new Date() } } as const
-  }
+  const logins = programLoginStore(collections)
+  const hashOf = (code: string) => secrets.loginCodeHash(code.toUpperCase().replaceAll(/[^A-Z]/g, ''))
 
   return {
     async begin(name: string) {
@@ -44,7 +41,7 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
         const code = newCode()
         const now = new Date()
         try {
-          await programLogins.create({
+          await logins.add({
             _id: newId(),
             name,
             status: 'waiting',
@@ -66,21 +63,18 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
     async redeem(
       deviceCode: string,
     ): Promise<{ status: 'waiting' | 'refused' | 'expired' | 'allowed'; token?: string }> {
-      const own = { device_hash: secrets.loginCodeHash(deviceCode), remove_at: { $gt: new Date() } }
-      const used = await useAllowed(programLogins, own)
-      if (used?.user_id !== undefined && used.project_id !== undefined) {
-        const claims = { user_id: used.user_id, project_id: used.project_id, login_id: used._id }
-        return { status: 'allowed', token: await tokens.sign(claims) }
-      }
-      const known = await programLogins.findOne(own, { status: 1 }).lean<Pick<ProgramLoginRecord, 'status'>>()
-      // One that was allowed between the two statements is redeemed by the next question.
-      if (known?.status === 'waiting' || known?.status === 'allowed') return { status: 'waiting' }
-      return { status: known?.status === 'refused' ? 'refused' : 'expired' }
+      const deviceHash = secrets.loginCodeHash(deviceCode)
+      const known = await logins.findOfDevice(deviceHash)
+      if (known?.status === 'waiting' || known?.status === 'refused') return { status: known.status }
+      const used = known?.status === 'allowed' ? await use(known, deviceHash) : null
+      if (used?.user_id === undefined || used.project_id === undefined) return { status: 'expired' }
+      const claims = { user_id: used.user_id, project_id: used.project_id, login_id: used._id }
+      return { status: 'allowed', token: await tokens.sign(claims) }
     },
 
     /** What asks under this code, so that the person knows what they allow. Throws `not_found`. */
     async find(code: string): Promise<Pick<ProgramLoginRecord, 'name' | 'created_at'>> {
-      const found = await programLogins.findOne(waiting(code)).lean<ProgramLoginRecord>()
+      const found = await logins.findWaiting(hashOf(code))
       if (found === null) throw unknownCode()
       return found
     },
@@ -91,31 +85,27 @@ export function createProgramLogins(deps: ProgramLoginsDeps) {
      */
     async decide(caller: { userId: string; projectId: string }, code: string, decision: Decision): Promise<void> {
       await transaction(async (session) => {
-        await holdUser(collections, caller.userId, session)
+        await lockUser(collections, caller.userId, session)
         const decided = decidedBy(caller, decision)
-        const { matchedCount } = await programLogins.updateOne(
-          waiting(code),
-          { $set: decided, $unset: { code_hash: 1 } },
-          { session },
-        )
-        if (matchedCount === 0) throw unknownCode()
+        if (!(await logins.decide(hashOf(code), decided, session))) throw unknownCode()
       })
     },
 
     /** The logins of the user that have a token, the newest first. */
-    list: (userId: string): Promise<ProgramLoginRecord[]> =>
-      programLogins
-        .find({ user_id: userId, status: 'used', remove_at: { $gt: new Date() } })
-        .sort({ created_at: -1, _id: -1 })
-        .limit(listed)
-        .lean<ProgramLoginRecord[]>()
-        .exec(),
+    list: logins.list,
 
     /** Ends a login: its token is refused from now on. Throws `not_found`. */
     async end(userId: string, loginId: string): Promise<void> {
-      const { deletedCount } = await programLogins.deleteOne({ _id: loginId, user_id: userId })
-      if (deletedCount === 0) throw new AppError('not_found', 'There is no such login.')
+      if (!(await logins.end(userId, loginId))) throw new AppError('not_found', 'There is no such login.')
     },
+  }
+
+  /** Begins a login that was allowed, once. It ends with the token that allowed it, if its own would be valid for longer. */
+  async function use(allowed: ProgramLoginRecord, deviceHash: string): Promise<ProgramLoginRecord | null> {
+    const now = new Date()
+    const lastDay = now.getTime() + tokenDays * 86_400_000
+    const end = new Date(Math.min(lastDay, allowed.allowed_until?.getTime() ?? lastDay))
+    return logins.begin(allowed._id, deviceHash, now, end)
   }
 }
 
@@ -129,24 +119,6 @@ function decidedBy({ userId, projectId }: { userId: string; projectId: string },
     project_id: projectId,
     allowed_until: decision.allowedUntil,
   }
-}
-
-/** Begins a login that was allowed, once. It ends with the token that allowed it, if its own would be valid for longer. */
-async function useAllowed(
-  programLogins: Collections['programLogins'],
-  own: { device_hash: string; remove_at: { $gt: Date } },
-): Promise<ProgramLoginRecord | null> {
-  const now = new Date()
-  const allowed = await programLogins.findOne({ ...own, status: 'allowed' }).lean<ProgramLoginRecord>()
-  if (allowed === null) return null
-  const lastDay = now.getTime() + tokenDays * 86_400_000
-  const end = new Date(Math.min(lastDay, allowed.allowed_until?.getTime() ?? lastDay))
-  return programLogins
-    .findOneAndUpdate(
-      { _id: allowed._id, ...own, status: 'allowed' },
-      { $set: { status: 'used', last_used_at: now, remove_at: end }, $unset: { device_hash: 1 } },
-    )
-    .lean<ProgramLoginRecord>()
 }
 
 const newCode = (): string =>

@@ -3,12 +3,16 @@ import { emailVerificationContract } from '../../domain/contracts/email-verifica
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { Language } from '../../domain/languages.ts'
+import type { LoginProviders } from '../../domain/login-providers.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { userStore } from '../stores/users.ts'
 import type { Homes } from './home.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
+import { refusePassword } from './refuse-password.ts'
+import { type HomeCollections, accountStore, homeStore } from './store.ts'
 
 export interface SignupInput {
   email: string
@@ -19,19 +23,20 @@ export interface SignupInput {
 }
 
 interface SignupDeps {
-  collections: Pick<Collections, 'users' | 'projects'>
+  collections: Pick<Collections, 'users'> & HomeCollections
   passwords: Pick<Passwords, 'hash'>
   homes: Pick<Homes, 'ensureMainProject'>
   workflows: Pick<WorkflowClient, 'start'>
   threadMaxDefault: number
+  providers: Pick<LoginProviders, 'insteadOfPassword'>
 }
 
 /** Creates an unverified account and has the first code sent. */
-export function createSignup({ collections, passwords, homes, workflows, threadMaxDefault }: SignupDeps) {
-  const { users, projects } = collections
+export function createSignup({ collections, passwords, homes, workflows, threadMaxDefault, providers }: SignupDeps) {
+  const accounts = accountStore(collections)
 
   /**
-   * Throws `bad_request` for a taken address or an unacceptable password. Does not wait for the mail server. `confirm`
+   * Throws `bad_request` for a taken address or an unacceptable password, `forbidden` for one that logs in by a provider. Does not wait for the mail server. `confirm`
    * is called before the account is stored, and refuses by throwing.
    */
   async function signup(
@@ -41,7 +46,8 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
   ): Promise<UserRecord> {
     checkNewPassword(input.password)
     const email = normalizeEmail(input.email)
-    if ((await users.exists({ email })) !== null) throw taken()
+    refusePassword(providers, email)
+    if ((await userStore(collections).idOfAddress(email)) !== undefined) throw taken()
     const now = new Date()
     const user: UserRecord = {
       _id: userId,
@@ -58,15 +64,17 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
       last_active_at: now,
     }
     await confirm()
-    await users.create(user).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? taken() : error
-    })
+    await userStore(collections)
+      .add(user)
+      .catch((error: unknown) => {
+        throw isDuplicateKey(error) ? taken() : error
+      })
     return finish(user)
   }
 
   /** The complete account that an earlier attempt of the same sign-up stored; null if there is none. */
   async function resumeSignup(userId: string): Promise<UserRecord | null> {
-    const user = await users.findOne({ _id: userId, verified: false }).lean<UserRecord>()
+    const user = await accounts.findUnverified(userId)
     return user === null ? null : finish(user)
   }
 
@@ -77,8 +85,8 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     } catch (error) {
       // Without its workflow no code would ever be sent, so the account is removed and the caller can sign up
       // again.
-      await projects.deleteMany({ user_id: user._id })
-      await users.deleteOne({ _id: user._id, verified: false })
+      await homeStore(collections).removeProjects(user._id)
+      await accounts.removeUnverified(user._id)
       throw error
     }
     return user

@@ -5,7 +5,9 @@ import type { UserRecord, VerificationRecord } from '../../domain/records/user.t
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { createInTurn } from '../in-turn.ts'
+import { userStore } from '../stores/users.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
+import { accountStore } from './store.ts'
 
 interface VerificationDeps {
   collections: Pick<Collections, 'users'>
@@ -24,9 +26,9 @@ export interface VerificationStatus {
 }
 
 /** E-mail verification as callers see it. The workflow decides; this code only derives and compares codes. */
-export function createVerification({ collections: { users }, secrets, workflows }: VerificationDeps) {
+export function createVerification({ collections, secrets, workflows }: VerificationDeps) {
   const findUser = async (email: string) => {
-    const user = await users.findOne({ email: normalizeEmail(email) }).lean<UserRecord>()
+    const user = await accountStore(collections).findByAddressOfAny(normalizeEmail(email))
     return user?.deleting ? null : user
   }
 
@@ -57,7 +59,7 @@ export function createVerification({ collections: { users }, secrets, workflows 
 
   /** The workflow accepts no more attempts: another attempt was right a moment ago, or the code has expired. */
   async function whyEnded(userId: string): Promise<AppError> {
-    const user = await users.findById(userId, { verified: 1 }).lean<Pick<UserRecord, 'verified'>>()
+    const user = await userStore(collections).findVerified(userId)
     return user?.verified ? alreadyVerified() : invalidCode()
   }
 

@@ -6,8 +6,9 @@ import type { UserUsage } from '../accounts/usage.ts'
 import { applyThreadMax } from '../billing/thread-max.ts'
 import type { Collections } from '../collections.ts'
 import type { PageRange } from '../page.ts'
-import { type ListedRun, withoutInput } from '../runs/index.ts'
+import type { ListedRun } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { operatedStore, operatedUserStore } from './store.ts'
 
 interface AccountAdminDeps {
   collections: Pick<Collections, 'users' | 'purchases' | 'runs'>
@@ -30,30 +31,24 @@ const purchasesShown = 50
 
 /** One user, as administrators see and change it. */
 export function createAccountAdmin({ collections, transaction, usageOf }: AccountAdminDeps) {
-  const { users, purchases, runs } = collections
+  const accounts = operatedUserStore(collections)
+  const store = operatedStore(collections)
 
   return {
     /** By the exact e-mail address, case-insensitive. */
     byEmail: async (email: string): Promise<AccountView> =>
-      view(await users.findOne({ email: normalizeEmail(email) }, shown).lean<UserRecord>()),
+      view(await accounts.findByAddressOfAny(normalizeEmail(email))),
 
-    byId: async (userId: string): Promise<AccountView> => view(await users.findById(userId, shown).lean<UserRecord>()),
+    byId: async (userId: string): Promise<AccountView> => view(await accounts.findOfAny(userId)),
 
     /** Those whose address contains the text, the newest first; without a text all. */
-    async list(
-      search: string | undefined,
-      { limit, offset }: PageRange,
-    ): Promise<{ users: UserRecord[]; total: number }> {
+    async list(search: string | undefined, range: PageRange): Promise<{ users: UserRecord[]; total: number }> {
       const text = search
         ?.trim()
         .toLowerCase()
         .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
       const filter = text ? { $or: [{ email: { $regex: text } }, { _id: search?.trim() }] } : {}
-      const [found, total] = await Promise.all([
-        users.find(filter, shown).sort({ _id: -1 }).skip(offset).limit(limit).maxTimeMS(searchMs).lean<UserRecord[]>(),
-        users.countDocuments(filter).maxTimeMS(searchMs),
-      ])
-      return { users: found, total }
+      return accounts.listOfAny(filter, { _id: -1 }, range, { maxTimeMS: searchMs })
     },
 
     /** Sets the thread quota without plans; active plans can still raise it. */
@@ -64,23 +59,19 @@ export function createAccountAdmin({ collections, transaction, usageOf }: Accoun
 
     /** What the user's files may take together; null: as the settings say. Files that exist stay. */
     async setStorageMax(userId: string, megabytes: number | null): Promise<void> {
-      const change = megabytes === null ? { $unset: { storage_max_mb: 1 } } : { $set: { storage_max_mb: megabytes } }
-      const { matchedCount } = await users.updateOne({ _id: userId }, change)
-      if (matchedCount === 0) throw noSuchUser()
+      if (!(await accounts.setStorageMaxOfAny(userId, megabytes))) throw noSuchUser()
     },
   }
 
   async function view(user: UserRecord | null): Promise<AccountView> {
     if (user === null) throw noSuchUser()
-    const own = { user_id: user._id }
     const [usage, recent, bought] = await Promise.all([
       usageOf(user._id),
-      runs.find(own, withoutInput).sort({ _id: -1 }).limit(recentRuns).lean<ListedRun[]>(),
-      purchases.find(own).sort({ created_at: -1 }).limit(purchasesShown).lean<PurchaseRecord[]>(),
+      store.listNewestRunsOfAny(user._id, recentRuns),
+      store.listPurchasesOfAny(user._id, purchasesShown),
     ])
     return { user, usage, recentRuns: recent, purchases: bought }
   }
 }
 
-const shown = { password_hash: 0, verification: 0 } as const
 export const noSuchUser = () => new AppError('not_found', 'There is no such user.')

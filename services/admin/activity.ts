@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Usage } from '../../domain/records/run.ts'
 import { AppError } from '../../domain/errors.ts'
-import { firstIdAt } from '../../domain/ids.ts'
 import type { Collections } from '../collections.ts'
+import { operatedRunStore, operatedUserStore } from './store.ts'
 
 export interface ActivityDay extends Usage {
   /** A day in UTC. */
@@ -16,12 +16,13 @@ export interface ActivityDay extends Usage {
 
 const dayMs = 86_400_000
 /** How long figures are cached, because computing them reads every run of these days. */
-const keptMs = 60_000
+const cachedMs = 60_000
 const longestMs = 20_000
 
 /** What happened on each of the last days, for the plots of the operator's page. */
-export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'users'>) {
-  const byDays = new LRUCache<number, ActivityDay[]>({ max: 10, ttl: keptMs, fetchMethod: read })
+export function createActivity(collections: Pick<Collections, 'runs' | 'users'>) {
+  const [store, accounts] = [operatedRunStore(collections), operatedUserStore(collections)]
+  const byDays = new LRUCache<number, ActivityDay[]>({ max: 10, ttl: cachedMs, fetchMethod: read })
 
   return function activity(days: number): Promise<ActivityDay[]> {
     return byDays.forceFetch(days)
@@ -33,31 +34,8 @@ export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'user
     const day = { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }
     try {
       const [ran, joined] = await Promise.all([
-        // Ids of runs are time-ordered, and every collection has their index.
-        runs
-          .aggregate<
-            Omit<ActivityDay, 'date' | 'new_users' | 'first_token_ms'> & { _id: string; first_token_ms: number | null }
-          >([
-            { $match: { _id: { $gte: firstIdAt(since) }, imported: { $ne: true } } },
-            {
-              $group: {
-                _id: day,
-                runs: { $sum: 1 },
-                failed_runs: { $sum: { $cond: [{ $eq: ['$status', 'error'] }, 1, 0] } },
-                prompt_tokens: { $sum: '$usage.prompt_tokens' },
-                completion_tokens: { $sum: '$usage.completion_tokens' },
-                total_tokens: { $sum: '$usage.total_tokens' },
-                first_token_ms: { $avg: '$first_token_ms' },
-              },
-            },
-          ])
-          .option({ maxTimeMS: longestMs }),
-        users
-          .aggregate<{ _id: string; count: number }>([
-            { $match: { created_at: { $gte: since } } },
-            { $group: { _id: day, count: { $sum: 1 } } },
-          ])
-          .option({ maxTimeMS: longestMs }),
+        store.sumByDayOfAny(since, day, longestMs),
+        accounts.countJoinedOfAny(since, day, longestMs),
       ])
       const runsOf = new Map(ran.map(({ _id, ...figures }) => [_id, figures]))
       const joinedOn = new Map(joined.map((entry) => [entry._id, entry.count]))

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { PageRange } from '../page.ts'
-import { systemStats } from './stats.ts'
+import { systemStats } from './store.ts'
 import { type UserSelection, createUserSelections } from './users.ts'
 
 interface AdminDeps {

@@ -1,6 +1,7 @@
 import { largestOf, smallestOf } from '../../domain/extremes.ts'
-import { type FileStatus, openFileStatuses } from '../../domain/records/file.ts'
+import type { FileStatus } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import { listOpenFilesOfAny } from './store.ts'
 
 export interface OpenIngestion {
   ingestion_id: string
@@ -18,14 +19,8 @@ const filesRead = 10_000
 const ingestionsShown = 100
 
 /** The ingestions under way; those without progress for the longest time come first. File names are not read. */
-export async function openIngestions({ files }: Pick<Collections, 'files'>): Promise<OpenIngestion[]> {
-  const open = await files
-    .find(
-      { status: { $in: [...openFileStatuses] } },
-      { ingestion_id: 1, user_id: 1, assistant_id: 1, size: 1, status: 1, created_at: 1, updated_at: 1 },
-    )
-    .limit(filesRead)
-    .lean()
+export async function openIngestions(collections: Pick<Collections, 'files'>): Promise<OpenIngestion[]> {
+  const open = await listOpenFilesOfAny(collections, filesRead)
   const ingestions = [...Map.groupBy(open, (file) => file.ingestion_id)].flatMap(([ingestion_id, group]) => {
     const [first] = group
     if (first === undefined) return []

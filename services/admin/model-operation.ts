@@ -5,7 +5,7 @@ import type { ProviderKind } from '../../domain/provider-kinds.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
 import type { ModelServers } from '../models/model-servers.ts'
 import type { ModelSettings } from '../models/model-settings.ts'
-import { checkedUrl } from '../models/server-record.ts'
+import { checkedUrl } from '../models/operator-input.ts'
 import type { createTryModel } from './try-model.ts'
 
 interface ModelOperationDeps {
@@ -16,7 +16,7 @@ interface ModelOperationDeps {
 
 type Looked = { serverId: string } | { kind?: ProviderKind | undefined; baseUrl: string; apiKey: string | undefined }
 
-const lookMs = 15_000
+const pollMs = 15_000
 
 /** What operators do on the model page. */
 export function createModelOperation({ settings, servers, tryModel }: ModelOperationDeps) {
@@ -30,7 +30,7 @@ export function createModelOperation({ settings, servers, tryModel }: ModelOpera
           ? await settings.accountOf(where.serverId)
           : { kind: where.kind, baseUrl: checkedUrl(where.baseUrl), apiKey: where.apiKey ?? noKey }
       try {
-        return await servers.list(account, AbortSignal.timeout(lookMs))
+        return await servers.list(account, AbortSignal.timeout(pollMs))
       } catch (error) {
         if (error instanceof ModelFailure) throw new AppError('upstream_failed', error.message)
         throw error

@@ -5,6 +5,7 @@ import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
 import { declaredCollections } from '../owned-data/declared-stores.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { openProjectsOfAny, operatedUserStore } from './store.ts'
 
 interface OrphansDeps {
   collections: Collections
@@ -21,27 +22,27 @@ export type Orphans = ReturnType<typeof createOrphans>
 
 /** What belongs to threads, by the name on reports. */
 function historiesOf(collections: OrphansDeps['collections']): Record<string, OfThread> {
-  const { checkpoints, runs, toolCalls, feedback, attachments, shares } = collections
-  return { checkpoints, runs, tool_calls: toolCalls, feedback, attachments, shares }
+  const { checkpoints, runs, toolCalls } = collections
+  return { checkpoints, runs, tool_calls: toolCalls }
 }
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const { users, projects, assistants, threads } = collections
+  const { users, projects, assistants, threads, sources } = collections
   const histories = historiesOf(collections)
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },
   ]
-  const ownersBy = { user_id: users, project_id: projects, assistant_id: assistants, thread_id: threads }
+  const parents = { users, projects, assistants, threads, sources }
   const declared = declaredCollections(collections)
   const sweep = { collections, ...knowledge }
-  const ofOwners = recordsOfOwners(collections)
 
   /** Conditions of the records of a declared kind of which an owner is gone. */
-  async function* orphaned({ records, owners }: (typeof declared)[number]): AsyncGenerator<object> {
-    for (const field of owners)
-      for (const ids of batches(await missingParents(records, field, ownersBy[field]))) yield { [field]: { $in: ids } }
+  async function* orphaned({ records, owners, orphanedBy }: (typeof declared)[number]): AsyncGenerator<object> {
+    for (const [field, name] of Object.entries(orphanedBy ?? ownersBy))
+      if (orphanedBy !== undefined || owners.some((owner) => owner === field))
+        for (const ids of batches(await missingParents(records, field, parents[name]))) yield { [field]: { $in: ids } }
   }
 
   return {
@@ -52,16 +53,15 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
     async targets(): Promise<OwnedTarget[]> {
       const found: OwnedTarget[] = []
       const closed = { deleting: true } as const
-      for (const user of await users.find(closed, { _id: 1 }).limit(targetLimit).lean()) {
-        found.push({ kind: 'account', id: user._id, userId: user._id })
-      }
+      const accounts = operatedUserStore({ users })
+      for (const id of await accounts.idsOfAny(closed, targetLimit)) found.push({ kind: 'account', id, userId: id })
       const closedUsers = new Set(found.map((target) => target.id))
       const isYoung = (createdAt: Date) => createdAt.getTime() > Date.now() - youngMs
 
-      for await (const project of projects.find({}, { user_id: 1, deleting: 1, created_at: 1 }).lean().cursor()) {
+      for await (const project of openProjectsOfAny({ projects })) {
         if (found.length >= targetLimit) return found
         if (closedUsers.has(project.user_id)) continue
-        const ownerless = !isYoung(project.created_at) && (await users.exists({ _id: project.user_id })) === null
+        const ownerless = !isYoung(project.created_at) && !(await accounts.existsOfAny(project.user_id))
         if (project.deleting || ownerless) found.push({ kind: 'project', id: project._id, userId: project.user_id })
       }
       const covered = new Set(found.map((target) => target.id))
@@ -97,11 +97,6 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
         for await (const filter of orphaned(kind)) found += await kind.records.countDocuments(filter)
         counts[kind.collection] = found
       }
-      for (const [name, { collection, field, missing }] of Object.entries(ofOwners)) {
-        counts[name] = 0
-        for (const ids of batches(await missing()))
-          counts[name] += await collection.countDocuments({ [field]: { $in: ids } })
-      }
       const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
       return {
         ...counts,
@@ -121,35 +116,12 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       }
       for (const kind of declared)
         for await (const filter of orphaned(kind)) await eraseAll(transaction, kind.records, filter)
-      for (const { collection, field, missing } of Object.values(ofOwners)) {
-        for (const ids of batches(await missing())) await eraseAll(transaction, collection, { [field]: { $in: ids } })
-      }
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
     },
   }
 }
 
-/** Records of the web and batches of files, and the ids of owners that they name and that are gone. */
-function recordsOfOwners({ assistants, sources, sourcePages, fileBatches }: Collections) {
-  const records: Record<string, { collection: OfOwner; field: string; missing(): Promise<string[]> }> = {
-    sources: {
-      collection: sources,
-      field: 'assistant_id',
-      missing: () => missingParents(sources, 'assistant_id', assistants),
-    },
-    source_pages: {
-      collection: sourcePages,
-      field: 'source_id',
-      missing: () => missingParents(sourcePages, 'source_id', sources),
-    },
-    file_batches: {
-      collection: fileBatches,
-      field: 'assistant_id',
-      missing: () => missingParents(fileBatches, 'assistant_id', assistants),
-    },
-  }
-  return records
-}
+const ownersBy = { user_id: 'users', project_id: 'projects', assistant_id: 'assistants', thread_id: 'threads' } as const
 
 const ownership = { user_id: 1, project_id: 1, kind: 1 } as const
 
@@ -178,9 +150,6 @@ interface Owned extends Referring {
 }
 interface OfThread extends Referring, Erasable<{ thread_id: { $in: string[] } }> {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
-}
-interface OfOwner extends Erasable<Record<string, { $in: string[] }>> {
-  countDocuments(filter: Record<string, { $in: string[] }>): PromiseLike<number>
 }
 interface Referring {
   aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }

@@ -1,9 +1,10 @@
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { updateAll } from '../owned-data/erase-all.ts'
+import { closeUnusedProjects } from '../projects/store.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { noSuchUser } from './accounts.ts'
+import { operatedRunStore, operatedUserStore } from './store.ts'
 
 interface SuspensionDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs'>
@@ -20,16 +21,13 @@ const batchSize = 200
  * moment before; no run needs an additional statement for this.
  */
 export function createSuspension({ collections, transaction, runs }: SuspensionDeps) {
-  const { users, projects, assistants } = collections
+  const { projects, assistants } = collections
+  const accounts = operatedUserStore(collections)
 
   return {
     /** Safe to repeat: it continues where an earlier attempt was interrupted. The first time and reason are kept. */
     async suspend(userId: string, reason: string): Promise<void> {
-      const { matchedCount } = await users.updateOne(
-        { _id: userId, suspended_at: { $exists: false } },
-        { $set: { suspended_at: new Date(), suspension_reason: reason } },
-      )
-      if (matchedCount === 0) await requireUser(userId)
+      if (!(await accounts.suspendOfAny(userId, reason))) await requireUser(userId)
       await markMembers(userId)
       await cancelRuns(userId)
     },
@@ -37,14 +35,14 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     async restore(userId: string): Promise<void> {
       await requireUser(userId)
       await unmarkMembers(userId)
+      await closeAgain(userId)
       // Last, so that a repetition of an interrupted restoration still finds the user suspended.
-      await users.updateOne({ _id: userId }, { $unset: { suspended_at: 1, suspension_reason: 1 } })
+      await accounts.restoreOfAny(userId)
     },
   }
 
   async function requireUser(userId: string): Promise<void> {
-    const user = await users.findOne({ _id: userId }, { _id: 1 }).lean<Pick<UserRecord, '_id'>>()
-    if (user === null) throw noSuchUser()
+    if (!(await accounts.existsOfAny(userId))) throw noSuchUser()
   }
 
   /**
@@ -65,11 +63,16 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     await updateAll(transaction, projects, marked, unmark)
   }
 
+  /** Provisioning may have deactivated him meanwhile: what nobody else uses then stays closed. */
+  async function closeAgain(userId: string): Promise<void> {
+    if (await accounts.isDeactivatedOfAny(userId))
+      await closeUnusedProjects({ projects, assistants }, transaction, userId)
+  }
+
   /** Runs that wait for a person's decision are not ended: no decision is accepted until the user is restored. */
   async function cancelRuns(userId: string): Promise<void> {
-    const working = { user_id: userId, status: { $in: ['pending' as const, 'running' as const] } }
     for (;;) {
-      const found = await collections.runs.find(working).limit(batchSize).lean<RunRecord[]>()
+      const found = await operatedRunStore(collections).listWorkingOfAny(userId, batchSize)
       if (found.length === 0) return
       const rest = found.values()
       const cancelOneByOne = async () => {

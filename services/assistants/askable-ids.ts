@@ -1,10 +1,9 @@
+import { ownAssistantStore } from './store.ts'
 import { Value } from 'typebox/value'
 import { type ToolSetting, readAssistantConfig, toolsKey } from '../../domain/assistant-config.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
-import { present } from './read-assistants.ts'
 
 interface Written {
   userId: string
@@ -17,13 +16,15 @@ interface Written {
 
 /** Refuses, by its member, an id in a tool `assistant` that is not another assistant of the same project. */
 export async function requireAskable(
-  { assistants }: Pick<Collections, 'assistants'>,
+  collections: Pick<Collections, 'assistants'>,
   { userId, projectId, assistantId, configText, before }: Written,
 ): Promise<void> {
   const known = new Set(before === undefined ? [] : askableIdsOf(readAssistantConfig(before).tools))
   const { tools } = readAssistantConfig(configText)
   const wanted = askableIdsOf(tools).filter((id) => !known.has(id))
-  const found = new Set(wanted.length === 0 ? [] : await idsIn(wanted))
+  const found = new Set(
+    wanted.length === 0 ? [] : await ownAssistantStore(collections).askableOf({ userId, projectId }, wanted),
+  )
   for (const [place, { type, config = {} }] of tools.entries()) {
     if (type !== 'assistant') continue
     if (!Value.Check(AssistantToolConfig, config)) throw mismatch(place, config)
@@ -32,12 +33,6 @@ export async function requireAskable(
       if (id === assistantId) throw refuse('an assistant cannot ask itself')
       if (!known.has(id) && !found.has(id)) throw refuse('this project has no such assistant')
     }
-  }
-
-  async function idsIn(ids: string[]): Promise<string[]> {
-    const own = { _id: { $in: ids }, user_id: userId, project_id: projectId, ...present }
-    const records = await assistants.find(own, { _id: 1 }).lean<Pick<AssistantRecord, '_id'>[]>()
-    return records.map(({ _id }) => _id)
   }
 }
 

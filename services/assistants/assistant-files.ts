@@ -11,7 +11,7 @@ import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Owner } from '../owner.ts'
 import type { AssistantConfigs } from './configs.ts'
-import { createAskedNames } from './asked-names.ts'
+import { createDelegateNames } from './delegate-names.ts'
 import { createFileSources } from './file-sources.ts'
 import type { Assistants } from './index.ts'
 import type { Caller } from './write-assistants.ts'
@@ -36,7 +36,7 @@ interface Applied {
  */
 export function createAssistantFiles({ collections, assistants, assistantConfigs }: AssistantFilesDeps) {
   const { filesOf, storesOf, storeIds } = createFileSources(collections)
-  const { withNames, withIds } = createAskedNames(collections)
+  const { withNames, withIds } = createDelegateNames(collections)
   const configOf = (assistant: AssistantRecord) => objectFromJsonText(assistantConfigs.textOf(assistant))
 
   return {

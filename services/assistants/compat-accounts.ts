@@ -1,8 +1,9 @@
+import { ownAssistantStore } from './store.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
-import type { AssistantRecord, CompatAccountRecord } from '../../domain/records/assistant.ts'
+import type { CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { type Owner, ownFilter } from '../owner.ts'
+import { type Owner } from '../owner.ts'
 import type { Outbound } from '../outbound.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { Assistants } from './index.ts'
@@ -22,6 +23,8 @@ interface CompatAccountsDeps {
 
 /** An assistant's own model account: its runs use this account and its key. Only the owner can see or change it. */
 export function createCompatAccounts({ collections, assistants, outbound, secretBox }: CompatAccountsDeps) {
+  const store = ownAssistantStore(collections)
+
   return {
     /**
      * Sets the account, or changes the given members. A key was given for its base URL: a new URL without a key
@@ -39,12 +42,8 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
         const known = assistant.compat_account
         const account = accountAfter(assistantId, known, change)
         await outbound.assertReachable(account.base_url, ['body', 'base_url'])
-        const { matchedCount } = await collections.assistants.updateOne(
-          { _id: assistantId, ...ownFilter(owner), deleting: { $ne: true }, ...unchanged(known) },
-          { $set: { compat_account: account } },
-        )
         // Otherwise somebody else changed the account in the meantime: read it again.
-        if (matchedCount > 0) return account
+        if (await store.setAccount(owner, assistantId, known, account)) return account
       }
     },
 
@@ -56,11 +55,7 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
 
     async delete(owner: Owner, assistantId: string): Promise<void> {
       await assistants.readOwn(owner, assistantId)
-      const { matchedCount } = await collections.assistants.updateOne(
-        { _id: assistantId, ...ownFilter(owner), compat_account: { $exists: true } },
-        { $unset: { compat_account: 1 } },
-      )
-      if (matchedCount === 0) throw noAccount()
+      if (!(await store.removeAccount(owner, assistantId))) throw noAccount()
     },
 
     /**
@@ -69,17 +64,11 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
      */
     async reseal(): Promise<number> {
       let count = 0
-      const all = collections.assistants
-        .find({ 'compat_account.encrypted_key': { $exists: true } })
-        .lean<AssistantRecord[]>()
-      for await (const { _id, compat_account: account } of all.cursor()) {
+      for await (const { _id, compat_account: account } of store.openWithKeyOfAny()) {
         const sealed = account?.encrypted_key
         if (account === undefined || sealed === undefined || secretBox.isCurrent(sealed)) continue
         const context = keyContext(_id, account.base_url)
-        await collections.assistants.updateOne(
-          { _id, 'compat_account.encrypted_key': sealed },
-          { $set: { 'compat_account.encrypted_key': secretBox.seal(secretBox.open(sealed, context), context) } },
-        )
+        await store.resealKeyOfAny(_id, sealed, secretBox.seal(secretBox.open(sealed, context), context))
         count++
       }
       return count
@@ -115,16 +104,6 @@ export function keyContext(assistantId: string, baseUrl: string): string {
 /** The first characters of a key, at most six and at most a quarter of it. */
 function hintOf(key: string): string {
   return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
-}
-
-/** The condition that the account is unchanged since it was read. */
-function unchanged(known: CompatAccountRecord | undefined) {
-  if (known === undefined) return { compat_account: { $exists: false } }
-  return {
-    'compat_account.kind': known.kind ?? { $exists: false },
-    'compat_account.base_url': known.base_url,
-    'compat_account.encrypted_key': known.encrypted_key ?? { $exists: false },
-  }
 }
 
 function noAccount(): AppError {

@@ -85,11 +85,6 @@ export function configUpdate<Fields extends ReturnType<AssistantConfigs['fieldsO
   }
 }
 
-/** The condition that the config is unchanged since the record was read. */
-export function configUnchanged({ _id, config_version }: AssistantRecord) {
-  return { _id, config_version }
-}
-
 function contextOf(assistantId: string): string {
   return `assistant-config\n${assistantId}`
 }

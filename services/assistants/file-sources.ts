@@ -1,26 +1,17 @@
+import { fileStore } from '../stores/files.ts'
+import { ownAssistantStore } from './store.ts'
 import { type Sources, maxSourceFiles } from '../../domain/assistant-file/assistant-file.ts'
 import { invalidInput } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import type { Caller } from './write-assistants.ts'
 
-type SourceFile = Pick<FileRecord, 'name' | 'sha256' | 'size'>
-type NamedStore = Pick<AssistantRecord, '_id' | 'name'>
-
-const maxStoresRead = 100
-
 /** What an assistant file says about the assistant's sources. */
-export function createFileSources({ assistants, files }: Pick<Collections, 'assistants' | 'files'>) {
+export function createFileSources(collections: Pick<Collections, 'assistants' | 'files'>) {
+  const { listNamedStores: storesOf } = ownAssistantStore(collections)
+
   return {
     /** Processed files, oldest first; more than a file can name are left out. */
-    filesOf: (assistantId: string): Promise<SourceFile[]> =>
-      files
-        .find({ assistant_id: assistantId, status: { $nin: ['uploading', 'failed'] } }, { name: 1, sha256: 1, size: 1 })
-        .sort({ created_at: 1, order: 1, _id: 1 })
-        .limit(maxSourceFiles)
-        .lean<SourceFile[]>()
-        .exec(),
+    filesOf: (assistantId: string) => fileStore(collections).listSources(assistantId, maxSourceFiles),
 
     storesOf,
 
@@ -35,14 +26,5 @@ export function createFileSources({ assistants, files }: Pick<Collections, 'assi
         return store._id
       })
     },
-  }
-
-  function storesOf(projectId: string, which: object): Promise<NamedStore[]> {
-    return assistants
-      .find({ project_id: projectId, kind: 'vector_store', deleting: { $ne: true }, ...which }, { name: 1 })
-      .sort({ created_at: 1, _id: 1 })
-      .limit(maxStoresRead)
-      .lean<NamedStore[]>()
-      .exec()
   }
 }

@@ -11,7 +11,7 @@ import { createAssistantWrites } from './write-assistants.ts'
 export type Assistants = ReturnType<typeof createAssistants>
 
 interface AssistantsDeps {
-  collections: BelongingsCollections & Pick<Collections, 'projects' | 'budgets'>
+  collections: BelongingsCollections & Pick<Collections, 'users' | 'projects' | 'budgets'>
   transaction: RunInTransaction
   configs: AssistantConfigs
 }

@@ -1,16 +1,18 @@
+import { budgetStore } from '../stores/budgets.ts'
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
-import { holdProject } from '../parents.ts'
+import { lockProject } from '../parents.ts'
+import { projectStore } from '../stores/projects.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type BelongingsCollections, moveBelongings, moveRuns } from './belongings.ts'
 import type { AssistantConfigs } from './configs.ts'
-import { type AssistantReads, missing, present } from './read-assistants.ts'
+import { type AssistantReads, missing } from './read-assistants.ts'
+import { ownAssistantStore } from './store.ts'
 
 interface MoveDeps {
-  collections: BelongingsCollections & Pick<Collections, 'projects' | 'budgets'>
+  collections: BelongingsCollections & Pick<Collections, 'users' | 'projects' | 'budgets'>
   transaction: RunInTransaction
   configs: Pick<AssistantConfigs, 'settingsOf'>
   readOwn: AssistantReads['readOwn']
@@ -26,32 +28,24 @@ export async function moveAssistant(
   assistantId: string,
   projectId: string,
 ): Promise<AssistantRecord> {
+  const assistants = ownAssistantStore(collections)
   await readOwn(userId, assistantId)
   const assistant = await transaction(async (session) => {
-    await holdOwnProject(collections, { userId, projectId }, session)
-    const before = await collections.assistants
-      .findOne({ _id: assistantId, user_id: userId, ...present }, {}, { session })
-      .lean<AssistantRecord>()
+    await lockOwnProject(collections, { userId, projectId }, session)
+    const before = await assistants.findOwned(userId, assistantId, session)
     if (before === null) throw missing()
     if (before.project_id !== projectId)
       await moveBelongings(collections, configs, { assistant: before, to: projectId, session })
     const { budgets: earlier = [] } = before
-    const moved = await collections.assistants
-      .findOneAndUpdate(
-        { _id: assistantId, user_id: userId, ...present },
-        {
-          $set: {
-            project_id: projectId,
-            updated_at: new Date(),
-            budgets: [
-              ...earlier.filter((id) => !id.startsWith('project/')),
-              ...(await budgetsOfProject(collections, projectId, session)),
-            ],
-          },
-        },
-        { session, returnDocument: 'after' },
-      )
-      .lean<AssistantRecord>()
+    const $set = {
+      project_id: projectId,
+      updated_at: new Date(),
+      budgets: [
+        ...earlier.filter((id) => id.startsWith('public/')),
+        ...(await budgetStore(collections).idsOfProject(projectId, session)),
+      ],
+    }
+    const moved = await assistants.replaceOwned(userId, assistantId, { $set }, session)
     if (moved === null) throw missing()
     return moved
   })
@@ -59,31 +53,14 @@ export async function moveAssistant(
   return assistant
 }
 
-/**
- * The budgets for which runs of the project's assistants count. The project must be held, so that a budget that is
- * being set is seen here, or sees the assistant.
- */
-export async function budgetsOfProject(
-  collections: Pick<Collections, 'budgets'>,
-  projectId: string,
-  session: ClientSession,
-): Promise<string[]> {
-  const found = await collections.budgets
-    .findOne({ _id: budgetId('project', projectId) }, { _id: 1 }, { session })
-    .lean()
-  return found === null ? [] : [found._id]
-}
-
-async function holdOwnProject(
-  collections: Pick<Collections, 'projects'>,
+async function lockOwnProject(
+  collections: Pick<Collections, 'users' | 'projects'>,
   caller: { userId: string; projectId: string },
   session: ClientSession,
 ): Promise<void> {
-  const project = await collections.projects
-    .findOne({ _id: caller.projectId }, { user_id: 1, deleting: 1 }, { session })
-    .lean()
+  const project = await projectStore(collections).findSharedOfAny(caller.projectId, session)
   if (project === null) throw new AppError('not_found', 'There is no such project.')
   // What belongs to a project has one holder: a member cannot put what his account holds into it.
   if (project.user_id !== caller.userId) throw new AppError('forbidden', 'This project belongs to another user.')
-  await holdProject(collections, caller, session)
+  await lockProject(collections, caller, session)
 }

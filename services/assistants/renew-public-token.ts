@@ -1,10 +1,11 @@
+import { ownAssistantStore } from './store.ts'
 import { randomBytes } from 'node:crypto'
 import { publicTokenKey } from '../../domain/assistant-config.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { Collections } from '../collections.ts'
-import { type Owner, ownFilter } from '../owner.ts'
-import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
-import { type AssistantReads, present } from './read-assistants.ts'
+import { type Owner } from '../owner.ts'
+import { type AssistantConfigs, configUpdate } from './configs.ts'
+import { type AssistantReads } from './read-assistants.ts'
 
 interface RenewDeps {
   collections: Pick<Collections, 'assistants'>
@@ -23,11 +24,8 @@ export async function renewPublicToken(
     const token = `pt_${randomBytes(32).toString('base64url')}`
     const config = { ...objectFromJsonText(configs.textOf(assistant)), [publicTokenKey]: token }
     const fields = configs.fieldsOf(assistantId, toJsonText(config))
-    const { matchedCount } = await collections.assistants.updateOne(
-      { ...configUnchanged(assistant), ...ownFilter(owner), ...present },
-      configUpdate({ ...fields, updated_at: new Date() }),
-    )
+    const change = configUpdate({ ...fields, updated_at: new Date() })
     // Otherwise somebody else wrote the config in the meantime: read it again.
-    if (matchedCount > 0) return token
+    if (await ownAssistantStore(collections).changeConfigOwned(owner, assistant, change)) return token
   }
 }

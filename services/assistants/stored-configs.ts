@@ -1,6 +1,7 @@
+import { ownAssistantStore } from './store.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
+import { type AssistantConfigs, configUpdate } from './configs.ts'
 
 interface StoredConfigsDeps {
   collections: Pick<Collections, 'assistants'>
@@ -14,7 +15,8 @@ const atOnce = 8
  * Returns how many there were. Afterwards the previous keys are no longer needed. Safe to repeat, and to run in several
  * processes at once.
  */
-export async function resealConfigs({ collections: { assistants }, configs }: StoredConfigsDeps): Promise<number> {
+export async function resealConfigs({ collections, configs }: StoredConfigsDeps): Promise<number> {
+  const store = ownAssistantStore(collections)
   let resealed = 0
   let batch: AssistantRecord[] = []
   const flush = async () => {
@@ -22,7 +24,7 @@ export async function resealConfigs({ collections: { assistants }, configs }: St
     resealed += results.filter(Boolean).length
     batch = []
   }
-  for await (const record of assistants.find().lean<AssistantRecord[]>().cursor()) {
+  for await (const record of store.openOfAny()) {
     if (isUpToDate(record)) continue
     batch.push(record)
     if (batch.length === atOnce) await flush()
@@ -35,8 +37,7 @@ export async function resealConfigs({ collections: { assistants }, configs }: St
     const fields = configs.fieldsOf(record._id, configs.textOf(record))
     const { public_token_hashes: hashes } = fields
     if (hashes !== undefined) fields.public_token_hashes = hashes.slice(0, 1)
-    const { matchedCount } = await assistants.updateOne(configUnchanged(record), configUpdate(fields))
-    return matchedCount > 0
+    return store.resealConfigOfAny(record, configUpdate(fields))
   }
 
   function isUpToDate({ sealed_config: sealed, public_token_hashes: hashes = [] }: AssistantRecord) {

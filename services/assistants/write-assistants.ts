@@ -1,3 +1,4 @@
+import { ownAssistantStore } from './store.ts'
 import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
@@ -5,13 +6,13 @@ import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { type Caller, type Owner, ownFilter, owns } from '../owner.ts'
-import { holdProject } from '../parents.ts'
+import { type Caller, type Owner, owns } from '../owner.ts'
+import { lockProject } from '../parents.ts'
+import { budgetStore } from '../stores/budgets.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
+import { type AssistantConfigs, configUpdate } from './configs.ts'
 import { requireAskable } from './askable-ids.ts'
-import { budgetsOfProject } from './project-of-assistant.ts'
-import { type AssistantReads, foreign, present } from './read-assistants.ts'
+import { type AssistantReads, foreign } from './read-assistants.ts'
 
 export interface AssistantPayload {
   name: string
@@ -22,14 +23,14 @@ export interface AssistantPayload {
 export type { Caller }
 
 interface AssistantWritesDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'budgets'>
   transaction: RunInTransaction
   configs: AssistantConfigs
   readIn: AssistantReads['readIn']
 }
 
 export function createAssistantWrites({ collections, transaction, configs, readIn }: AssistantWritesDeps) {
-  const { assistants } = collections
+  const assistants = ownAssistantStore(collections)
   const checkReplacement = createReplacementCheck({ collections, configs })
   const fieldsOf = (assistantId: string, payload: AssistantPayload) => storedFields(configs, assistantId, payload)
 
@@ -84,13 +85,7 @@ export function createAssistantWrites({ collections, transaction, configs, readI
         const fields = fieldsOf(assistantId, payload)
         const before = configs.textOf(assistant)
         await requireAskable(collections, { ...caller, assistantId, configText: configTextOf(payload), before })
-        const written = await assistants
-          .findOneAndUpdate(
-            { ...configUnchanged(assistant), ...present },
-            configUpdate({ ...fields, updated_at: new Date() }),
-            { returnDocument: 'after' },
-          )
-          .lean<AssistantRecord>()
+        const written = await assistants.changeConfig(assistant, configUpdate({ ...fields, updated_at: new Date() }))
         if (written !== null) return written
       }
     },
@@ -102,6 +97,7 @@ export function createAssistantWrites({ collections, transaction, configs, readI
       _id: assistantId,
       user_id: caller.userId,
       project_id: caller.projectId,
+      ...(caller.makerId === undefined ? {} : { created_by: caller.makerId }),
       ...fieldsOf(assistantId, payload),
       has_files: false,
       created_at: now,
@@ -109,26 +105,20 @@ export function createAssistantWrites({ collections, transaction, configs, readI
     }
     await refusingTakenTokens(() =>
       transaction(async (session) => {
-        await holdProject(collections, caller, session)
-        const budgets = await budgetsOfProject(collections, caller.projectId, session)
-        await assistants.create([budgets.length > 0 ? { ...record, budgets } : record], { session })
+        await lockProject(collections, caller, session)
+        const budgets = await budgetStore(collections).idsOfProject(caller.projectId, session)
+        await assistants.add(budgets.length > 0 ? { ...record, budgets } : record, session)
       }),
     )
     return record
   }
 
   async function replace(owner: Owner, assistantId: string, fields: Fields) {
-    return assistants
-      .findOneAndUpdate(
-        { _id: assistantId, ...ownFilter(owner), ...present },
-        configUpdate({ ...fields, updated_at: new Date() }),
-        { returnDocument: 'after' },
-      )
-      .lean<AssistantRecord>()
+    return assistants.replaceOwned(owner, assistantId, configUpdate({ ...fields, updated_at: new Date() }))
   }
 
   async function whyNot(owner: Owner, assistantId: string): Promise<AppError> {
-    const record = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
+    const record = await assistants.findTakenOfAny(assistantId)
     if (record && !owns(owner, record)) return foreign()
     return new AppError('conflict', 'This assistant is being deleted.')
   }
@@ -142,9 +132,7 @@ function createReplacementCheck({ collections, configs }: Pick<AssistantWritesDe
     assistantId: string,
     payload: AssistantPayload,
   ): Promise<void> => {
-    const current = await collections.assistants
-      .findOne({ _id: assistantId, ...ownFilter(owner), ...present })
-      .lean<AssistantRecord>()
+    const current = await ownAssistantStore(collections).findOwned(owner, assistantId)
     await requireAskable(collections, {
       userId,
       projectId: current?.project_id ?? projectId,

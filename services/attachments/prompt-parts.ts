@@ -1,8 +1,8 @@
 import { type AttachedPart, isAttached } from '../../domain/content-parts.ts'
 import type { Message } from '../../domain/messages.ts'
-import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { codeToolName } from '../../domain/responses/written-files.ts'
 import type { Collections } from '../collections.ts'
+import { attachmentStore } from '../stores/attachments.ts'
 
 /** A part of a message as a model is sent it, in the format of the chat-completions API. */
 export type PromptPart =
@@ -16,7 +16,7 @@ const maxBytes = 24 * 1024 * 1024
 
 /** The attachments of a conversation, as far as one request carries them, by their ids. The newest come first. */
 export async function readAttachments(
-  { attachments }: Pick<Collections, 'attachments'>,
+  collections: Pick<Collections, 'attachments'>,
   threadId: string,
   messages: Message[],
   partsOf: (message: Message) => AttachedPart[] = shownParts,
@@ -28,15 +28,10 @@ export async function readAttachments(
     if (left < 0) break
     if (found.has(part.attachment_id)) continue
     // The id is that of a message, which its owner can edit: only the thread's own bytes are shown.
-    const record = await attachments.findOne({ _id: part.attachment_id, thread_id: threadId }).lean<AttachmentRecord>()
-    if (record !== null) found.set(part.attachment_id, Buffer.from(bytesOf(record)))
+    const bytes = await attachmentStore(collections).bytesInThread(threadId, part.attachment_id)
+    if (bytes !== undefined) found.set(part.attachment_id, bytes)
   }
   return found
-}
-
-/** The driver gives binary data as an object around its bytes. */
-export function bytesOf({ bytes }: Pick<AttachmentRecord, 'bytes'>): Uint8Array {
-  return Buffer.isBuffer(bytes) ? bytes : new Uint8Array(Reflect.get(bytes, 'buffer'))
 }
 
 /** Of a person's message, and of what a tool has written. The newest first. */

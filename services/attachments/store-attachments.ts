@@ -1,22 +1,28 @@
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import { attachmentStore } from '../stores/attachments.ts'
 import type { NewAttachment } from './receive-content.ts'
 
 /** Stores the bytes of a run's input under its thread. */
 export async function storeAttachments(
-  { attachments }: Pick<Collections, 'attachments'>,
+  collections: Pick<Collections, 'attachments'>,
   { thread_id, user_id, created_at }: Pick<RunRecord, 'thread_id' | 'user_id' | 'created_at'>,
   given: NewAttachment[],
 ): Promise<void> {
   // One at a time: a statement carries at most 48 MB.
-  for (const attachment of given) await attachments.create([{ ...attachment, thread_id, user_id, created_at }])
+  for (const attachment of given)
+    await attachmentStore(collections).add({ ...attachment, thread_id, user_id, created_at })
 }
 
 export async function removeAttachments(
-  { attachments }: Pick<Collections, 'attachments'>,
+  collections: Pick<Collections, 'attachments'>,
+  { thread_id: threadId }: Pick<RunRecord, 'thread_id'>,
   given: NewAttachment[],
 ): Promise<void> {
-  if (given.length > 0) await attachments.deleteMany({ _id: { $in: given.map(({ _id }) => _id) } })
+  await attachmentStore(collections).remove(
+    threadId,
+    given.map(({ _id }) => _id),
+  )
 }
 
 /** Stores bytes before what needs them, and removes them if that fails. */
@@ -29,7 +35,7 @@ export async function withAttachments<T>(
     await storeAttachments(collections, place, given)
     return await work()
   } catch (error) {
-    await removeAttachments(collections, given)
+    await removeAttachments(collections, place, given)
     throw error
   }
 }

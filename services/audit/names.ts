@@ -1,4 +1,10 @@
+import { userStore } from '../stores/users.ts'
+import { threadStore } from '../stores/threads.ts'
+import { projectStore } from '../stores/projects.ts'
+import { fileStore } from '../stores/files.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { cutText } from '../../domain/cut-text.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
 
@@ -16,19 +22,17 @@ export async function namesOf(
   entries: AuditEntryRecord[],
   userId: string | undefined,
 ): Promise<Record<string, string>> {
-  const { users, projects, assistants, threads, files } = collections
   const ids = [...new Set(entries.flatMap(({ subjects }) => subjects))]
   const accounts = [...new Set(entries.flatMap(({ user_id: id }) => id ?? []))]
-  const own = { _id: { $in: ids }, ...(userId === undefined ? {} : { user_id: userId }) }
   const [emails, ...named] = await Promise.all([
-    userId === undefined ? users.find({ _id: { $in: accounts } }, { email: 1 }).lean() : [],
+    userId === undefined ? userStore(collections).addressesOfAny(accounts) : [],
     ...(ids.length === 0
       ? []
       : [
-          projects.find(own, { name: 1 }).lean<Named[]>(),
-          assistants.find(own, { name: 1 }).lean<Named[]>(),
-          threads.find(own, { name: 1 }).lean<Named[]>(),
-          files.find(own, { name: 1 }).lean<Named[]>(),
+          projectStore(collections).namesOf(ids, userId),
+          assistantStore(collections).namesOf(ids, userId),
+          threadStore(collections).namesOf(ids, userId),
+          fileStore(collections).namesOf(ids, userId),
         ]),
   ])
   return Object.fromEntries([
@@ -37,7 +41,22 @@ export async function namesOf(
   ])
 }
 
-interface Named {
-  _id: string
-  name?: string
+/** Names by id, of what belongs to a project: not of the private threads of its members. */
+export async function namesInProject(
+  collections: NamedCollections,
+  entries: AuditEntryRecord[],
+  { projectId, holderId }: { projectId: string; holderId: string },
+): Promise<Record<string, string>> {
+  const ids = [...new Set(entries.flatMap(({ subjects }) => subjects))]
+  if (ids.length === 0) return {}
+  const assistants = assistantStore(collections)
+  const owners = [...(await assistants.idsInProject(projectId)), projectOwner(projectId)]
+  const found = await Promise.all([
+    assistants.namesInProject(projectId, ids),
+    threadStore(collections).namesSeenIn(projectId, ids),
+    fileStore(collections).namesOwned(holderId, owners, ids),
+  ])
+  return Object.fromEntries(
+    found.flat().flatMap(({ _id, name }) => (name ? [[_id, cutText(name, nameLength)] as const] : [])),
+  )
 }

@@ -4,10 +4,10 @@ import { AppError } from '../../domain/errors.ts'
 export type AdminGate = ReturnType<typeof createAdminGate>
 
 /**
- * Allows requests with the admin token: one of the tokens that a request carries must be right. Without a
+ * Allows requests with a token of the settings, that of operators or of provisioning: one of the tokens that a request carries must be right. Without a
  * configured token all are refused. Compares in constant time.
  */
-export function createAdminGate(adminToken: string | undefined) {
+export function createAdminGate(adminToken: string | undefined, name = 'admin token') {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = adminToken === undefined ? undefined : digest(adminToken)
   return {
@@ -15,7 +15,7 @@ export function createAdminGate(adminToken: string | undefined) {
     check(...given: (string | undefined)[]): void {
       const matches = given.filter((token) => timingSafeEqual(digest(token ?? ''), expected ?? digest('never')))
       if (expected === undefined || !matches.some((token) => token !== undefined)) {
-        throw new AppError('unauthenticated', 'The admin token is missing or wrong.')
+        throw new AppError('unauthenticated', `The ${name} is missing or wrong.`)
       }
     },
   }

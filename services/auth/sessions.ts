@@ -3,7 +3,10 @@ import type { ProjectRole } from '../../domain/project-roles.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { activityPrecisionMs, noteActivity } from '../note-activity.ts'
-import { type Shared, roleIn, sharedMembers } from '../membership.ts'
+import { type Shared, roleIn } from '../membership.ts'
+import { projectStore } from '../stores/projects.ts'
+import { userStore } from '../stores/users.ts'
+import { programLoginStore } from './store.ts'
 import { requireUsable } from './usable.ts'
 import { createUserFromToken } from './user-from-token.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'
@@ -15,6 +18,8 @@ export interface Session {
   holderId: string
   /** What the user may do in the project. */
   role: ProjectRole
+  /** Others use the project too. */
+  isShared: boolean
   /** Set if the token is that of a program's login. */
   loginId?: string
   /** When the token ends. */
@@ -39,14 +44,17 @@ interface SessionsDeps {
  * attach the project.
  */
 export function createSessions({ collections, tokens, threadMaxDefault }: SessionsDeps) {
-  const { users, projects, programLogins } = collections
+  const accounts = userStore(collections)
+  const projects = projectStore(collections)
+  const logins = programLoginStore(collections)
 
   return {
     /** Verifies a token whose user may be gone, for the few operations that remain available after a deletion. */
     async claims(token: string): Promise<TokenClaims> {
       const claims = await tokens.verify(token)
-      const user = await users.findById(claims.user_id, { suspended_at: 1 }).lean<Pick<UserRecord, 'suspended_at'>>()
-      requireUsable(user ?? {})
+      const user = await accounts.findState(claims.user_id)
+      requireUsable({ ...user, deleting: false })
+      requireOpen(user ?? {}, claims)
       // After a deletion of the account its logins are gone, too.
       if (user !== null) await requireLogin(claims)
       return claims
@@ -61,43 +69,52 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
     async open(token: string, { withProject = false, mayBeDeleting = false }: OpenOptions = {}): Promise<Session> {
       const claims = await tokens.verify(token)
       const [known, project] = await Promise.all([
-        users.findById(claims.user_id).lean<UserRecord>(),
+        accounts.find(claims.user_id),
         withProject === false ? undefined : findProject(claims),
         requireLogin(claims),
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
-      await noteActivity(users, user)
+      requireOpen(user, claims)
+      await noteActivity(collections.users, user)
       // A user who was created just now has a project that did not exist when it was looked up.
-      const access = known === null && withProject !== false ? await findProject(claims) : project
+      const found = known === null && withProject !== false ? await findProject(claims) : project
+      const role = found && roleIn(found, user)
+      const access = found === undefined || role === undefined ? undefined : { ...accessTo(found), role }
       if (withProject === true && access === undefined)
         throw new AppError('forbidden', 'The project of this token is not available.')
       const { project_id: projectId, login_id: loginId, expires_at: expiresAt } = claims
-      const own = { holderId: user._id, role: 'owner' as const }
+      const own = { holderId: user._id, role: 'owner' as const, isShared: false }
       return { user, projectId, ...own, ...access, expiresAt, ...(loginId !== undefined && { loginId }) }
     },
   }
 
-  async function findProject({
-    user_id,
-    project_id,
-  }: TokenClaims): Promise<Pick<Session, 'holderId' | 'role'> | undefined> {
-    const project = await projects
-      .findById(project_id, { ...sharedMembers, deleting: 1 })
-      .lean<Shared & { deleting?: boolean }>()
-    const role = project === null || project.deleting ? undefined : roleIn(project, user_id)
-    return project === null || role === undefined ? undefined : { holderId: project.user_id, role }
+  async function findProject({ project_id }: TokenClaims): Promise<Shared | undefined> {
+    const project = await projects.findSharedOfAny(project_id)
+    return project === null || project.deleting ? undefined : project
   }
 
   /** Refuses the token of a program's login that was ended. */
   async function requireLogin({ login_id: loginId, user_id }: TokenClaims): Promise<void> {
     if (loginId === undefined) return
-    const own = { _id: loginId, user_id, remove_at: { $gt: new Date() } }
-    const login = await programLogins.findOne(own, { last_used_at: 1 }).lean<{ last_used_at?: Date }>()
+    const login = await logins.findUse(user_id, loginId)
     if (login === null) throw new AppError('unauthenticated', 'This login was ended. Log in again.')
     const now = new Date()
     const before = new Date(now.getTime() - activityPrecisionMs)
     if (login.last_used_at !== undefined && login.last_used_at > before) return
-    await programLogins.updateOne({ ...own, last_used_at: { $lte: before } }, { $set: { last_used_at: now } })
+    await logins.noteUse(user_id, loginId, now, before)
   }
+}
+
+/** Refuses a token from before the logout at the identity provider; logins of programs have none. */
+function requireOpen({ sessions_ended_at: ended }: Pick<UserRecord, 'sessions_ended_at'>, claims: TokenClaims): void {
+  // Tokens count in seconds.
+  if (ended === undefined || claims.login_id !== undefined) return
+  if (claims.issued_at.getTime() <= ended.getTime())
+    throw new AppError('unauthenticated', 'You have logged out at your identity provider. Log in again.')
+}
+
+function accessTo({ user_id: holderId, members = [] }: Shared): Pick<Session, 'holderId' | 'isShared'> {
+  const isShared = members.some(({ user_id: user, group_id: group }) => user !== undefined || group !== undefined)
+  return { holderId, isShared }
 }

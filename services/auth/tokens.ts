@@ -18,6 +18,8 @@ export interface TokenClaims {
   email?: string
   /** The login of a program, which its user can end (`services/accounts/program-logins.ts`). */
   login_id?: string
+  /** In whole seconds. Of a token that does not say it, as long before its end as tokens of this service. */
+  issued_at: Date
   /** When the token ends. */
   expires_at: Date
 }
@@ -44,11 +46,12 @@ export function createTokens(settings: TokenSettings) {
 
   return {
     /** A token for a user, pinned to a project, valid for 30 days. */
-    sign: ({ user_id, project_id, login_id }: Omit<TokenClaims, 'email' | 'expires_at'>) =>
+    sign: ({ user_id, project_id, login_id }: Omit<TokenClaims, 'email' | 'issued_at' | 'expires_at'>) =>
       new SignJWT({ user_id, project_id, ...(login_id !== undefined && { login_id }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuer(settings.jwtIssuer)
         .setAudience(settings.jwtAudience)
+        .setIssuedAt()
         .setExpirationTime(`${tokenDays}d`)
         .sign(signingKey),
 
@@ -89,6 +92,7 @@ function claimsOf(payload: JWTPayload): TokenClaims {
     project_id: projectId.toLowerCase(),
     ...(typeof email === 'string' ? { email } : {}),
     ...(typeof loginId === 'string' ? { login_id: loginId } : {}),
+    issued_at: new Date((payload.iat ?? (payload.exp ?? 0) - tokenDays * 24 * 3600) * 1000),
     expires_at: new Date((payload.exp ?? 0) * 1000),
   }
 }

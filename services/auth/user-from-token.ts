@@ -4,7 +4,9 @@ import { newId } from '../../domain/ids.ts'
 import { mainProjectName } from '../../domain/records/project.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { isNew } from '../duplicate-key.ts'
+import { projectStore } from '../stores/projects.ts'
+import { userStore } from '../stores/users.ts'
 import type { TokenClaims } from './tokens.ts'
 
 /**
@@ -14,15 +16,16 @@ import type { TokenClaims } from './tokens.ts'
  * created first, so that every user that can be found has one.
  */
 export async function createUserFromToken(
-  { users, projects }: Pick<Collections, 'users' | 'projects'>,
+  collections: Pick<Collections, 'users' | 'projects'>,
   claims: TokenClaims,
   threadMaxDefault: number,
 ): Promise<UserRecord> {
+  const [accounts, projects] = [userStore(collections), projectStore(collections)]
   const now = new Date()
   const project = { user_id: claims.user_id, name: mainProjectName, description: '', created_at: now, updated_at: now }
   await insertFirst(
-    () => projects.create({ ...project, _id: claims.project_id }),
-    () => projects.create({ ...project, _id: newId() }),
+    () => projects.add({ ...project, _id: claims.project_id }),
+    () => projects.add({ ...project, _id: newId() }),
   )
   const user: UserRecord = {
     _id: claims.user_id,
@@ -34,10 +37,10 @@ export async function createUserFromToken(
     last_active_at: now,
   }
   await insertFirst(
-    () => users.create(claims.email === undefined ? user : { ...user, email: normalizeEmail(claims.email) }),
-    () => users.create(user),
+    () => accounts.add(claims.email === undefined ? user : { ...user, email: normalizeEmail(claims.email) }),
+    () => accounts.add(user),
   )
-  const created = await users.findById(claims.user_id).lean<UserRecord>()
+  const created = await accounts.find(claims.user_id)
   if (created === null) throw new AppError('unauthenticated', 'The access token is invalid.')
   return created
 }
@@ -47,12 +50,5 @@ export async function createUserFromToken(
  * request was first.
  */
 async function insertFirst(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
-  for (const insert of [first, second]) {
-    try {
-      await insert()
-      return
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-    }
-  }
+  if (!(await isNew(first()))) await isNew(second())
 }

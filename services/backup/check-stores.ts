@@ -1,6 +1,7 @@
 import type { Model } from 'mongoose'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
+import { contentOf } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { countChunks } from '../knowledge/stored-chunks.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
@@ -60,11 +61,11 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
     found.runs_without_thread += await missingOwners(page, 'thread_id', threads)
   for await (const page of pages(checkpoints, { thread_id: 1 }))
     found.checkpoints_without_thread += await missingOwners(page, 'thread_id', threads)
-  for await (const page of pages(files, { assistant_id: 1, status: 1, chunks: 1, generation: 1 })) {
+  for await (const page of pages(files, { assistant_id: 1, content_id: 1, status: 1, chunks: 1, generation: 1 })) {
     found.files_without_assistant += await missingOwners(page, 'assistant_id', assistants)
     for (const file of page.filter(({ status }) => status === 'ready')) {
       if ((await countChunks(collections, file)) !== file.chunks) found.files_with_other_chunks += 1
-      if ((await vectors.count(vectorSpace(file.assistant_id, file.generation), file._id)) !== file.chunks)
+      if ((await vectors.count(vectorSpace(file.assistant_id, file.generation), contentOf(file))) !== file.chunks)
         found.files_with_other_vectors += 1
     }
   }

@@ -1,3 +1,9 @@
+import { receiptStore } from '../stores/receipts.ts'
+import { threadStore } from '../stores/threads.ts'
+import { projectStore } from '../stores/projects.ts'
+import { userStore } from '../stores/users.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { fileStore } from '../stores/files.ts'
 import { sourceDeletionContract } from '../../domain/contracts/crawl.ts'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
@@ -8,6 +14,7 @@ import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { deletionOf } from '../knowledge/files.ts'
 import { deletionOfSource } from '../sources/delete-source.ts'
+import { sourceStore } from '../stores/sources.ts'
 
 interface ReapplyDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts' | 'sources'>
@@ -33,23 +40,22 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
     // What was imported again keeps the time of its first creation.
     if ((subject.imported_at ?? subject.created_at) > receipt.created_at) return 'newer'
     if (kind === 'file') {
-      const file = await collections.files.findById(id).lean()
+      const file = await fileStore(collections).findOfAny(id)
       if (!file) return 'gone'
       const { assistant_id: assistantId } = file
       const ofProject = projectOf(assistantId)
-      const assistant =
-        ofProject === undefined && (await collections.assistants.findById(assistantId, { project_id: 1 }).lean())
+      const assistant = ofProject === undefined && (await assistantStore(collections).findLocationOfAny(assistantId))
       const projectId = ofProject ?? (assistant || undefined)?.project_id ?? ''
       await workflows.start(fileDeletionContract, { ...deletionOf(file), userId, projectId })
       return outcome(await workflows.result(fileDeletionContract, { fileId: id }, { waitMs }))
     }
     if (kind === 'source') {
-      const source = await collections.sources.findById(id).lean()
+      const source = await sourceStore(collections).findOfAny(id)
       if (!source) return 'gone'
       await workflows.start(sourceDeletionContract, deletionOfSource(source))
       return outcome(await workflows.result(sourceDeletionContract, { sourceId: id }, { waitMs }))
     }
-    const hasReceipt = (await collections.receipts.countDocuments({ _id: receipt._id })) > 0
+    const hasReceipt = await receiptStore(collections).existsOfAny(receipt._id)
     const receiptId = hasReceipt ? newId() : receipt._id
     await workflows.start(deletionContract, { kind, id, userId, receiptId })
     return outcome(await workflows.result(deletionContract, { kind, id }, { waitMs }))
@@ -59,21 +65,20 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
     kind,
     subject_id: id,
   }: Receipt): Promise<{ created_at: Date; imported_at?: Date } | null> {
-    const made = { created_at: 1, imported_at: 1 } as const
     switch (kind) {
       case 'account':
-        return collections.users.findById(id, { created_at: 1 }).lean()
+        return userStore(collections).find(id)
       case 'project':
-        return collections.projects.findById(id, made).lean()
+        return projectStore(collections).madeOfAny(id)
       case 'assistant':
       case 'vector_store':
-        return collections.assistants.findById(id, made).lean()
+        return assistantStore(collections).madeOfAny(id)
       case 'thread':
-        return collections.threads.findById(id, made).lean()
+        return threadStore(collections).madeOfAny(id)
       case 'file':
-        return collections.files.findById(id, { created_at: 1 }).lean()
+        return fileStore(collections).findOfAny(id)
       case 'source':
-        return collections.sources.findById(id, made).lean()
+        return sourceStore(collections).findOfAny(id)
     }
   }
 }

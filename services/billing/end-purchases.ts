@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe'
 import { AppError } from '../../domain/errors.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
+import { purchaseStore } from '../stores/purchases.ts'
 import { idOf } from './id-of.ts'
 import { type PaymentProvider, ask, isMissing, isRefused } from './provider.ts'
 import { isOver } from './purchase-state.ts'
@@ -12,13 +13,14 @@ interface EndPurchasesDeps {
 }
 
 /** A refused change means that the purchase has changed since it was read; it is read anew as often as this. */
-const looksMax = 3
+const pollsMax = 3
 
 /**
  * Ends what users pay before their accounts are deleted. What is stored here may be older than what the provider
  * knows: so every purchase is read from the provider, whatever its status is here.
  */
-export function createEndPurchases({ collections: { purchases }, provider }: EndPurchasesDeps) {
+export function createEndPurchases({ collections, provider }: EndPurchasesDeps) {
+  const purchases = purchaseStore(collections)
   return {
     /**
      * Cancels subscriptions and closes open checkouts. Returns how many subscriptions were cancelled, this time and
@@ -26,22 +28,19 @@ export function createEndPurchases({ collections: { purchases }, provider }: End
      * that the deletion is retried. Safe to repeat.
      */
     async endFor(userIds: string[]): Promise<number> {
-      const mine = { user_id: { $in: userIds } }
       for (;;) {
-        const purchase = await purchases
-          .findOne({ ...mine, closed_at: { $exists: false }, $nor: final })
-          .lean<PurchaseRecord>()
-        if (purchase === null) return purchases.countDocuments({ ...mine, cancelled: true })
+        const purchase = await purchases.findUnended(userIds)
+        if (purchase === null) return purchases.countCancelled(userIds)
         if (provider === undefined) throw withoutKeys()
         const stripe = await provider.stripe()
         await ask(() => end(stripe, purchase))
-        await purchases.updateOne({ _id: purchase._id }, { $set: { closed_at: new Date() } })
+        await purchases.change(purchase, { closed_at: new Date() })
       }
     },
   }
 
   async function end(stripe: Stripe, purchase: PurchaseRecord): Promise<void> {
-    for (let looks = 1; looks <= looksMax; looks++) {
+    for (let looks = 1; looks <= pollsMax; looks++) {
       const session = await unlessMissing(() => stripe.checkout.sessions.retrieve(purchase._id))
       if (session?.status === 'open' && !(await isTaken(() => stripe.checkout.sessions.expire(purchase._id)))) continue
       const subscription = session?.subscription ?? purchase.subscription_id
@@ -51,17 +50,14 @@ export function createEndPurchases({ collections: { purchases }, provider }: End
   }
 
   /** False if the provider refuses: then the subscription has changed. */
-  async function cancel(stripe: Stripe, { _id }: PurchaseRecord, subscriptionId: string): Promise<boolean> {
+  async function cancel(stripe: Stripe, purchase: PurchaseRecord, subscriptionId: string): Promise<boolean> {
     const subscription = await unlessMissing(() => stripe.subscriptions.retrieve(subscriptionId))
     if (subscription === undefined || isOver(subscription.status)) return true
     // Noted before, so that it is counted if this process dies after the cancellation.
-    await purchases.updateOne({ _id }, { $set: { subscription_id: subscriptionId, cancelled: true } })
+    await purchases.change(purchase, { subscription_id: subscriptionId, cancelled: true })
     return isTaken(() => stripe.subscriptions.cancel(subscriptionId))
   }
 }
-
-/** They cannot come back to life, and nothing is paid for them. */
-const final = [{ status: 'expired' as const }, { status: 'ended' as const, subscription_id: { $exists: false } }]
 
 async function isTaken(change: () => Promise<unknown>): Promise<boolean> {
   try {

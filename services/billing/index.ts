@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
+import { purchaseStore } from '../stores/purchases.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { createEndPurchases } from './end-purchases.ts'
 import { createOpenCheckout } from './open-checkout.ts'
@@ -22,6 +23,7 @@ export type Billing = ReturnType<typeof createBilling>
 /** Plans that raise a user's thread quota, bought at a payment provider. */
 export function createBilling(deps: BillingDeps) {
   const { collections, transaction, settings } = deps
+  const store = purchaseStore(collections)
   const plans = createPlans(deps.provider)
   const purchases = createPurchases({ collections, transaction, settings })
 
@@ -41,8 +43,7 @@ export function createBilling(deps: BillingDeps) {
     /** See `createOpenCheckout`. */
     open: createOpenCheckout({ collections, transaction, settings, plans, purchases, requireProvider }),
 
-    opened: (userId: string, requestId: string): Promise<PurchaseRecord | null> =>
-      collections.purchases.findOne({ user_id: userId, request_id: requestId }).lean<PurchaseRecord>(),
+    opened: store.findByRequest,
 
     /**
      * A purchase of the user, `not_found` for any other. An open one is read from the provider, because the user
@@ -50,7 +51,7 @@ export function createBilling(deps: BillingDeps) {
      */
     async read(userId: string, sessionId: string): Promise<PurchaseRecord> {
       const provider = requireProvider()
-      const purchase = await collections.purchases.findOne({ _id: sessionId, user_id: userId }).lean<PurchaseRecord>()
+      const purchase = await store.findOwned(userId, sessionId)
       if (purchase === null) throw new AppError('not_found', 'There is no such checkout.')
       if (purchase.status !== 'open') return purchase
       const stripe = await provider.stripe()

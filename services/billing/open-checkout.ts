@@ -3,7 +3,8 @@ import { AppError } from '../../domain/errors.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { holdUser } from '../parents.ts'
+import { lockUser } from '../parents.ts'
+import { purchaseStore } from '../stores/purchases.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { covers } from './covers.ts'
 import type { Plan, createPlans } from './plans.ts'
@@ -90,8 +91,8 @@ export function createOpenCheckout(deps: OpenCheckoutDeps) {
       updated_at: now,
     }
     await transaction(async (session_) => {
-      await holdUser(collections, user._id, session_)
-      await collections.purchases.create([purchase], { session: session_ })
+      await lockUser(collections, user._id, session_)
+      await purchaseStore(collections).add(purchase, session_)
     })
     return purchase
   }
@@ -105,7 +106,7 @@ async function change(
   plan: Plan,
   requestId: string,
 ): Promise<PurchaseRecord> {
-  const { _id, subscription_id: id = '' } = purchase
+  const { subscription_id: id = '' } = purchase
   const { items } = await stripe.subscriptions.retrieve(id)
   try {
     await stripe.subscriptions.update(
@@ -123,7 +124,7 @@ async function change(
       throw new AppError('conflict', 'The payment failed, and your plan is as before. Change how you pay first.')
     throw isRefused(error) ? unknownPlan(error) : error
   }
-  await collections.purchases.updateOne({ _id }, { $set: { price_id: plan.price_id, request_id: requestId } })
+  await purchaseStore(collections).change(purchase, { price_id: plan.price_id, request_id: requestId })
   const changed = await purchases.refresh(stripe, purchase)
   return changed ?? { ...purchase, price_id: plan.price_id }
 }
@@ -134,9 +135,7 @@ async function closeOlder(
   stripe: Stripe,
   newest: PurchaseRecord,
 ): Promise<void> {
-  const open = await collections.purchases
-    .find({ user_id: newest.user_id, status: 'open', created_at: { $lte: newest.created_at } })
-    .lean<PurchaseRecord[]>()
+  const open = await purchaseStore(collections).listOpenUntil(newest.user_id, newest.created_at)
   for (const purchase of open) {
     const isNewer = purchase.created_at.getTime() === newest.created_at.getTime() && purchase._id >= newest._id
     if (isNewer) continue

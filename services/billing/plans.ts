@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 /** How long the list is cached, because the provider limits requests and prices change rarely. */
-const keptMs = 60_000
+const cachedMs = 60_000
 const plansMax = 200
 
 /**
@@ -29,7 +29,7 @@ const plansMax = 200
 export function createPlans(provider: PaymentProvider | undefined) {
   const lists = new LRUCache<'all', Plan[]>({
     max: 1,
-    ttl: keptMs,
+    ttl: cachedMs,
     fetchMethod: async () => (provider === undefined ? [] : ask(() => read(provider))),
   })
   return {

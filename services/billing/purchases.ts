@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
 import { pauseBeyondMax } from '../schedules/schedule-quota.ts'
+import { purchaseStore } from '../stores/purchases.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { covers } from './covers.ts'
 import { isOver, readPurchaseState } from './purchase-state.ts'
@@ -13,38 +14,24 @@ interface PurchasesDeps {
   settings: { scheduleMaxDefault: number }
 }
 
-/** The rate limit of checkouts keeps users below this number. */
-const purchasesRead = 1000
-
 export type Purchases = ReturnType<typeof createPurchases>
 
 export function createPurchases({ collections, transaction, settings }: PurchasesDeps) {
-  const { purchases } = collections
-  /** The user's purchases, newest first. */
-  const ofUser = (userId: string): Promise<PurchaseRecord[]> =>
-    purchases.find({ user_id: userId }).sort({ created_at: -1 }).limit(purchasesRead).lean<PurchaseRecord[]>()
+  const purchases = purchaseStore(collections)
 
   /**
    * Stores the provider's current state and updates the user's quotas, in one transaction, unless a look-up that began
    * later has stored its state already. Null then, or if the purchase is gone. A newer look-up that is under way is
    * no reason to store nothing: it may fail.
    */
-  async function refresh(stripe: Stripe, { _id }: PurchaseRecord): Promise<PurchaseRecord | null> {
-    const looked = await purchases
-      .findOneAndUpdate({ _id }, { $inc: { looks: 1 } }, { returnDocument: 'after' })
-      .lean<PurchaseRecord>()
+  async function refresh(stripe: Stripe, purchase: PurchaseRecord): Promise<PurchaseRecord | null> {
+    const looked = await purchases.beginInspection(purchase)
     if (looked === null) return null
     const state = await readPurchaseState(stripe, looked)
     if (state.status === 'active') await endSmaller(stripe, { ...looked, ...state })
     return transaction(async (session) => {
       const changes = { ...state, stored_look: looked.looks, updated_at: new Date() }
-      const before = await purchases
-        .findOneAndUpdate(
-          { _id, stored_look: { $not: { $gt: looked.looks } } },
-          state.status === 'open' ? { $set: changes } : { $set: changes, $unset: { url: 1 } },
-          { session, returnDocument: 'before' },
-        )
-        .lean<PurchaseRecord>()
+      const before = await purchases.storeInspection(looked, changes, session)
       if (before === null) return null
       if (before.status !== state.status || before.thread_max !== state.thread_max)
         await applyThreadMax(collections, { userId: before.user_id }, session)
@@ -58,15 +45,13 @@ export function createPurchases({ collections, transaction, settings }: Purchase
 
   /** The user's purchases, newest first. Those that can still change are read from the provider. */
   async function refreshAll(stripe: Stripe, userId: string): Promise<PurchaseRecord[]> {
-    for (const purchase of await ofUser(userId)) if (!isFinal(purchase)) await refresh(stripe, purchase)
-    return ofUser(userId)
+    for (const purchase of await purchases.listOwned(userId)) if (!isFinal(purchase)) await refresh(stripe, purchase)
+    return purchases.listOwned(userId)
   }
 
   /** Subscriptions to plans that the new one covers are not paid again. What is paid for them stays until its end. */
   async function endSmaller(stripe: Stripe, plan: PurchaseRecord): Promise<void> {
-    const smaller = await purchases
-      .find({ user_id: plan.user_id, _id: { $ne: plan._id }, status: 'active', subscription_id: { $exists: true } })
-      .lean<PurchaseRecord[]>()
+    const smaller = await purchases.listOtherSubscriptions(plan)
     for (const { subscription_id: id = '', ...other } of smaller) {
       // Of two that allow the same, the older one goes on.
       if (!covers(plan, other) || (covers(other, plan) && other.created_at < plan.created_at)) continue

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { JsonLimitError, checkForeignJson, refusalOf } from '../../domain/foreign-json.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { billingEventStore, purchaseStore } from '../stores/purchases.ts'
 import { isChargeback, subscriptionsOf } from './chargebacks.ts'
 import { idOf } from './id-of.ts'
 import { type PaymentProvider, ask } from './provider.ts'
@@ -21,7 +21,8 @@ const rememberedMs = 30 * 86_400_000
 
 /** Handles the events of the payment provider. */
 export function createWebhook({ collections, purchases, requireProvider }: WebhookDeps) {
-  const { billingEvents } = collections
+  const events = billingEventStore(collections)
+  const stored = purchaseStore(collections)
   return {
     /** The event, when the signature fits the raw body and is not older than five minutes. Throws `bad_request`. */
     async verify(rawBody: Buffer, signature: string | undefined): Promise<Stripe.Event> {
@@ -42,16 +43,11 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
      * content may be outdated. The id of an event that failed is not stored, so that its repetition is handled.
      */
     async handle(event: Stripe.Event): Promise<'handled' | 'known'> {
-      if ((await billingEvents.exists({ _id: event.id })) !== null) return 'known'
+      if (await events.isKnown(event.id)) return 'known'
       const stripe = await requireProvider().stripe()
       const concerned = await ask(() => purchasesOf(stripe, event))
       for (const purchase of concerned) await ask(() => purchases.refresh(stripe, purchase))
-      const remove_at = new Date(Date.now() + rememberedMs)
-      try {
-        await billingEvents.create({ _id: event.id, type: event.type, remove_at })
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-      }
+      await events.remember({ _id: event.id, type: event.type, remove_at: new Date(Date.now() + rememberedMs) })
       return 'handled'
     },
   }
@@ -59,7 +55,7 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
   /** Events of other products of the same account concern no purchase. */
   async function purchasesOf(stripe: Stripe, event: Stripe.Event): Promise<PurchaseRecord[]> {
     const filter = filterOf(event) ?? (await filterOfDispute(stripe, event))
-    return filter === undefined ? [] : collections.purchases.find(filter).limit(100).lean<PurchaseRecord[]>()
+    return filter === undefined ? [] : stored.listOfAny(filter)
   }
 
   /** A chargeback also cancels the subscription that was paid, so that nothing is paid for a plan that has ended. */
@@ -70,9 +66,7 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
       case 'charge.dispute.closed': {
         const dispute = await stripe.disputes.retrieve(event.data.object.id)
         if (dispute.payment_intent === null) return undefined
-        const paid = await collections.purchases
-          .find({ subscription_id: { $in: await subscriptionsOf(stripe, dispute) } })
-          .lean<PurchaseRecord[]>()
+        const paid = await stored.listOfAnySubscription(await subscriptionsOf(stripe, dispute))
         for (const purchase of isChargeback(dispute) ? paid : []) await cancelSubscription(stripe, purchase)
         const ids = paid.map(({ _id }) => _id)
         return { $or: [{ payment_intent_id: idOf(dispute.payment_intent) }, { _id: { $in: ids } }] }

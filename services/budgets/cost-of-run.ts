@@ -15,14 +15,6 @@ export function wasUnused(run: EndedRun): boolean {
   return !hasShown && (run.status === 'error' || (run.status === 'cancelled' && run.started_at === undefined))
 }
 
-/** Selects ended runs that count. */
-export const usedRuns = [
-  { status: 'success' as const },
-  { status: 'cancelled' as const, started_at: { $exists: true } },
-  { status: { $in: ['error' as const, 'cancelled' as const] }, usage: { $exists: true } },
-  { status: { $in: ['error' as const, 'cancelled' as const] }, last_data_event_id: { $exists: true } },
-]
-
 /** The tokens of a run by the model that counted them. */
 export function usagesOf({
   usage,

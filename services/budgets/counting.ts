@@ -1,11 +1,19 @@
-import { type BudgetHold, type BudgetRecord, budgetId, dayOf } from '../../domain/records/budget.ts'
+import {
+  type BudgetReservation,
+  type BudgetRecord,
+  budgetId,
+  dayOf,
+  memberBudgetId,
+} from '../../domain/records/budget.ts'
 import { type ModelUsage, type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import { budgetStore } from '../stores/budgets.ts'
+import { runStore } from '../stores/runs.ts'
 import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
 import { type EstimateDeps, type ExpectedQuestion, estimateOf } from './estimate.ts'
 import { createLeftovers } from './leftovers.ts'
-import { exceededBy, heldMax, isSpent, refusal } from './refusal.ts'
+import { exceededBy, isSpent, refusal } from './refusal.ts'
 
 export interface BudgetCountingDeps extends EstimateDeps {
   collections: Pick<Collections, 'budgets' | 'runs' | 'checkpoints'>
@@ -31,18 +39,27 @@ const triesMax = 10
  */
 export function createBudgetCounting(deps: BudgetCountingDeps) {
   const { now = () => new Date(), models } = deps
-  const { budgets } = deps.collections
-  const leftovers = createLeftovers({ ...deps, now }, { giveBack, settleStored })
+  const store = budgetStore(deps.collections)
+  const leftovers = createLeftovers({ ...deps, now }, { giveBack, finalizeStored })
 
   return {
     /**
      * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or
      * tokens are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are
-     * stored with the run as `budgets`. A run that is then not stored is given back. Two attempts to start the same run
+     * stored with the run as `budgets`. `userId`: who starts it, whose budget in the project counts, too. A run that is then not stored is given back. Two attempts to start the same run
      * count it once. `inherited` are the budgets of the run that asks.
      */
-    async admit(runId: string, isPublic: boolean, question: ExpectedQuestion, inherited: string[] = []) {
-      const own = (question.assistant.budgets ?? []).filter((id) => isPublic || id.startsWith('project/'))
+    async admit(
+      runId: string,
+      isPublic: boolean,
+      question: ExpectedQuestion & { userId?: string },
+      inherited: string[] = [],
+    ) {
+      const { assistant, userId } = question
+      const ofCaller = userId === undefined ? undefined : memberBudgetId(assistant.project_id, userId)
+      const counts = (id: string) =>
+        id.startsWith('member/') ? !isPublic && id === ofCaller : isPublic || isOfProject(id)
+      const own = (assistant.budgets ?? []).filter(counts)
       const ids = [...new Set([...own, ...inherited])]
       if (ids.length === 0) return []
       const hold = { run: runId, ...estimateOf(deps, question), at: now() }
@@ -60,15 +77,22 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
 
     giveBack,
     settle,
-    settleStored,
+    finalizeStored,
     addLate: (run: Late, usages: ModelUsage[]) => addLate(deps, run, usages),
 
     addWork,
 
     /** Throws as `admit` if the tokens or the money of the project are used up today. Reservations do not count. */
     async requireUnspent(projectId: string): Promise<void> {
-      const budget = await budgets.findById(budgetId('project', projectId)).lean<BudgetRecord>()
+      const budget = await store.find(budgetId('project', projectId))
       if (budget !== null && daysAt(now()).includes(budget.day) && isSpent(budget)) throw refusal(budget, false, now())
+    },
+
+    /** Whether the tokens or the money of one of these budgets are used up today. Reservations do not count. */
+    async areSpent(ids: string[]): Promise<boolean> {
+      if (ids.length === 0) return false
+      const found = await store.findAll(ids)
+      return found.some((budget) => daysAt(now()).includes(budget.day) && isSpent(budget))
     },
 
     /** Counts runs that have ended but are still listed as open, because a process died. */
@@ -78,11 +102,7 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
 
   /** Undoes `admit` for a run that was not stored, not started or taken back. Safe to repeat, and for any other run. */
   async function giveBack({ _id, budgets: ids = [] }: Counted): Promise<void> {
-    if (ids.length === 0) return
-    await budgets.updateMany(
-      { _id: { $in: ids }, 'held.run': _id },
-      { $pull: { held: { run: _id } }, $inc: { runs: -1 } },
-    )
+    if (ids.length > 0) await store.giveBack(ids, _id)
   }
 
   /**
@@ -93,15 +113,12 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
   async function settle(run: EndedRun, usages = usagesOf(run)): Promise<void> {
     if (run.budgets === undefined || isOpenRun(run)) return
     if (usages.length === 0 && wasUnused(run)) return giveBack(run)
-    await budgets.updateMany(
-      { _id: { $in: run.budgets }, 'held.run': run._id },
-      { $pull: { held: { run: run._id } }, $inc: costOfUsages(models.current().prices, usages) },
-    )
+    await store.settle(run.budgets, run._id, costOfUsages(models.current().prices, usages))
   }
 
   /** As `settle`, with what is stored of the run and its steps. */
-  async function settleStored({ _id, thread_id, budgets: ids }: Counted & RunKey): Promise<void> {
-    const run = ids && (await deps.collections.runs.findOne({ _id, thread_id }).lean<RunRecord>())
+  async function finalizeStored({ _id, thread_id, budgets: ids }: Counted & RunKey): Promise<void> {
+    const run = ids && (await runStore(deps.collections).findInThread({ _id, thread_id }))
     if (!run) return
     const usages = run.usage === undefined ? await usageByModel(deps.collections, run) : undefined
     await settle({ ...run, budgets: ids }, usages)
@@ -111,71 +128,42 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
   async function addWork(id: string, cost: { tokens: number; money: number }): Promise<void> {
     for (let tries = 1; tries <= triesMax; tries++) {
       const days = daysAt(now())
-      const budget = await budgets.findById(id).lean<BudgetRecord>()
+      const budget = await store.find(id)
       if (budget === null) return
-      if (!days.includes(budget.day)) await beginDay(budget, days[0])
-      if ((await budgets.updateOne({ _id: id, day: { $in: days } }, { $inc: cost })).matchedCount > 0) return
+      if (!days.includes(budget.day)) await store.beginDay(budget, days[0])
+      if (await store.addWork(id, days, cost)) return
     }
   }
 
   /** Counts one run in one statement, unless a limit is reached: then returns the budget. */
-  async function take(id: string, hold: BudgetHold): Promise<BudgetRecord | undefined> {
+  async function take(id: string, hold: BudgetReservation): Promise<BudgetRecord | undefined> {
     for (let tries = 1; ; tries++) {
       const days = daysAt(now())
-      const isAnother = { 'held.run': { $ne: hold.run } }
-      const isFree = { [`held.${heldMax - 1}`]: { $exists: false }, $expr: hasRoom }
-      const free = { _id: id, day: { $in: days }, ...isAnother, ...isFree }
-      const { matchedCount } = await budgets.updateOne(free, { $inc: { runs: 1 }, $push: { held: hold } })
-      if (matchedCount > 0) return undefined
-      const budget = await budgets.findById(id).lean<BudgetRecord>()
+      if (await store.take(id, days, hold)) return undefined
+      const budget = await store.find(id)
       // It was removed a moment ago.
       if (budget === null) return undefined
-      if (!days.includes(budget.day)) await beginDay(budget, days[0])
+      if (!days.includes(budget.day)) await store.beginDay(budget, days[0])
       else if (budget.held?.some(({ run }) => run === hold.run)) return undefined
       else if (tries >= triesMax) return budget
       else if (exceededBy(budget) !== undefined && !(await leftovers.countLeftovers(budget))) return budget
     }
   }
-
-  /** Resets the counts, unless another process has just done so. */
-  async function beginDay({ _id, day }: BudgetRecord, today: string): Promise<void> {
-    await budgets.updateOne(
-      { _id, day },
-      { $set: { day: today, runs: 0, tokens: 0, money: 0, held: [] }, $unset: { unseeded: 1 } },
-    )
-  }
 }
+
+const isOfProject = (id: string) => id.startsWith('project/')
 
 type Late = Counted & Pick<RunRecord, 'created_at'>
 
 /** Adds what became known of a run after it was settled. */
 async function addLate(
-  { collections: { budgets }, models }: Pick<BudgetCountingDeps, 'collections' | 'models'>,
+  { collections, models }: Pick<BudgetCountingDeps, 'collections' | 'models'>,
   run: Late,
   usages: ModelUsage[],
 ): Promise<void> {
   if (run.budgets === undefined) return
-  await budgets.updateMany(
-    { _id: { $in: run.budgets }, day: dayOf(run.created_at), 'held.run': { $ne: run._id } },
-    { $inc: costOfUsages(models.current().prices, usages) },
-  )
-}
-
-/** What was spent, and what open runs may cost. (The local stand-in for MongoDB has no `$sum` over a path.) */
-const withHeld = (what: 'tokens' | 'money') => ({
-  $reduce: {
-    input: { $ifNull: ['$held', []] },
-    initialValue: `$${what}`,
-    in: { $add: ['$$value', `$$this.${what}`] },
-  },
-})
-
-const hasRoom = {
-  $and: [
-    { $lt: ['$runs', '$max_runs'] },
-    { $lt: [withHeld('tokens'), '$max_tokens'] },
-    { $lt: [withHeld('money'), '$max_money'] },
-  ],
+  const cost = costOfUsages(models.current().prices, usages)
+  await budgetStore(collections).addLate(run.budgets, run._id, dayOf(run.created_at), cost)
 }
 
 /**

@@ -1,8 +1,10 @@
+import { projectStore } from '../stores/projects.ts'
+import { budgetStore } from '../stores/budgets.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { type BudgetLimits, type BudgetRecord, budgetId, dayOf, unlimited } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
 import type { BudgetCounting } from './counting.ts'
-import { type BudgetSubject, type Spent, type SpentTodayDeps, createSpentToday } from './spent-today.ts'
+import { type BudgetSubject, type Spent, type SpentTodayDeps, assistantsOf, createSpentToday } from './spent-today.ts'
 
 export interface BudgetView {
   limits: BudgetLimits
@@ -17,30 +19,26 @@ interface BudgetsDeps extends SpentTodayDeps {
 
 /** Reads and sets budgets. The caller has checked who owns the project or assistant. */
 export function createBudgets(deps: BudgetsDeps) {
-  const { budgets, assistants, projects } = deps.collections
+  const store = budgetStore(deps.collections)
   const spentToday = createSpentToday(deps)
 
   async function read(subject: BudgetSubject): Promise<BudgetView> {
     const _id = budgetId(subject.scope, subject.id)
-    const budget = await budgets.findById(_id).lean<BudgetRecord>()
+    const budget = await store.find(_id)
     if (budget === null) {
       const day = dayOf(new Date())
       return { limits: {}, used: usedOf(await spentToday(subject, day)), day }
     }
     const isChanged = await deps.budgetCounting.countLeftovers(budget)
-    return show((isChanged && (await budgets.findById(_id).lean<BudgetRecord>())) || budget)
+    return show((isChanged && (await store.find(_id))) || budget)
   }
 
   /**
    * Counts what was spent today before the record was made. A request that dies before is completed by the next one
    * that sets limits on this day.
    */
-  async function seed(subject: BudgetSubject, { _id, day }: BudgetRecord): Promise<void> {
-    const { held, ...spent } = await spentToday(subject, day)
-    await budgets.updateOne(
-      { _id, day, unseeded: true },
-      { $inc: spent, $push: { held: { $each: held } }, $unset: { unseeded: 1 } },
-    )
+  async function seed(subject: BudgetSubject, budget: BudgetRecord): Promise<void> {
+    await store.seed(budget, await spentToday(subject, budget.day))
   }
 
   return {
@@ -53,7 +51,7 @@ export function createBudgets(deps: BudgetsDeps) {
     async set(subject: BudgetSubject, limits: BudgetLimits): Promise<BudgetView> {
       const { scope, id, userId } = subject
       const _id = budgetId(scope, id)
-      const members = scope === 'project' ? { project_id: id, user_id: userId } : { _id: id, user_id: userId }
+      const members = assistantsOf(subject)
       const maxima = {
         max_runs: limits.runs ?? unlimited,
         max_tokens: limits.tokens ?? unlimited,
@@ -61,21 +59,15 @@ export function createBudgets(deps: BudgetsDeps) {
       }
       const hasLimits = Object.keys(limits).length > 0
       const nothingSpent = { day: dayOf(new Date()), runs: 0, tokens: 0, money: 0, unseeded: true }
-      const { matchedCount } = await budgets.updateOne({ _id }, { $set: maxima })
-      if (matchedCount === 0 && !hasLimits) return read(subject)
-      if (matchedCount === 0) {
-        try {
-          await budgets.create({ _id, user_id: userId, ...maxima, ...nothingSpent })
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error
-          await budgets.updateOne({ _id }, { $set: maxima })
-        }
-      }
+      const isKnown = await store.setMaxima(_id, maxima)
+      if (!isKnown && !hasLimits) return read(subject)
+      if (!isKnown) await store.add({ _id, user_id: userId, ...maxima, ...nothingSpent })
       // The creation or move of an assistant also writes to the project's record, so it either finds the budget or
       // is found here.
-      if (scope === 'project') await projects.updateOne({ _id: id }, { $inc: { holds: 1 } })
-      await assistants.updateMany(members, { $addToSet: { budgets: _id } })
-      const budget = await budgets.findById(_id).lean<BudgetRecord>()
+      const { project_id: projectId } = members
+      if (projectId !== undefined) await projectStore(deps.collections).touch(projectId)
+      await assistantStore(deps.collections).addBudget(members, _id)
+      const budget = await store.find(_id)
       if (budget?.unseeded) await seed(subject, budget)
       return read(subject)
     },

@@ -1,10 +1,8 @@
 import { AppError } from '../../domain/errors.ts'
 import type { BudgetRecord } from '../../domain/records/budget.ts'
+import { heldMax } from '../stores/budgets.ts'
 
 type Reason = { what: 'runs' | 'tokens' | 'money'; isReserved: boolean }
-
-/** Open runs that one budget counts at once, so that its record stays small. */
-export const heldMax = 10_000
 
 /** When a run that was refused because of reservations may be tried again. */
 const reservedRetrySeconds = 10
@@ -26,11 +24,16 @@ export function isSpent({ money, max_money: maxMoney, tokens, max_tokens: maxTok
   return money >= maxMoney || tokens >= maxTokens
 }
 
+function whoseOf({ _id }: BudgetRecord): string {
+  if (_id.startsWith('member/')) return 'that you have in this project'
+  return _id.startsWith('project/') ? 'of this project' : 'of public callers of this assistant'
+}
+
 /** Public callers are not told what the owner has and spends. */
 export function refusal(budget: BudgetRecord, isPublic: boolean, now: Date): AppError {
   const { what, isReserved } = exceededBy(budget) ?? { what: 'runs', isReserved: true }
   const code = what === 'money' ? 'payment_required' : 'too_many_requests'
-  const whose = budget._id.startsWith('project/') ? 'of this project' : 'of public callers of this assistant'
+  const whose = whoseOf(budget)
   if (isReserved) {
     const message = isPublic
       ? 'This assistant gives as many answers at once as its limit for today allows. Try again in a moment.'

@@ -1,12 +1,12 @@
+import { runStore } from '../stores/runs.ts'
+import { projectStore } from '../stores/projects.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { firstIdAt } from '../../domain/ids.ts'
-import type { ProjectRecord } from '../../domain/records/project.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type BudgetHold, type BudgetScope, budgetId } from '../../domain/records/budget.ts'
-import { type ModelUsage, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type BudgetReservation, type BudgetScope, budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
 import type { BudgetCounting } from './counting.ts'
-import { costOfUsages, usedRuns } from './cost-of-run.ts'
+import { costOfUsages } from './cost-of-run.ts'
 import { sumWork } from './work.ts'
 
 export interface SpentTodayDeps {
@@ -21,32 +21,42 @@ export interface Spent {
   runs: number
   tokens: number
   money: number
-  held: BudgetHold[]
+  held: BudgetReservation[]
 }
 
 export interface BudgetSubject {
   scope: BudgetScope
-  /** Of the project or assistant. */
+  /** Of the project or assistant; of the project and of who uses it, with a slash between, for one who uses it. */
   id: string
+  /** Whose account holds it. */
   userId: string
 }
 
 const openRead = 1000
+
+/** Those whose runs a budget counts. */
+export function assistantsOf({ scope, id, userId }: BudgetSubject): {
+  user_id: string
+  project_id?: string
+  _id?: string
+} {
+  if (scope === 'public') return { _id: id, user_id: userId }
+  return { project_id: scope === 'member' ? id.slice(0, id.indexOf('/')) : id, user_id: userId }
+}
 
 /**
  * What the runs of a day have cost that a budget has not counted, because it did not exist when they began. Open runs
  * are counted too, and become holds. Deleted runs are not known any more.
  */
 export function createSpentToday({ collections, budgetCounting, models, embeddingModel }: SpentTodayDeps) {
-  const { assistants, projects, runs } = collections
-  return async ({ scope, id, userId }: BudgetSubject, day: string): Promise<Spent> => {
-    const members = await assistants
-      .find({ ...(scope === 'project' ? { project_id: id } : { _id: id }), user_id: userId })
-      .lean<AssistantRecord[]>()
+  return async (subject: BudgetSubject, day: string): Promise<Spent> => {
+    const { scope, id, userId } = subject
+    const members = await assistantStore(collections).listCounted(assistantsOf(subject))
     const begin = new Date(`${day}T00:00:00Z`)
     const uncounted = {
       // Those of members count for the project, too.
       ...(scope === 'public' ? { user_id: userId } : {}),
+      ...(scope === 'member' ? { user_id: id.slice(id.indexOf('/') + 1), public: false } : {}),
       _id: { $gte: firstIdAt(begin) },
       // What an assistant costs when another one asks it is spent by the callers of that one.
       ...(scope === 'public'
@@ -59,28 +69,9 @@ export function createSpentToday({ collections, budgetCounting, models, embeddin
       budgets: { $ne: budgetId(scope, id) },
       imported: { $ne: true },
     }
-    const open = await runs
-      .find({ ...uncounted, status: { $in: [...openRunStatuses] } }, { assistant_id: 1, overrides: 1 })
-      .limit(openRead)
-      .lean<Pick<RunRecord, '_id' | 'assistant_id' | 'overrides'>[]>()
-    const used = { ...uncounted, $or: usedRuns }
-    const count = await runs.countDocuments(used)
-    const usages = await runs.aggregate<ModelUsage>([
-      { $match: { ...used, usage: { $exists: true } } },
-      { $set: { parts: { $ifNull: ['$usage_by_model', [{ $mergeObjects: ['$usage', { model: '$model' }] }]] } } },
-      { $unwind: '$parts' },
-      {
-        $group: {
-          _id: '$parts.model',
-          prompt_tokens: { $sum: '$parts.prompt_tokens' },
-          completion_tokens: { $sum: '$parts.completion_tokens' },
-          total_tokens: { $sum: '$parts.total_tokens' },
-          cached_tokens: { $sum: '$parts.cached_tokens' },
-          cache_write_tokens: { $sum: '$parts.cache_write_tokens' },
-        },
-      },
-      { $set: { model: { $ifNull: ['$_id', ''] } } },
-    ])
+    const runs = runStore(collections)
+    const open = await runs.listOpen(uncounted, openRead)
+    const { count, usages } = await runs.sumUsed(uncounted)
     const byId = new Map(members.map((assistant) => [assistant._id, assistant]))
     const held = open.flatMap(({ _id, assistant_id, overrides }) => {
       const assistant = byId.get(assistant_id)
@@ -89,7 +80,7 @@ export function createSpentToday({ collections, budgetCounting, models, embeddin
     })
     const { prices } = models.current()
     const { tokens, money } = costOfUsages(prices, usages)
-    const project = scope === 'project' ? await projects.findById(id, { work: 1 }).lean<ProjectRecord>() : null
+    const project = scope === 'project' ? await projectStore(collections).workOfAny(id) : null
     const { [day]: today = {} } = project?.work ?? {}
     const embedded = sumWork([{ work: { [day]: today } }], { prices, embeddingModel })
     return {

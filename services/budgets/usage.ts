@@ -2,6 +2,7 @@ import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import { sumUsage } from '../../domain/sum-usage.ts'
 import type { Collections } from '../collections.ts'
+import { logStore } from '../stores/log.ts'
 
 /** What a run stores of its tokens. */
 export type RunUsage = Pick<RunRecord, 'usage' | 'usage_by_model'>
@@ -17,11 +18,11 @@ export async function usageByModel(
 
 /** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
 export async function usageOfSteps(
-  { checkpoints }: Pick<Collections, 'checkpoints'>,
+  collections: Pick<Collections, 'checkpoints'>,
   run: Pick<RunRecord, '_id' | 'thread_id' | 'model'>,
   last?: AIMessage,
 ): Promise<ModelUsage[]> {
-  const entries = await checkpoints.find({ thread_id: run.thread_id, run_id: run._id, source: 'step' }).lean()
+  const entries = await logStore(collections).listSteps(run)
   const { model: runModel = '' } = run
   const stored = entries.flatMap(({ messages_json: json, model = runModel }) =>
     messagesFromJson(json)

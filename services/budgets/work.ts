@@ -1,10 +1,11 @@
 import { AppError } from '../../domain/errors.ts'
 import { type ModelPrices, costOfWork } from '../../domain/model-prices.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { budgetId, dayOf } from '../../domain/records/budget.ts'
 import type { ProjectRecord, Work } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { projectStore } from '../stores/projects.ts'
 import type { BudgetCounting } from './counting.ts'
 
 export interface WorkUsageDeps {
@@ -31,17 +32,12 @@ const daysKept = 92
  * Counts what is done beside the answers of models for a project, on the day (UTC) and in its budget: reading and embedding
  * of files and pages, and the execution of code.
  */
-export function createWorkUsage({
-  collections: { projects, assistants },
-  budgetCounting,
-  models,
-  embeddingModel,
-  onError,
-}: WorkUsageDeps) {
+export function createWorkUsage({ collections, budgetCounting, models, embeddingModel, onError }: WorkUsageDeps) {
+  const projects = projectStore(collections)
+
   async function projectOf(worker: Worker): Promise<string | undefined> {
     if ('projectId' in worker) return worker.projectId
-    const found = await assistants.findById(worker.assistantId, { project_id: 1 }).lean<AssistantRecord>()
-    return found?.project_id
+    return (await assistantStore(collections).findLocationOfAny(worker.assistantId))?.project_id
   }
 
   async function add(worker: Worker, work: Partial<Work>): Promise<void> {
@@ -49,17 +45,10 @@ export function createWorkUsage({
     if (projectId === undefined) return
     const day = dayOf(new Date())
     const { embedding_tokens: tokens = 0 } = embeddingModel === undefined ? {} : work
-    const counts = Object.entries({ ...work, embedding_tokens: tokens }).map(
-      ([name, count]) => [`work.${day}.${name}`, count] as const,
-    )
-    const before = await projects
-      .findOneAndUpdate({ _id: projectId }, { $inc: Object.fromEntries(counts) }, { projection: { work: 1 } })
-      .lean<Pick<ProjectRecord, 'work'>>()
+    const before = await projects.addWork(projectId, day, { ...work, embedding_tokens: tokens })
     const days = Object.keys(before?.work ?? {}).toSorted()
-    if (!days.includes(day) && days.length >= daysKept) {
-      const old = days.slice(0, days.length - daysKept + 1).map((one) => [`work.${one}`, 1] as const)
-      await projects.updateOne({ _id: projectId }, { $unset: Object.fromEntries(old) })
-    }
+    if (!days.includes(day) && days.length >= daysKept)
+      await projects.forgetWork(projectId, days.slice(0, days.length - daysKept + 1))
     const money = costOfWork(models.current().prices, embeddingModel, { ...work, embedding_tokens: tokens })
     if (tokens === 0 && money === 0) return
     const ofRun = 'budgets' in worker ? (worker.budgets ?? []) : []
@@ -103,11 +92,14 @@ export function sumWork(
     recognition_seconds: sum('recognition_seconds'),
     crawled_pages: sum('crawled_pages'),
     code_seconds: sum('code_seconds'),
+    transcription_seconds: sum('transcription_seconds'),
+    speech_characters: sum('speech_characters'),
   }
   return {
     ...exact,
     recognition_seconds: Math.round(exact.recognition_seconds),
     code_seconds: Math.round(10 * exact.code_seconds) / 10,
+    transcription_seconds: Math.round(exact.transcription_seconds),
     cost: costOfWork(prices, embeddingModel, exact),
   }
 }

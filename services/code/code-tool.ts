@@ -1,10 +1,10 @@
+import { toolCallStore } from '../stores/tool-calls.ts'
+import { runStore } from '../stores/runs.ts'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import type { CodeOverride } from '../../domain/code-override.ts'
 import type { AttachedPart } from '../../domain/content-parts.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { type ToolCallRecord, runIdOfCall } from '../../domain/records/tool-call.ts'
+import { runIdOfCall } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
@@ -83,7 +83,7 @@ export async function codeTool(
     async execute(args, { signal, call }: ToolContext) {
       const { code } = Value.Parse(CodeArguments, args)
       const { threadId } = call
-      const actor = await actorOn(collections, caller, threadId)
+      const actor = await actorOf(collections, caller, call)
       const container =
         wanted.container === undefined ? undefined : await continueContainer(collections, actor, wanted.container)
       const result = await interpreter.execute(
@@ -121,41 +121,33 @@ export async function codeTool(
 
 /** The budgets of the run that executes it: those of public callers, too. */
 async function budgetsOf(
-  { runs }: Pick<Collections, 'runs'>,
+  collections: Pick<Collections, 'runs'>,
   { key, threadId }: ToolContext['call'],
 ): Promise<string[] | undefined> {
   if (threadId === undefined) return undefined
-  const run = await runs
-    .findOne({ _id: runIdOfCall(key), thread_id: threadId }, { budgets: 1 })
-    .lean<Pick<RunRecord, 'budgets'>>()
-  return run?.budgets
+  return runStore(collections).budgetsInThread({ _id: runIdOfCall(key), thread_id: threadId })
 }
 
-/** Whose conversation it is: the holder's of the project, or a member's. */
-async function actorOn(
-  { threads }: Pick<Collections, 'threads'>,
+/** Whose run it is: the holder's of the project, or a member's. */
+async function actorOf(
+  collections: Pick<Collections, 'runs'>,
   holder: Caller,
-  threadId: string | undefined,
+  { key, threadId }: ToolContext['call'],
 ): Promise<Caller> {
   if (threadId === undefined) return holder
-  const own = { _id: threadId, project_id: holder.projectId }
-  const thread = await threads.findOne(own, { user_id: 1 }).lean<Pick<ThreadRecord, 'user_id'>>()
-  const userId = thread?.user_id ?? holder.userId
+  const runKey = { _id: runIdOfCall(key), thread_id: threadId }
+  const userId = (await runStore(collections).userInProject(holder.projectId, runKey)) ?? holder.userId
   return userId === holder.userId ? holder : { ...holder, userId, holderId: holder.userId }
 }
 
 /** The thread's newest call that was executed: only those have `parts`. */
 async function newestCall(
-  { toolCalls }: Pick<Collections, 'toolCalls'>,
+  collections: Pick<Collections, 'toolCalls'>,
   threadId: string | undefined,
   name: string,
 ): Promise<string | undefined> {
   if (threadId === undefined) return undefined
-  const newest = await toolCalls
-    .findOne({ thread_id: threadId, name, parts: { $exists: true } }, { _id: 1 })
-    .sort({ finished_at: -1 })
-    .lean<Pick<ToolCallRecord, '_id'>>()
-  return newest?._id
+  return toolCallStore(collections).newestWithParts(threadId, name)
 }
 
 /** What the model reads. */

@@ -4,6 +4,7 @@ import { containerId } from '../../domain/container-ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import { threadStore } from '../stores/threads.ts'
 
 export const containerLimits = {
   /** Of one user, at once. */
@@ -24,30 +25,20 @@ export interface ContainerUse {
   finish(key: string): Promise<void>
 }
 
-/** A container of the caller's project that has not expired; each use moves its expiry. */
-export const aliveContainer = ({ userId, projectId }: Caller, threadId: string, now = new Date()) => ({
-  _id: threadId,
-  user_id: userId,
-  project_id: projectId,
-  container: { $exists: true },
-  expires_at: { $gt: now },
-  deleting: { $ne: true },
-})
-
 /** Moves the expiry of a container. Throws `not_found` for one that has expired. */
 export async function useContainer(
-  { threads }: Pick<Collections, 'threads'>,
+  collections: Pick<Collections, 'threads'>,
   caller: Caller,
   threadId: string,
   change: object = {},
 ): Promise<ThreadRecord> {
   const now = new Date()
-  const alive = aliveContainer(caller, threadId, now)
-  const found = await threads.findOne(alive, { container: 1 }).lean<ThreadRecord>()
+  const threads = threadStore(collections)
+  const found = await threads.findContainer(caller, threadId)
   const minutes = found?.container?.minutes
   if (minutes === undefined) throw expired(threadId)
   const $set = { updated_at: now, expires_at: new Date(now.getTime() + minutes * 60_000), ...change }
-  const used = await threads.findOneAndUpdate(alive, { $set }, { returnDocument: 'after' }).lean<ThreadRecord>()
+  const used = await threads.changeContainer(caller, threadId, $set)
   if (used === null) throw expired(threadId)
   return used
 }

@@ -1,11 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../domain/errors.ts'
-import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { sessionPath } from '../../domain/session-path.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import { bytesOf } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
+import { attachmentStore } from '../stores/attachments.ts'
 import type { IsKnown, SessionFile } from './interpreter.ts'
 
 /** What a session is given of its files; older ones are left out. */
@@ -71,22 +70,15 @@ export async function namesOfProjectFiles(
 }
 
 async function filesOfThread(
-  { collections: { attachments } }: Pick<SessionFilesDeps, 'collections'>,
+  { collections }: Pick<SessionFilesDeps, 'collections'>,
   threadId: string,
 ): Promise<Listed[]> {
-  const listed = await attachments
-    .find({ thread_id: threadId, name: { $ne: '' } }, { name: 1, size: 1, sha256: 1 })
-    .sort({ _id: -1 })
-    .limit(maxListed)
-    .lean<Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'sha256'>[]>()
+  const store = attachmentStore(collections)
+  const listed = await store.listNamed(threadId, maxListed)
   return listed.flatMap(({ _id, name, size, sha256 }) => {
     const path = sessionPath(name)
     if (path === undefined) return []
-    const read = async () => {
-      const record = await attachments.findOne({ _id, thread_id: threadId }).lean<AttachmentRecord>()
-      return record === null ? undefined : Buffer.from(bytesOf(record))
-    }
-    return [{ path, size, sha256, read }]
+    return [{ path, size, sha256, read: () => store.bytesInThread(threadId, _id) }]
   })
 }
 

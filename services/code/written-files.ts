@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import type { AttachedPart } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { writtenTypeOf } from '../attachments/content-type.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
@@ -11,6 +10,7 @@ import { storeAttachments, withAttachments } from '../attachments/store-attachme
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
+import { attachmentStore } from '../stores/attachments.ts'
 import { containerFileId } from '../../domain/container-ids.ts'
 import { containerLimits, useContainer } from './container-use.ts'
 import type { SessionFile } from './interpreter.ts'
@@ -119,13 +119,12 @@ async function refusalOf(work: () => Promise<unknown>): Promise<AppError | undef
 
 /** The files for which a container has room. If it is full, what code has written to the same paths before goes first. */
 async function withRoom(
-  { attachments }: Pick<Collections, 'attachments'>,
+  collections: Pick<Collections, 'attachments'>,
   container: string,
   written: Written[],
 ): Promise<Written[]> {
-  let there = await attachments
-    .find({ thread_id: container }, { name: 1, size: 1, is_written: 1 })
-    .lean<Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'is_written'>[]>()
+  const store = attachmentStore(collections)
+  let there = await store.listSizes(container)
   const fitting = () => {
     let files = containerLimits.files - there.length
     let bytes = containerLimits.allBytes - there.reduce((sum, { size }) => sum + size, 0)
@@ -139,7 +138,10 @@ async function withRoom(
   if (fitting().length === written.length) return written
   const paths = new Set(written.map(({ name }) => name))
   const older = there.filter(({ name, is_written }) => is_written === true && paths.has(name))
-  await attachments.deleteMany({ thread_id: container, _id: { $in: older.map(({ _id }) => _id) } })
+  await store.remove(
+    container,
+    older.map(({ _id }) => _id),
+  )
   there = there.filter((one) => !older.includes(one))
   return fitting()
 }

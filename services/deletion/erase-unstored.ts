@@ -4,12 +4,13 @@ import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
+import { unstoredStore } from './store.ts'
 import { startThreadDeletion } from '../threads/start-thread-deletion.ts'
 
 interface EraseUnstoredDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'toolCalls' | 'attachments' | 'feedback'>
   transaction: RunInTransaction
-  budgetCounting: Pick<BudgetCounting, 'settleStored'>
+  budgetCounting: Pick<BudgetCounting, 'finalizeStored'>
   stream: Pick<RunStream, 'erase' | 'forgetThreads'>
   workflows: Pick<WorkflowClient, 'start'>
 }
@@ -29,7 +30,7 @@ export function createEraseUnstored({
   stream,
   workflows,
 }: EraseUnstoredDeps) {
-  const { threads, runs, checkpoints, toolCalls, attachments, feedback } = collections
+  const store = unstoredStore(collections)
 
   /** `isOver`: the caller has seen the end of the answer. */
   return async (run: UnstoredRun, { isOver }: { isOver: boolean }): Promise<void> => {
@@ -39,28 +40,14 @@ export function createEraseUnstored({
 
   /** False if the thread stays. */
   async function eraseAtOnce(threadId: string): Promise<boolean> {
-    const ofThread = { thread_id: threadId }
-    const ended = await runs
-      .find(ofThread, { thread_id: 1, status: 1, budgets: 1 })
-      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'budgets'>[]>()
-    if (ended.some(isOpenRun) || (await threads.exists({ asked_from: threadId })) !== null) return false
+    const ended = await store.listRuns(threadId)
+    if (ended.some(isOpenRun) || (await store.hasAsked(threadId))) return false
     // Its workflow may not have counted the cost yet.
-    for (const run of ended) await budgetCounting.settleStored(run)
+    for (const run of ended) await budgetCounting.finalizeStored(run)
     // First, because nobody would find them without the runs. Fences stay for as long as streams do, so that no attempt
     // that was taken over writes there again.
     await stream.erase(ended.map(({ _id }) => _id))
-    const isErased = await transaction(async (session) => {
-      const unstored = { _id: threadId, expires_at: { $exists: true }, deleting: { $ne: true } }
-      const { deletedCount } = await threads.deleteOne(unstored, { session })
-      if (deletedCount === 0) return false
-      await runs.deleteMany(ofThread, { session })
-      await checkpoints.deleteMany(ofThread, { session })
-      await toolCalls.deleteMany(ofThread, { session })
-      await attachments.deleteMany(ofThread, { session })
-      await feedback.deleteMany(ofThread, { session })
-      return true
-    })
-    if (!isErased) return false
+    if (!(await transaction((session) => store.erase(threadId, session)))) return false
     await stream.forgetThreads([threadId])
     return true
   }

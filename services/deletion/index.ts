@@ -1,21 +1,25 @@
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/contracts/deletion.ts'
-import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
+import type { HandOver } from '../hand-over/index.ts'
+import { cancelRun } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { setDeletionMarkers } from './mark.ts'
 import { membersOf } from './members.ts'
 import { countOwners, removeOwnersBelow, removeRoot } from './owners.ts'
 import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
 import type { Store } from '../owned-data/data-store.ts'
+import { runStore } from '../stores/runs.ts'
+import { deletionReceiptStore, deletedOwnerStore } from './store.ts'
 
 export interface DeletionDeps extends StopRunsDeps {
   collections: Collections
   transaction: RunInTransaction
   stores: Store[]
   billing: Pick<Billing, 'endFor'>
+  handOver: Pick<HandOver, 'ofDeletedAccount'>
 }
 
 /** The workflows of an account, besides those of its threads. */
@@ -30,32 +34,30 @@ export type Deletion = ReturnType<typeof createDeletion>
  */
 export function createDeletion(deps: DeletionDeps) {
   const { collections, transaction, stores } = deps
-  const { receipts } = collections
+  const receipts = deletionReceiptStore(collections)
 
   return {
     /** False if there is nothing to delete, or it has been deleted already. Counts what exists, for the receipt. */
     async mark(input: DeletionInput): Promise<boolean> {
-      const known = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
+      const known = await receipts.findOfAny(input.receiptId)
       if (known?.status === 'complete') return false
-      const owner = await setDeletionMarkers(deps, input, { condition: input.condition ?? {} })
+      // Before what the account holds is marked.
+      const first = input.kind === 'account' ? () => handOverProjects(input) : undefined
+      const owner = await setDeletionMarkers(deps, input, { condition: input.condition ?? {} }, first)
       if (owner === null) return false
       if (known !== null && hasAny(known.found)) return true
       const receipt = { kind: input.kind, subject_id: input.id, user_id: owner.userId, status: 'running' } as const
-      const $set = { ...receipt, found: await countAll(input), left: {} }
-      await receipts.updateOne(
-        { _id: input.receiptId },
-        { $set, $setOnInsert: { created_at: new Date() } },
-        { upsert: true },
-      )
+      await receipts.begin(input.receiptId, { ...receipt, found: await countAll(input), left: {} })
       return true
     },
 
     /** Ends the runs on the target's threads, and waits for their workflows to end. */
     async stop(input: DeletionInput): Promise<void> {
-      const receipt = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
+      const receipt = await receipts.findOfAny(input.receiptId)
       const since = new Date((receipt?.created_at ?? new Date()).getTime() - 60_000)
       await stopRuns(deps, await membersOf(collections, input), since)
       if (input.kind !== 'account') return
+      await stopInChatsOfOthers(input.id)
       for (const contract of accountContracts)
         await deps.workflows.terminate(contract, { userId: input.id }, 'its account is being deleted')
     },
@@ -66,16 +68,12 @@ export function createDeletion(deps: DeletionDeps) {
      */
     async endPayments({ id, receiptId }: DeletionInput): Promise<void> {
       // Not for a user that a token has created again.
-      if ((await collections.users.exists({ _id: id, deleting: true })) === null) return
+      if (!(await deletedOwnerStore(collections).isAccountDeletingOfAny(id))) return
       const ended = await deps.billing.endFor([id]).catch(async (error: unknown) => {
-        await receipts.updateOne({ _id: receiptId }, { $set: { waiting_for: 'payment_provider' } })
+        await receipts.change(receiptId, { waiting_for: 'payment_provider' })
         throw error
       })
-      await receipts.updateOne(
-        { _id: receiptId },
-        // A later round does not find the purchases any more.
-        { $max: { 'found.subscriptions': ended }, $unset: { waiting_for: 1 } },
-      )
+      await receipts.noteSubscriptions(receiptId, ended)
     },
 
     /** Removes the contents of one phase's stores and returns what is left there. */
@@ -96,16 +94,26 @@ export function createDeletion(deps: DeletionDeps) {
       await transaction(async (session) => {
         await removeRoot(collections, input, session)
         // The deletion has waited until no subscription was left.
-        const ended = input.kind === 'account' ? { subscriptions: 0 } : {}
+        const ended: StoreCounts = input.kind === 'account' ? { subscriptions: 0 } : {}
         const complete = { status: 'complete', left: { ...left, ...ended }, completed_at: new Date() } as const
-        await receipts.updateOne({ _id: input.receiptId }, { $set: complete }, { session })
+        await receipts.change(input.receiptId, complete, session)
       })
     },
 
     /** Leaves the deletion marker set and notes on the receipt what could not be removed. */
     async fail(input: DeletionInput, left: StoreCounts): Promise<void> {
-      await receipts.updateOne({ _id: input.receiptId }, { $set: { status: 'failed', left } })
+      await receipts.change(input.receiptId, { status: 'failed', left })
     },
+  }
+
+  /** What becomes of shared projects is told on the receipt before it happens. */
+  async function handOverProjects({ id, receiptId, sharedProjects }: DeletionInput): Promise<void> {
+    await deps.handOver.ofDeletedAccount(id, sharedProjects, (outcome) => receipts.noteProject(receiptId, id, outcome))
+  }
+
+  async function stopInChatsOfOthers(userId: string): Promise<void> {
+    const found = await runStore(collections).listOpenKeys({ user_id: userId, in_chat_of_other: true })
+    for (const run of found) await cancelRun(deps, run)
   }
 
   async function countAll(input: DeletionInput): Promise<StoreCounts> {

@@ -1,38 +1,33 @@
-import type { MemberRecord, ProjectRecord } from '../../domain/records/project.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
+import { memberBudgetId } from '../../domain/records/budget.ts'
+import type { MemberRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { traceStore } from './store.ts'
 
 interface MembershipDeps {
-  collections: Pick<Collections, 'projects' | 'users'>
+  collections: Pick<Collections, 'projects' | 'users' | 'budgets'>
   transaction: RunInTransaction
 }
 
-/** What projects of others keep of a user: that he uses them, or is invited to. Projects that are being deleted go whole. */
-export function membershipStore({ collections: { projects, users }, transaction }: MembershipDeps): Store {
-  const open = { deleting: { $ne: true } } as const
-
-  /** Those that they have proved: others are not theirs. */
-  async function emailsOf(ids: string[]): Promise<string[]> {
-    const found = await users
-      .find({ _id: { $in: ids }, verified: true }, { email: 1 })
-      .lean<Pick<UserRecord, 'email'>[]>()
-    return found.flatMap(({ email }) => email ?? [])
-  }
+/** What projects of others keep of a user: that he uses them, has used them, or is invited to. Projects that are being deleted go whole. */
+export function membershipStore({ collections, transaction }: MembershipDeps): Store {
+  const store = traceStore(collections)
 
   /** The projects that name one of these users, and whom of their members. */
   async function naming(ids: string[]) {
-    const emails = await emailsOf(ids)
+    const emails = await store.emailsOf(ids, { verified: true })
     const isNamed = ({ user_id: id, email, invitation }: MemberRecord) =>
       ids.includes(id ?? invitation?.for_user ?? '') || emails.includes(email)
-    const named = [
-      { 'members.user_id': { $in: ids } },
-      { 'members.invitation.for_user': { $in: ids } },
-      { 'members.email': { $in: emails } },
-    ]
-    const found = await projects.find({ $or: named, ...open }, { members: 1 }).lean<ProjectRecord[]>()
-    return { found, isNamed }
+    return { found: await store.listNaming(ids, emails), isNamed }
+  }
+
+  /** Who uses projects by groups is not named there, and may have a budget. */
+  async function removeBudgetsByGroups(ids: string[]): Promise<void> {
+    for (const user of await store.listInGroups(ids)) {
+      const used = await store.projectsByGroups(user)
+      await store.removeBudgets(used.map((id) => memberBudgetId(id, user._id)))
+    }
   }
 
   return {
@@ -44,15 +39,22 @@ export function membershipStore({ collections: { projects, users }, transaction 
         const { found, isNamed } = await naming(ids)
         for (const { _id } of found)
           await transaction(async (session) => {
-            const project = await projects.findOne({ _id }, { members: 1 }, { session }).lean<ProjectRecord>()
-            const members = (project?.members ?? []).filter((member) => !isNamed(member))
-            await projects.updateOne({ _id }, { $set: { members }, $inc: { holds: 1 } }, { session })
+            await store.removeFromProject(_id, ids, isNamed, session)
+            await store.removeBudgets(
+              ids.map((id) => memberBudgetId(_id, id)),
+              session,
+            )
           })
+        await removeBudgetsByGroups(ids)
       }),
     countFor: ({ userIds }: Members) =>
       sumOver(userIds, async (ids) => {
         const { found, isNamed } = await naming(ids)
-        return found.reduce((sum, { members = [] }) => sum + members.filter(isNamed).length, 0)
+        const former = (users: string[] = []) => users.filter((id) => ids.includes(id))
+        return found.reduce(
+          (sum, { members = [], former_users: left }) => sum + members.filter(isNamed).length + former(left).length,
+          0,
+        )
       }),
   }
 }

@@ -1,9 +1,10 @@
 import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
-import { givePlacesBack, takesPlace } from '../threads/quota.ts'
+import { releaseQuota, countsInQuota } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { eraseAll, updateAll } from '../owned-data/erase-all.ts'
-import { type OwnerCollections, ownedBy } from './members.ts'
+import { ownedBy } from './members.ts'
+import { type OwnerCollections, deletedOwnerStore } from './store.ts'
 
 interface OwnersDeps {
   collections: OwnerCollections
@@ -11,7 +12,6 @@ interface OwnersDeps {
 }
 
 const batchSize = 200
-const placeMembers = { user_id: 1, public: 1, counted: 1 } as const
 /** Only marked records: a user that a token created again after the deletion is another one. */
 const marked = { deleting: true } as const
 
@@ -21,10 +21,11 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
   const { assistants, projects, threads } = collections
   const owned = await ownedBy(collections, target)
   const notRoot = { _id: { $ne: target.id } }
-  await removeThreads(deps, { $and: [owned.threads, target.kind === 'thread' ? notRoot : {}], ...marked })
+  await removeThreads(deps, { $and: [owned.threads, target.kind === 'thread' ? notRoot : {}] })
   if (target.kind !== 'thread') {
-    const assistantIds = await assistants.find({ ...owned.assistants, ...marked }, { _id: 1 }).lean()
-    const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
+    const references = {
+      assistant_id: { $in: await deletedOwnerStore(collections).markedAssistantsOfAny(owned.assistants) },
+    }
     await updateAll(transaction, threads, references, { $unset: { assistant_id: 1 } })
   }
   const below = (filter: object) => ({ $and: [filter, notRoot], ...marked })
@@ -37,22 +38,8 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
  * left.
  */
 export async function countOwners(collections: OwnerCollections, target: DeletionTarget): Promise<StoreCounts> {
-  const { users, projects, assistants, threads } = collections
-  const owned = await ownedBy(collections, target)
-  const [threadCount, assistantCount, storeCount, projectCount, userCount] = await Promise.all([
-    threads.countDocuments(owned.threads),
-    assistants.countDocuments({ ...owned.assistants, kind: { $ne: 'vector_store' } }),
-    assistants.countDocuments({ ...owned.assistants, kind: 'vector_store' }),
-    projects.countDocuments(owned.projects),
-    target.kind === 'account' ? users.countDocuments({ _id: target.id }) : 0,
-  ])
-  return {
-    threads: threadCount,
-    assistants: assistantCount,
-    vector_stores: storeCount,
-    projects: projectCount,
-    users: userCount,
-  }
+  const userIds = target.kind === 'account' ? [target.id] : []
+  return deletedOwnerStore(collections).countOfAny(await ownedBy(collections, target), userIds)
 }
 
 /**
@@ -60,44 +47,30 @@ export async function countOwners(collections: OwnerCollections, target: Deletio
  * owner's thread count.
  */
 export async function removeRoot(
-  { users, projects, assistants, threads }: OwnerCollections,
-  { kind, id }: DeletionTarget,
+  collections: OwnerCollections,
+  target: DeletionTarget,
   session: ClientSession,
 ): Promise<boolean> {
-  const root = { _id: id, ...marked }
-  switch (kind) {
-    case 'account':
-      return (await users.deleteOne(root, { session })).deletedCount > 0
-    case 'project':
-      return (await projects.deleteOne(root, { session })).deletedCount > 0
-    case 'assistant':
-    case 'vector_store':
-      return (await assistants.deleteOne(root, { session })).deletedCount > 0
-    case 'thread': {
-      const thread = await threads.findOneAndDelete(root, { session, projection: placeMembers }).lean()
-      if (thread === null) return false
-      await givePlacesBack({ users }, { userId: thread.user_id, places: takesPlace(thread) ? 1 : 0 }, session)
-      return true
-    }
-  }
+  const removed = await deletedOwnerStore(collections).removeRootOfAny(target, session)
+  if (typeof removed === 'boolean') return removed
+  const places = countsInQuota(removed) ? 1 : 0
+  await releaseQuota(collections, { userId: removed.user_id, places }, session)
+  return true
 }
 
 /** In batches, each in one transaction with the thread counter, so that the counter is exact after any crash. */
 async function removeThreads({ collections, transaction }: OwnersDeps, filter: object): Promise<void> {
-  const { threads } = collections
+  const store = deletedOwnerStore(collections)
   for (;;) {
-    const batch = await threads.find(filter, { _id: 1 }).limit(batchSize).lean()
+    const batch = await store.someThreadsOfAny(filter, batchSize)
     if (batch.length === 0) return
     await transaction(async (session) => {
-      const here = await threads
-        .find({ _id: { $in: batch.map((thread) => thread._id) } }, placeMembers, { session })
-        .lean()
-      await threads.deleteMany({ _id: { $in: here.map((thread) => thread._id) } }, { session })
+      const here = await store.removeThreadsOfAny(batch, session)
       const owners = Map.groupBy(
-        here.filter((thread) => takesPlace(thread)),
+        here.filter((thread) => countsInQuota(thread)),
         (thread) => thread.user_id,
       )
-      for (const [userId, own] of owners) await givePlacesBack(collections, { userId, places: own.length }, session)
+      for (const [userId, own] of owners) await releaseQuota(collections, { userId, places: own.length }, session)
     })
   }
 }

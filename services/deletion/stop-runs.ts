@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
-import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
@@ -8,17 +8,18 @@ import { type CancelRunDeps, cancelRun } from '../runs/index.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import { within } from '../within.ts'
 import { type Members, inBatches } from '../owned-data/data-store.ts'
+import { runStore } from '../stores/runs.ts'
+import { endedRunStore } from './store.ts'
 
 export interface StopRunsDeps extends CancelRunDeps {
-  budgetCounting: Pick<BudgetCounting, 'settleStored'>
+  budgetCounting: Pick<BudgetCounting, 'finalizeStored'>
   stream: Pick<RunStream, 'supersede' | 'forgetThreads'>
   workflows: Pick<WorkflowClient, 'signal' | 'state' | 'terminate'>
 }
 
 const graceMs = 15_000
 const forgetLimitMs = 2000
-const firstPauseMs = 100
-const longestPauseMs = 1000
+const pauses = { firstMs: 100, longestMs: 1000 }
 /** Maximum number of concurrent calls to Temporal, however many threads there are. */
 const callsAtOnce = 10
 
@@ -31,32 +32,22 @@ const callsAtOnce = 10
  * holds of the members' threads.
  */
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
-  const { runs } = deps.collections
-  const isOpen = { status: { $in: [...openRunStatuses] } }
   const busy = new Set<string>()
   const counted: Pick<RunRecord, '_id' | 'thread_id' | 'budgets'>[] = []
   await inBatches(members.threadIds, async (ids) => {
-    const recent = await runs
-      .find(
-        { thread_id: { $in: ids }, $or: [isOpen, { finished_at: { $gte: since } }] },
-        { thread_id: 1, finished_at: 1, budgets: 1 },
-      )
-      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'finished_at' | 'budgets'>[]>()
-    for (const run of recent) {
+    for (const run of await endedRunStore(deps.collections).listRecent(ids, since)) {
       busy.add(run.thread_id)
       if (run.budgets !== undefined) counted.push(run)
       if (run.finished_at === undefined) await cancelRun(deps, run)
     }
   })
   await inBatches(members.assistantIds, async (ids) => {
-    const open = await runs
-      .find({ assistant_id: { $in: ids }, ...isOpen }, { thread_id: 1 })
-      .lean<Pick<RunRecord, '_id' | 'thread_id'>[]>()
+    const open = await runStore(deps.collections).listOpenKeys({ assistant_id: { $in: ids } })
     for (const run of open) await cancelRun(deps, run)
   })
   await waitForEnds(deps.workflows, busy)
   // A workflow that was terminated has not counted the cost of its run, and the run's records are deleted next.
-  for (const run of counted) await deps.budgetCounting.settleStored(run)
+  for (const run of counted) await deps.budgetCounting.finalizeStored(run)
   // What is held in memory ends by its own limits when Redis is away: a deletion does not wait for it.
   const forget = inBatches(members.threadIds, (ids) => deps.stream.forgetThreads(ids)).catch(deps.onError)
   await within(forgetLimitMs, forget)
@@ -64,14 +55,14 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
 
 async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {
   const end = Date.now() + graceMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let looks = 1; ; looks++) {
     await someAtOnce(threadIds, async (threadId) => {
       const { status } = await workflows.state(threadContract, { threadId })
       if (status !== 'running') threadIds.delete(threadId)
     })
     if (threadIds.size === 0) return
     if (Date.now() >= end) break
-    await sleep(pauseMs)
+    await sleep(backOffMs(looks, pauses))
   }
   await someAtOnce(threadIds, (threadId) =>
     workflows.terminate(threadContract, { threadId }, 'its thread is being deleted'),

@@ -1,5 +1,5 @@
 import { loginFailureKey } from '../accounts/login-guard.ts'
-import { budgetId } from '../../domain/records/budget.ts'
+import { budgetId, memberBudgetsOf } from '../../domain/records/budget.ts'
 import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
 import {
@@ -10,16 +10,17 @@ import {
   deleteProjectFiles,
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
-import { memoryCapability } from '../memory/capability.ts'
+import type { HandOver } from '../hand-over/index.ts'
 import { declaredStores } from '../owned-data/declared-stores.ts'
 import { membershipStore } from './memberships.ts'
+import { endedRunStore, traceStore } from './store.ts'
 import type { RunStream } from '../runs/run-stream.ts'
-import { scheduleStores } from '../schedules/delete-schedules.ts'
 import type { Timetable } from '../schedules/timetable.ts'
-import { sourceStores } from '../sources/delete-source.ts'
+import { storesOf } from '../capabilities.ts'
+import { loginFailureStore } from '../accounts/store.ts'
+import { aboutSubjects, idempotencyStore, unfinishedAbout } from '../stores/idempotency.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { ownedStore } from '../owned-data/owned-store.ts'
 import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
 
@@ -31,46 +32,47 @@ export interface StoresDeps {
   billing: Pick<Billing, 'endFor'>
   timetable: Timetable
   refreshes: RefreshTimetable
+  handOver: Pick<HandOver, 'countUnfinished' | 'finish'>
 }
 
 /**
  * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
- * a new collection is added here (or to `keptCollections`, with the reason).
+ * a new collection is added here (or to `retainedCollections`, with the reason).
  */
 export function createStores(deps: StoresDeps): Store[] {
-  const { collections, transaction, stream, knowledge, billing, timetable, refreshes } = deps
+  const { collections, transaction, stream, knowledge, billing, timetable, refreshes, handOver } = deps
+  const { beforeRecords, afterRecords } = storesOf({ collections, timetable, refreshes, vectors: knowledge.vectors })
   return [
-    ...scheduleStores({ collections, transaction, timetable }),
-    ...sourceStores({ collections, transaction, refreshes }),
-    ...knowledgeStores(knowledge),
-    ownedStore('file_batches', collections.fileBatches, ['user_id', 'assistant_id'], transaction),
+    ...beforeRecords,
     ...declaredStores(collections, transaction),
-    ...memoryCapability.stores(knowledge),
+    ...knowledgeStores(knowledge),
+    ...afterRecords,
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
-    ofThreads(transaction, 'shares', collections.shares),
-    ofThreads(transaction, 'feedback', collections.feedback),
-    ofThreads(transaction, 'attachments', collections.attachments),
     loginFailures(collections),
-    ofUsers(transaction, 'password_resets', collections.passwordResets),
-    ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     ofUsers(transaction, 'program_logins', collections.programLogins),
     membershipStore({ collections, transaction }),
+    handedOverProjects(handOver),
+    runsInChatsOfOthers(collections),
     idempotencyKeys(transaction, collections),
-    ofUsers(transaction, 'audit_entries', collections.auditEntries),
-    evaluationStore(transaction, collections.evaluations),
-    budgetStore(transaction, collections.budgets),
+    ofIds(transaction, 'evaluations', collections.evaluations, ({ assistantIds: ids }) => ({ ids })),
+    ofIds(transaction, 'budgets', collections.budgets, ({ projectIds, assistantIds }) => ({
+      ids: [...projectIds.map((id) => budgetId('project', id)), ...assistantIds.map((id) => budgetId('public', id))],
+      ranges: projectIds.map(memberBudgetsOf),
+    })),
     purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
     { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
 }
 
 /** Collections that deletions do not remove, and why. */
-export const keptCollections: Record<string, string> = {
+export const retainedCollections: Record<string, string> = {
   model_settings: 'the model servers of the operator, which belong to no user',
   receipts: 'the proof of the deletion: ids and counts',
   billing_events: 'ids of events of the payment provider, which name nobody; they go after 30 days',
+  groups: 'what a group is called and allowed; who is in it stands in the records of the users',
+  used_tokens: 'hashes of logout tokens, which name nobody; they go after minutes',
   schema_state: 'which migrations the database has seen',
 }
 
@@ -110,33 +112,33 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
 }
 
 /** Anything that is found by its id. */
-type ById = Erasable<{ _id: { $in: string[] } }> & {
-  countDocuments(filter: { _id: { $in: string[] } }): PromiseLike<number>
+type ById = Erasable<{ _id: IdsOf }> & {
+  countDocuments(filter: { _id: IdsOf }): PromiseLike<number>
 }
+type IdsOf = { $in: string[] } | { $gte: string; $lt: string }
 
-function evaluationStore(transaction: RunInTransaction, evaluations: ById): Store {
+/** Records with the ids of their owners, or with ids that are made of these. */
+function ofIds(
+  transaction: RunInTransaction,
+  name: string,
+  collection: ById,
+  filtersOf: (members: Members) => { ids: string[]; ranges?: { $gte: string; $lt: string }[] },
+): Store {
   return {
-    name: 'evaluations',
+    name,
     phase: 'contents',
-    collections: ['evaluations'],
-    deleteFor: ({ assistantIds }) =>
-      inBatches(assistantIds, (ids) => eraseAll(transaction, evaluations, { _id: { $in: ids } })),
-    countFor: ({ assistantIds }) =>
-      sumOver(assistantIds, async (ids) => evaluations.countDocuments({ _id: { $in: ids } })),
-  }
-}
-
-function budgetStore(transaction: RunInTransaction, budgets: ById): Store {
-  const idsOf = ({ projectIds, assistantIds }: Members) => [
-    ...projectIds.map((id) => budgetId('project', id)),
-    ...assistantIds.map((id) => budgetId('public', id)),
-  ]
-  return {
-    name: 'budgets',
-    phase: 'contents',
-    collections: ['budgets'],
-    deleteFor: (members) => inBatches(idsOf(members), (ids) => eraseAll(transaction, budgets, { _id: { $in: ids } })),
-    countFor: (members) => sumOver(idsOf(members), async (ids) => budgets.countDocuments({ _id: { $in: ids } })),
+    collections: [name],
+    async deleteFor(members) {
+      const { ids, ranges = [] } = filtersOf(members)
+      await inBatches(ids, (some) => eraseAll(transaction, collection, { _id: { $in: some } }))
+      for (const range of ranges) await eraseAll(transaction, collection, { _id: range })
+    },
+    async countFor(members) {
+      const { ids, ranges = [] } = filtersOf(members)
+      let total = await sumOver(ids, async (some) => collection.countDocuments({ _id: { $in: some } }))
+      for (const range of ranges) total += await collection.countDocuments({ _id: range })
+      return total
+    },
   }
 }
 
@@ -154,42 +156,66 @@ function purchases(store: Store, { endFor }: Pick<Billing, 'endFor'>): Store {
 /** Stored answers, by the records that they contain parts of. */
 function idempotencyKeys(
   transaction: RunInTransaction,
-  { idempotencyKeys: keys, runs }: Pick<Collections, 'idempotencyKeys' | 'runs'>,
+  collections: Pick<Collections, 'idempotencyKeys' | 'runs' | 'threads'>,
 ): Store {
   const idsAbove = ({ userIds, projectIds, assistantIds }: Members) => [...userIds, ...projectIds, ...assistantIds]
   const idsOf = (members: Members) => [...idsAbove(members), ...members.threadIds]
-  const naming = (ids: string[]) => ({ subjects: { $in: ids } })
-  // A key names the run's thread only when its outcome is stored, and an API process that died has stored none.
-  const withoutOutcome = (runIds: string[]) => ({ ...naming(runIds), outcome: { $exists: false } })
+  const store = idempotencyStore(collections)
+  const erase = (filter: object) => eraseAll(transaction, collections.idempotencyKeys, filter)
   return {
     name: 'idempotency_keys',
     phase: 'contents',
     collections: ['idempotency_keys'],
     async deleteFor(members) {
-      await inBatches(idsOf(members), (ids) => eraseAll(transaction, keys, naming(ids)))
-      await inRunBatches(runs, members, (runIds) => eraseAll(transaction, keys, withoutOutcome(runIds)))
+      await inBatches(idsOf(members), (ids) => erase(aboutSubjects(ids)))
+      await inRunBatches(collections, members, (runIds) => erase(unfinishedAbout(runIds)))
     },
     async countFor(members) {
-      let total = await sumOver(idsOf(members), async (ids) => keys.countDocuments(naming(ids)))
-      await inRunBatches(runs, members, async (runIds, threadIds) => {
-        const counted = naming([...idsAbove(members), ...threadIds])
-        total += await keys.countDocuments({ ...withoutOutcome(runIds), $nor: [counted] })
+      let total = await sumOver(idsOf(members), store.countAbout)
+      await inRunBatches(collections, members, async (runIds, threadIds) => {
+        total += await store.countUnfinished(runIds, [...idsAbove(members), ...threadIds])
       })
       return total
     },
   }
 }
 
+/** Projects that were given to others, of which records still name who held them. Nothing of them is deleted. */
+function handedOverProjects({ finish, countUnfinished }: StoresDeps['handOver']): Store {
+  return {
+    name: 'handed_over_projects',
+    phase: 'contents',
+    collections: [],
+    deleteFor: ({ userIds }) => finish(userIds),
+    countFor: ({ userIds }) => countUnfinished(userIds),
+  }
+}
+
+/** What he has started in chats of others is theirs: what was said there stays, and names him no more. */
+function runsInChatsOfOthers(collections: Pick<Collections, 'runs' | 'threads'>): Store {
+  const store = endedRunStore(collections)
+  return {
+    name: 'runs_in_chats_of_others',
+    phase: 'contents',
+    collections: [],
+    deleteFor: ({ userIds }) =>
+      inBatches(userIds, async (ids) => {
+        for await (const run of store.openInChatsOfOthers(ids)) await store.giveToOwnerOfThread(run)
+      }),
+    countFor: ({ userIds }) => sumOver(userIds, store.countInChatsOfOthers),
+  }
+}
+
 /** Streams are found by their runs, so runs are removed later. */
-function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['stream']): Store {
+function runStreams(collections: Pick<Collections, 'runs' | 'threads'>, stream: StoresDeps['stream']): Store {
   return {
     name: 'run_streams',
     phase: 'contents',
     collections: [],
-    deleteFor: (members) => inRunBatches(runs, members, (runIds) => stream.remove(runIds)),
+    deleteFor: (members) => inRunBatches(collections, members, (runIds) => stream.remove(runIds)),
     async countFor(members) {
       let total = 0
-      await inRunBatches(runs, members, async (runIds) => {
+      await inRunBatches(collections, members, async (runIds) => {
         total += await stream.count(runIds)
       })
       return total
@@ -199,13 +225,12 @@ function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['str
 
 /** The ids of all runs on the threads, in batches, each with the threads of its runs. */
 async function inRunBatches(
-  runs: Collections['runs'],
+  collections: Pick<Collections, 'runs' | 'threads'>,
   { threadIds }: Members,
   work: (runIds: string[], threadIds: string[]) => Promise<unknown>,
 ): Promise<void> {
   await inBatches(threadIds, async (ids) => {
-    const found = await runs.find({ thread_id: { $in: ids } }, { _id: 1 }).lean()
-    const runIds = found.map((run) => run._id)
+    const runIds = await endedRunStore(collections).idsInThreads(ids)
     await inBatches(runIds, (batch) => work(batch, ids))
   })
 }
@@ -232,18 +257,16 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
 }
 
 /** Found by the hash of the address; kept for minutes. */
-function loginFailures({ loginFailures: failures, users }: Pick<Collections, 'loginFailures' | 'users'>): Store {
-  const keysOf = async ({ userIds }: Members) => {
-    const found = await users.find({ _id: { $in: userIds }, email: { $exists: true } }, { email: 1 }).lean()
-    return found.flatMap((user) => (user.email === undefined ? [] : [loginFailureKey(user.email)]))
-  }
+function loginFailures(collections: Pick<Collections, 'loginFailures' | 'users' | 'projects' | 'budgets'>): Store {
+  const failures = loginFailureStore(collections)
+  const keysOf = async ({ userIds }: Members) => (await traceStore(collections).emailsOf(userIds)).map(loginFailureKey)
   return {
     name: 'login_failures',
     phase: 'contents',
     collections: ['login_failures'],
     deleteFor: async (members) => {
-      await failures.deleteMany({ _id: { $in: await keysOf(members) } })
+      await failures.remove(await keysOf(members))
     },
-    countFor: async (members) => failures.countDocuments({ _id: { $in: await keysOf(members) } }),
+    countFor: async (members) => failures.countKeys(await keysOf(members)),
   }
 }

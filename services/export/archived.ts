@@ -3,6 +3,7 @@ import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
@@ -15,7 +16,6 @@ import {
   type ScheduleRunRecord,
   personOf,
 } from '../../domain/records/schedule.ts'
-import type { SourceRecord } from '../../domain/records/source.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
@@ -71,30 +71,7 @@ export const archived = {
     updated_at: assistant.updated_at,
   }),
 
-  /** Without its pages, which are not the user's. */
-  source: ({
-    _id,
-    assistant_id,
-    type,
-    url,
-    max_depth,
-    max_pages,
-    include,
-    exclude,
-    refresh,
-    created_at,
-  }: SourceRecord) => ({
-    source_id: _id,
-    assistant_id,
-    type,
-    url,
-    max_depth,
-    max_pages,
-    include,
-    exclude,
-    refresh,
-    created_at,
-  }),
+  evaluation: ({ _id, questions, runs }: EvaluationRecord) => ({ assistant_id: _id, questions, runs }),
 
   vectorStore: ({ _id, project_id, name, store, created_at }: VectorStoreRecord) => ({
     vector_store_id: _id,
@@ -128,7 +105,9 @@ export const archived = {
     code_files: thread.code_files,
     asked_from: thread.asked_from,
     pinned: thread.pinned,
+    archived: thread.archived,
     tags: thread.tags,
+    folder_id: thread.folder_id,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,
     updated_at: thread.updated_at,

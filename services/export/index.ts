@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { AppError } from '../../domain/errors.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
+import { userStore } from '../stores/users.ts'
 import { createTransfers, type Transfer } from '../transfers.ts'
 import { type ArchiveDeps, userArchive } from './user-archive.ts'
 
@@ -47,8 +47,8 @@ export function createExports({ secrets, settings, ...deps }: ExportsDeps) {
         throw new AppError('forbidden', 'This link is not valid or has expired. Ask for a new one.')
       const transfer = await transfers.open(userId, gone)
       try {
-        const user = await deps.collections.users.findById(userId).lean<UserRecord>()
-        if (user === null || user.deleting || user.suspended_at !== undefined)
+        const user = await userStore(deps.collections).find(userId)
+        if (user === null || user.deleting || (user.suspended_at ?? user.deactivated_at) !== undefined)
           throw new AppError('not_found', 'This account no longer exists or is suspended.')
         return sent(userArchive(deps, user), transfer)
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose'
+import { logStore } from '../stores/log.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -33,11 +34,7 @@ export async function* entriesOf(
   threadId: string,
 ): AsyncGenerator<CheckpointRecord, undefined> {
   for (let last = 0; ;) {
-    const page = await checkpoints
-      .find({ thread_id: threadId, seq: { $gt: last } })
-      .sort({ seq: 1 })
-      .limit(largeRecordsAtOnce)
-      .lean<CheckpointRecord[]>()
+    const page = await logStore({ checkpoints }).listSince(threadId, last, largeRecordsAtOnce)
     yield* page
     if (page.length < largeRecordsAtOnce) return
     last = page.at(-1)?.seq ?? last

@@ -2,6 +2,7 @@ import type { Model } from 'mongoose'
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
+import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { type ArchiveLine, toArchiveLine } from '../../domain/records/declared-record.ts'
@@ -10,7 +11,10 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
-import { bytesOf } from '../attachments/prompt-parts.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { attachmentStore, bytesOf } from '../stores/attachments.ts'
+import { evaluationStore } from '../stores/evaluations.ts'
+import { projectStore } from '../stores/projects.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
@@ -53,15 +57,17 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
-  const { schedules, scheduleRuns, sources } = deps.collections
+  const { schedules, scheduleRuns } = deps.collections
   yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
   const ofUser = { user_id: user._id, ...until(now) }
   yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
-  yield* jsonLines('sources', mapped(records(sources, own), archived.source), now)
+  yield* jsonLines('evaluations', mapped(evaluationsOf(deps.collections, own), archived.evaluation), now)
   for (const name of archivedNames) {
     const { archive }: { archive: ArchiveLine } = declaredRecords[name]
     const declared: Model<{ _id: string }> = deps.collections[name] as never
-    const lines = mapped(records(declared, { ...own, ...archive.only }), (record) => toArchiveLine(archive, record))
+    const lines = mapped(records(declared, { ...own, ...archive.only }, archive.recordsAtOnce), (record) =>
+      toArchiveLine(archive, record),
+    )
     yield* jsonLines(name, lines, now)
   }
   yield* fileMembers(deps, user, now)
@@ -70,6 +76,17 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     source_id: { $exists: true },
   })
   yield* jsonLines('vector-store-files', mapped(entries, entryLine), now)
+}
+
+/** They have the ids of their assistants, which are the user's. */
+async function* evaluationsOf(
+  { assistants, evaluations }: Pick<Collections, 'assistants' | 'evaluations'>,
+  own: object,
+): AsyncGenerator<EvaluationRecord> {
+  for await (const { _id } of records(assistants, { ...own, ...isAssistant }, undefined, { _id: 1 })) {
+    const kept = await evaluationStore({ evaluations }).find(_id)
+    if (kept !== null) yield kept
+  }
 }
 
 function storeLine(record: AssistantRecord): object {
@@ -83,8 +100,8 @@ function entryLine(record: FileRecord): object {
 
 /** Without pages of the web, those whose owner is being deleted, and those whose time is over. */
 async function storedFiles({ collections }: Pick<ArchiveDeps, 'collections'>, user: UserRecord, now: Date) {
-  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
-  const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
+  const gone = await assistantStore(collections).deletingIdsOf(user._id)
+  const goneProjects = await projectStore(collections).deletingIdsOf(user._id)
   return {
     user_id: user._id,
     status: { $ne: 'uploading' },
@@ -131,8 +148,9 @@ async function* threadMembers(
     for await (const { attachment, owner } of ofSchedules()) yield archived.attachment(attachment, owner)
   }
   yield* jsonLines('attachments', described(), now)
-  for await (const { _id } of attached()) {
-    const stored = await attachments.findById(_id).lean<AttachmentRecord>()
+  const { findInThread } = attachmentStore(collections)
+  for await (const { _id, thread_id: threadId } of attached()) {
+    const stored = await findInThread(threadId, _id)
     if (stored !== null) yield bytesMember(stored, stored.created_at)
   }
   for await (const { attachment, owner } of ofSchedules()) yield bytesMember(attachment, owner.created_at)

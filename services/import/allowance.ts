@@ -1,9 +1,9 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { dayOf } from '../../domain/records/budget.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
 import { requireUsable } from '../auth/usable.ts'
 import type { Collections } from '../collections.ts'
+import { type Usable, userStore } from '../stores/users.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 const megabyte = 1024 * 1024
@@ -22,9 +22,10 @@ interface AllowanceDeps {
  * `maxMb` on this day (UTC). `end` counts the rest.
  */
 export function createAllowance(
-  { collections: { users }, transaction }: AllowanceDeps,
+  { collections, transaction }: AllowanceDeps,
   { userId, maxMb }: { userId: string; maxMb: number },
 ) {
+  const users = userStore(collections)
   let counted = 0
   let isBegun = false
 
@@ -38,39 +39,24 @@ export function createAllowance(
     async end(unpacked: number): Promise<void> {
       const bytes = unpacked - counted
       if (!isBegun || bytes === 0) return
-      await transaction((session) =>
-        users.updateOne({ _id: userId }, { $inc: { 'imports.bytes': bytes } }, { session }),
-      )
+      await transaction((session) => users.addImported(userId, bytes, session))
     },
   }
 
   async function count(unpacked: number): Promise<void> {
-    const usable = { _id: userId, deleting: { $ne: true }, suspended_at: { $exists: false } }
     const maxBytes = maxMb * megabyte
     const day = dayOf(new Date())
     await transaction(async (session) => {
-      // The first import of a day begins at 0.
-      await users.updateOne(
-        { ...usable, $or: [{ imports: { $exists: false } }, { 'imports.day': { $lt: day } }] },
-        { $set: { imports: { day, bytes: 0 } } },
-        { session },
-      )
-      const { matchedCount } = await users.updateOne(
-        { ...usable, 'imports.bytes': { $lt: maxBytes } },
-        { $inc: { 'imports.bytes': unpacked - counted } },
-        { session },
-      )
-      if (matchedCount > 0) return
+      const begun = { day, bytes: unpacked - counted, maxBytes }
+      if (await users.countImported(userId, begun, session)) return
       requireUsable(await read(session))
       throw usedUp(maxMb)
     })
     counted = unpacked
   }
 
-  async function read(session?: ClientSession): Promise<Pick<UserRecord, 'deleting' | 'suspended_at'>> {
-    const members = { deleting: 1, suspended_at: 1 }
-    const user = await users.findById(userId, members, session ? { session } : {}).lean<UserRecord>()
-    return user ?? { deleting: true }
+  async function read(session?: ClientSession): Promise<Usable> {
+    return (await users.findState(userId, session)) ?? { deleting: true }
   }
 }
 

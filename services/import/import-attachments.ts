@@ -1,3 +1,5 @@
+import { threadStore } from '../stores/threads.ts'
+import { attachmentStore } from '../stores/attachments.ts'
 import { createHash } from 'node:crypto'
 import type { ArchivedAttachment } from '../../domain/archive/records.ts'
 import { bytesWithin } from '../../domain/bytes-within.ts'
@@ -5,9 +7,10 @@ import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { writtenTypeOf } from '../attachments/content-type.ts'
 import type { Collections } from '../collections.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
-import { takesPlace } from '../threads/quota.ts'
+import { countsInQuota } from '../threads/quota.ts'
 import { type Import, importedThread } from './import.ts'
-import { refused, settle } from './report.ts'
+import { refused } from '../capability.ts'
+import { settle } from './report.ts'
 
 export interface ImportAttachmentsDeps {
   collections: Pick<Collections, 'threads' | 'attachments'>
@@ -19,15 +22,14 @@ export function createAttachmentImport(
   { collections, storageQuota }: ImportAttachmentsDeps,
   { userId, idOf, report }: Import,
 ) {
-  const { threads, attachments } = collections
+  const attachments = attachmentStore(collections)
 
   return (archived: ArchivedAttachment, content: AsyncIterable<Buffer>): Promise<void> =>
     settle(report, 'attachments', archived.attachment_id, async () => {
       const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id ?? ''))
       const id = idOf('attachment', archived.attachment_id)
-      const own = { _id: id, user_id: userId }
-      if ((await attachments.exists(own)) !== null) return 'existing'
-      if (!takesPlace(thread)) await storageQuota.requireRoomForRun(userId, archived.size, false)
+      if (await attachments.hasOwned(userId, id)) return 'existing'
+      if (!countsInQuota(thread)) await storageQuota.requireRoomForRun(userId, archived.size, false)
       const bytes = await bytesOf(content, archived.size)
       const record: AttachmentRecord = {
         _id: id,
@@ -40,10 +42,10 @@ export function createAttachmentImport(
         bytes,
         created_at: new Date(archived.created_at),
       }
-      await attachments.create([record])
+      await attachments.add(record)
       // Stored first and checked afterwards: see services/parents.ts.
-      if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'
-      await attachments.deleteOne(own)
+      if ((await threadStore(collections).findOwned(userId, thread._id)) !== null) return 'imported'
+      await attachments.remove(thread._id, [id])
       throw refused('its thread was deleted')
     })
 }

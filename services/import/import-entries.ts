@@ -1,17 +1,20 @@
+import { threadStore } from '../stores/threads.ts'
+import { logStore } from '../stores/log.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AppError } from '../../domain/errors.ts'
-import { systemMessageInJson } from '../../domain/messages.ts'
+import { systemMessageInJson, withoutAuthors } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords } from '../../domain/search/message-words.ts'
+import { messageTerms } from '../../domain/search/message-terms.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
-import { takesPlace } from '../threads/quota.ts'
+import { countsInQuota } from '../threads/quota.ts'
 import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewItems } from './item-ids.ts'
-import { refused, settle } from './report.ts'
+import { refused } from '../capability.ts'
+import { settle } from './report.ts'
 
 export interface ImportEntriesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
@@ -37,7 +40,7 @@ export function createEntryImport(
   { collections, transaction, storageQuota }: ImportEntriesDeps,
   { userId, idOf, report }: Import,
 ) {
-  const { threads, checkpoints } = collections
+  const log = logStore(collections)
   const held = new Map<string, Entry>()
   let heldBytes = 0
 
@@ -63,14 +66,14 @@ export function createEntryImport(
     const thread = await importedThread(collections, userId, threadId)
     const last = thread.last_seq ?? 0
     if (seq > last + 1) return hold(archived)
-    if (seq <= last && (await checkpoints.exists({ _id: entryId, thread_id: threadId })) !== null) return 'existing'
+    if (seq <= last && (await log.seqOf(threadId, entryId)) !== undefined) return 'existing'
     // Entries of an import leave the thread without this id; what is said later gives it one.
     if (seq <= last || thread.last_entry_id !== undefined) throw refused('its thread has gone on since')
     const record: CheckpointRecord = {
       _id: entryId,
       thread_id: threadId,
       seq,
-      messages_json: await withNewItems(archived.messages_json, idOf, thread),
+      messages_json: await withNewItems(withoutAuthors(archived.messages_json), idOf, thread),
       source: archived.source,
       ...(archived.run_id === undefined ? {} : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
       ...(archived.model === undefined ? {} : { model: archived.model }),
@@ -106,22 +109,13 @@ export function createEntryImport(
   async function append(thread: ThreadRecord, entry: CheckpointRecord, words: string[]): Promise<void> {
     const bytes = Buffer.byteLength(entry.messages_json)
     if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
-    if (!takesPlace(thread)) await storageQuota.requireRoomForRun(userId, bytes, false)
-    const search = messageWords(thread, entry, words)
-    const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
+    if (!countsInQuota(thread)) await storageQuota.requireRoomForRun(userId, bytes, false)
+    const search = messageTerms(thread, entry, words)
     await transaction(async (session) => {
-      const { matchedCount } = await threads.updateOne(
-        { _id: thread._id, user_id: userId, deleting: { $ne: true }, last_seq: expected },
-        {
-          $set: { last_seq: entry.seq, ...(systemMessageInJson.test(entry.messages_json) ? { has_system: true } : {}) },
-          $inc: { log_bytes: bytes },
-          // The ids of imported entries can come back, and conversations in memory are found by them.
-          $unset: { last_entry_id: 1 },
-        },
-        { session, timestamps: false },
-      )
-      if (matchedCount === 0) throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
-      await checkpoints.insertMany([search === undefined ? entry : { ...entry, search }], { session, lean: true })
+      const hasSystem = systemMessageInJson.test(entry.messages_json)
+      if (!(await threadStore(collections).takeImported(thread, { seq: entry.seq, bytes, hasSystem }, session)))
+        throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
+      await log.addAll([search === undefined ? entry : { ...entry, search }], session)
     }).catch((error: unknown) => {
       throw isDuplicateKey(error) ? refused('two entries have the same id, or the same step of a run') : error
     })

@@ -1,7 +1,8 @@
+import { fileStore } from '../stores/files.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { Readable } from 'node:stream'
 import type { ArchivedFile } from '../../domain/archive/records.ts'
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
@@ -48,12 +49,9 @@ export function createFileImport(
       throw new AppError('bad_request', 'it names neither an assistant nor a project')
     const assistantId = idOf('assistant', file.assistant_id)
     const ingestionId = idOf('ingestion', file.file_id)
-    const assistant = await collections.assistants
-      .findOne({ _id: assistantId, user_id: userId, deleting: { $ne: true } })
-      .lean<AssistantRecord>()
-    if (assistant === null) throw new AppError('not_found', 'its assistant was not imported')
-    const known = { assistant_id: assistantId, ingestion_id: ingestionId, status: { $ne: 'uploading' as const } }
-    if ((await collections.files.exists(known)) !== null) return 'existing'
+    const assistant = await assistantStore(collections).findOwned(userId, assistantId)
+    if (assistant === null || assistant.deleting) throw new AppError('not_found', 'its assistant was not imported')
+    if (await fileStore(collections).hasIngestion(assistantId, ingestionId)) return 'existing'
     await uploads.admit(assistant)
     await uploads.receive(assistant, only(part), ingestionId)
     return 'imported'

@@ -1,8 +1,13 @@
+import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { projectStore } from '../stores/projects.ts'
 import { Value } from 'typebox/value'
 import { cutText } from '../../domain/cut-text.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AssistantConfig, codeFilesKey, toolsKey, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
+import { withoutAuthors } from '../../domain/messages.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
@@ -11,11 +16,12 @@ import type { CreateThread } from '../threads/create-thread.ts'
 import { normalisedTags } from '../threads/write-threads.ts'
 import { type Import, importedThread } from './import.ts'
 import type { NewIds } from '../../domain/archive/new-ids.ts'
-import { withNewAskers } from '../../domain/archive/asked-ids.ts'
+import { withNewParentRuns } from '../../domain/archive/child-run-ids.ts'
 import { importedRun } from './imported-run.ts'
 import { withNewItems } from './item-ids.ts'
 import { type ImportV1Deps, createV1Import, takesNoPlace } from './import-v1.ts'
-import { refused, settle } from './report.ts'
+import { refused } from '../capability.ts'
+import { settle } from './report.ts'
 
 export interface ImportRecordsDeps extends ImportV1Deps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'runs'>
@@ -34,20 +40,35 @@ const namesTried = 20
  */
 export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, report }: Import) {
   const { collections } = deps
-  const { projects, assistants, threads, runs } = collections
+  const projects = projectStore(collections)
+  const assistants = assistantStore(collections)
+  const threads = threadStore(collections)
+  const runs = runStore(collections)
+  const { create: createProject } = deps.projects
   const v1Of = createV1Import(deps, idOf)
+  let home: Promise<string> | undefined
+
+  /** A member's archive has his threads of projects that others hold, and not these projects: they go into his oldest. */
+  async function projectFor(id: string): Promise<string> {
+    if (await projects.hasOwned(userId, id)) return id
+    home ??= oldestProject()
+    return home
+  }
+
+  async function oldestProject(): Promise<string> {
+    const found = await projects.oldestOf(userId)
+    if (found === undefined) throw refused('there is no project for it')
+    return found
+  }
 
   return {
     project: ({ project_id: oldId, name, description, created_at }: ReadRecords['projects']) =>
       settle(report, 'projects', oldId, async () => {
         const id = idOf('project', oldId)
-        const isNew = (await projects.exists({ _id: id, user_id: userId })) === null
-        if (isNew) await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
+        const isNew = !(await projects.hasOwned(userId, id))
+        if (isNew) await underFreeName(name, (free) => createProject(userId, { name: free, description }, id))
         // Even if the project exists: an earlier import may have been interrupted before this statement.
-        await projects.updateOne(
-          { _id: id, user_id: userId },
-          { $set: { created_at: new Date(created_at), imported_at: new Date() } },
-        )
+        await projects.noteImported(userId, id, new Date(created_at))
         return isNew ? 'imported' : 'existing'
       }),
 
@@ -61,30 +82,26 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
         report.missSecrets(id, archived.name, archived.missing)
-        if ((await assistants.exists({ _id: id, user_id: userId })) !== null) return 'existing'
+        if (await assistants.hasOwned(userId, id)) return 'existing'
         if (!Value.Check(AssistantConfig, config)) throw refused('its configuration is not valid here')
         const place = { userId, projectId: idOf('project', archived.project_id) }
         await deps.assistants.restoreUnder(place, id, { name: archived.name, config })
-        await assistants.updateOne(
-          { _id: id, user_id: userId },
-          { $set: { created_at: new Date(archived.created_at), imported_at: new Date() } },
-        )
+        await assistants.noteImported(userId, id, new Date(archived.created_at))
         return 'imported'
       }),
 
     thread: (archived: ReadRecords['threads']) =>
       settle(report, 'threads', archived.thread_id, async () => {
         const id = idOf('thread', archived.thread_id)
-        if ((await threads.exists({ _id: id, user_id: userId })) !== null) return 'existing'
+        if (await threads.hasOwned(userId, id)) return 'existing'
         // A thread may name an assistant of another user, which the archive does not contain.
         const assistantId = archived.assistant_id && idOf('assistant', archived.assistant_id)
-        const hasAssistant =
-          assistantId !== undefined && (await assistants.exists({ _id: assistantId, user_id: userId })) !== null
+        const hasAssistant = assistantId !== undefined && (await assistants.hasOwned(userId, assistantId))
         if (archived.public && !hasAssistant) throw refused('its assistant was not imported')
         await deps.createThread({
           id,
           userId,
-          projectId: idOf('project', archived.project_id),
+          projectId: await projectFor(idOf('project', archived.project_id)),
           name: archived.name,
           metadataJson: archived.metadata_json,
           assistantId: hasAssistant ? assistantId : undefined,
@@ -93,6 +110,8 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           vectorStores: archived.vector_stores?.map((store) => idOf('assistant', store)),
           codeFiles: archived.code_files?.map((file) => idOf('file', file)),
           ...(archived.pinned === undefined ? {} : { pinned: archived.pinned }),
+          ...(archived.archived === undefined ? {} : { archived: archived.archived }),
+          ...(archived.folder_id === undefined ? {} : { folderId: idOf('folder', archived.folder_id) }),
           ...(archived.tags === undefined ? {} : { tags: normalisedTags(archived.tags) }),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
@@ -111,20 +130,20 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       settle(report, 'runs', archived.run_id, async () => {
         const id = idOf('run', archived.run_id)
         const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
-        if ((await runs.exists({ _id: id, thread_id: thread._id, user_id: userId })) !== null) return 'existing'
-        await runs.create([
+        if (await runs.hasOwnedInThread(userId, { _id: id, thread_id: thread._id })) return 'existing'
+        await runs.add(
           importedRun(
             {
               ...archived,
-              input_json: await withNewItems(archived.input_json, idOf, thread),
-              ...(archived.asked_by === undefined ? {} : { asked_by: withNewAskers(archived.asked_by, idOf) }),
+              input_json: await withNewItems(withoutAuthors(archived.input_json), idOf, thread),
+              ...(archived.asked_by === undefined ? {} : { asked_by: withNewParentRuns(archived.asked_by, idOf) }),
             },
             { id, assistantId: idOf('assistant', archived.assistant_id), thread, v1: v1Of(archived, thread) },
           ),
-        ])
+        )
         // Stored first and checked afterwards: see services/parents.ts.
-        if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'
-        await runs.deleteOne({ _id: id, thread_id: thread._id, user_id: userId })
+        if ((await threads.findOwned(userId, thread._id)) !== null) return 'imported'
+        await runs.remove({ _id: id, thread_id: thread._id })
         throw refused('its thread was deleted')
       }),
   }

@@ -1,11 +1,16 @@
+import { feedbackStore } from '../stores/feedback.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
+import { threadStore } from '../stores/threads.ts'
+import { runStore } from '../stores/runs.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { RunKey } from '../../domain/records/run.ts'
 import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Import } from './import.ts'
-import { withNewAskedIds } from '../../domain/archive/asked-ids.ts'
-import { refused, settle } from './report.ts'
+import { withNewChildIds } from '../../domain/archive/child-run-ids.ts'
+import { refused } from '../capability.ts'
+import { settle } from './report.ts'
 
 export interface ImportRunPartsDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'toolCalls' | 'feedback'>
@@ -19,7 +24,8 @@ const neverDone = 'This call was not finished when the archive was made. It was 
  * it and nobody can approve it; its run has ended, too. Feedback is stored only: no workflow sends it.
  */
 export function createRunPartsImport({ collections }: ImportRunPartsDeps, { userId, idOf, report }: Import) {
-  const { threads, runs, toolCalls, feedback } = collections
+  const toolCalls = toolCallStore(collections)
+  const feedback = feedbackStore(collections)
 
   return {
     toolCall: (archived: ReadRecords['tool_calls']) => {
@@ -27,7 +33,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
       return settle(report, 'tool_calls', toolCallKey(oldRun, step, index), async () => {
         const run = await ownRun(oldRun)
         const id = toolCallKey(run._id, step, index)
-        if ((await toolCalls.exists({ _id: id, run_id: run._id })) !== null) return 'existing'
+        if ((await toolCalls.findInThread(run.thread_id, { run_id: run._id, step, index })) !== null) return 'existing'
         const result = archived.result ?? (archived.status === 'done' ? undefined : neverDone)
         const created = new Date(archived.created_at)
         const record = {
@@ -42,14 +48,14 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
           status: 'done' as const,
           ...(result === undefined ? {} : { result }),
           ...(archived.decision === undefined ? {} : { decision: archived.decision }),
-          ...(archived.asked === undefined ? {} : { asked: withNewAskedIds(archived.asked, idOf) }),
+          ...(archived.asked === undefined ? {} : { asked: withNewChildIds(archived.asked, idOf) }),
           created_at: created,
           finished_at: archived.finished_at === undefined ? created : new Date(archived.finished_at),
         }
         return stored(
           run,
-          () => toolCalls.create([record]),
-          () => toolCalls.deleteOne({ _id: id, run_id: run._id }),
+          () => toolCalls.add(record),
+          () => toolCalls.remove(record),
         )
       })
     },
@@ -58,7 +64,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
       settle(report, 'feedback', archived.feedback_id, async () => {
         const run = await ownRun(archived.run_id)
         const id = idOf('feedback', archived.feedback_id)
-        if ((await feedback.exists({ _id: id, user_id: userId })) !== null) return 'existing'
+        if ((await feedback.findOwned(userId, id)) !== null) return 'existing'
         const { key, score, value_json, comment } = archived
         const record = {
           _id: id,
@@ -74,23 +80,21 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
         }
         return stored(
           run,
-          () => feedback.create([record]),
-          () => feedback.deleteOne({ _id: id, user_id: userId }),
+          () => feedback.add(record),
+          () => feedback.remove(record),
         )
       }),
   }
 
-  type Owner = Pick<RunRecord, '_id' | 'thread_id'>
-
-  async function ownRun(oldId: string): Promise<Owner> {
-    const run = await runs.findOne({ _id: idOf('run', oldId), user_id: userId }, { thread_id: 1 }).lean<Owner>()
+  async function ownRun(oldId: string): Promise<RunKey> {
+    const run = await runStore(collections).findKeyOwned(userId, idOf('run', oldId))
     if (run === null) throw refused('its run was not imported')
     return run
   }
 
   /** Stored first and checked afterwards: see services/parents.ts. */
   async function stored(
-    run: Owner,
+    run: RunKey,
     create: () => Promise<unknown>,
     remove: () => PromiseLike<unknown>,
   ): Promise<'imported' | 'existing'> {
@@ -101,8 +105,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
       if (isDuplicateKey(error)) return 'existing'
       throw error
     }
-    if ((await threads.exists({ _id: run.thread_id, user_id: userId, deleting: { $ne: true } })) !== null)
-      return 'imported'
+    if ((await threadStore(collections).findOwned(userId, run.thread_id)) !== null) return 'imported'
     await remove()
     throw refused('its thread was deleted')
   }

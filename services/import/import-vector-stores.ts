@@ -1,9 +1,13 @@
+import { vectorStoreStore } from '../stores/vector-stores.ts'
+import { projectFileStore } from '../stores/files.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import type { Collections } from '../collections.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
-import type { VectorStoreRecord, VectorStores } from '../knowledge/vector-stores.ts'
+import type { VectorStores } from '../knowledge/vector-stores.ts'
 import type { Import } from './import.ts'
-import { refused, settle } from './report.ts'
+import { refused } from '../capability.ts'
+import { settle } from './report.ts'
 
 export interface ImportVectorStoresDeps {
   collections: Pick<Collections, 'assistants' | 'files'>
@@ -16,20 +20,17 @@ export function createVectorStoreImport(
   { collections, vectorStores, entries }: ImportVectorStoresDeps,
   { userId, idOf, report }: Import,
 ) {
-  const { assistants, files } = collections
+  const assistants = assistantStore(collections)
 
   return {
     vectorStore: (archived: ReadRecords['vector_stores']) =>
       settle(report, 'vector_stores', archived.vector_store_id, async () => {
         const id = idOf('assistant', archived.vector_store_id)
-        if ((await assistants.exists({ _id: id, user_id: userId })) !== null) return 'existing'
+        if (await assistants.hasOwned(userId, id)) return 'existing'
         const caller = { userId, projectId: idOf('project', archived.project_id) }
         const { name, description, metadata, expires_after_days: days } = archived
         await vectorStores.create(caller, { name, description, metadata, expiresAfterDays: days }, id)
-        await assistants.updateOne(
-          { _id: id, user_id: userId },
-          { $set: { created_at: new Date(archived.created_at), imported_at: new Date() } },
-        )
+        await assistants.noteImported(userId, id, new Date(archived.created_at))
         return 'imported'
       }),
 
@@ -37,11 +38,9 @@ export function createVectorStoreImport(
       settle(report, 'vector_store_files', `${archived.vector_store_id}/${archived.file_id}`, async () => {
         const storeId = idOf('assistant', archived.vector_store_id)
         const fileId = idOf('file', archived.file_id)
-        const own = { _id: storeId, user_id: userId, kind: 'vector_store', deleting: { $ne: true } } as const
-        const store = await assistants.findOne(own).lean<VectorStoreRecord>()
+        const store = await vectorStoreStore(collections).findOfUser(userId, storeId)
         if (store === null) throw refused('its vector store was not imported')
-        const known = { assistant_id: storeId, source_id: fileId, status: { $ne: 'uploading' as const } }
-        if ((await files.exists(known)) !== null) return 'existing'
+        if ((await projectFileStore(collections).findEntry(storeId, fileId)) !== null) return 'existing'
         await entries.admit()
         const { attributes, chunking } = archived
         await entries.add(store, [{ fileId, attributes, chunking }])

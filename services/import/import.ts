@@ -1,7 +1,9 @@
+import { threadStore } from '../stores/threads.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { NewIds } from '../../domain/archive/new-ids.ts'
-import { type ReportWriter, refused } from './report.ts'
+import { refused } from '../capability.ts'
+import type { ReportWriter } from './report.ts'
 
 /** Whose account is filled, under which ids, and what is told about it. */
 export interface Import {
@@ -12,11 +14,11 @@ export interface Import {
 
 /** A thread of the account. If it is missing, throws the refusal of the record that belongs to it. */
 export async function importedThread(
-  { threads }: Pick<Collections, 'threads'>,
+  collections: Pick<Collections, 'threads'>,
   userId: string,
   threadId: string,
 ): Promise<ThreadRecord> {
-  const thread = await threads.findOne({ _id: threadId, user_id: userId, deleting: { $ne: true } }).lean<ThreadRecord>()
+  const thread = await threadStore(collections).findOwned(userId, threadId)
   if (thread === null) throw refused('its thread was not imported')
   return thread
 }

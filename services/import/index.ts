@@ -7,10 +7,9 @@ import { createAllowance } from './allowance.ts'
 import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
+import { type ImportEvaluationsDeps, createEvaluationImport } from './import-evaluations.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
-import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
-import { type ImportSourcesDeps, createSourceImport } from './import-sources.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import { newIdsFor } from '../../domain/archive/new-ids.ts'
@@ -22,8 +21,7 @@ type ImportsDeps = ImportRecordsDeps &
   ImportEntriesDeps &
   ImportRunPartsDeps &
   ImportFilesDeps &
-  ImportSchedulesDeps &
-  ImportSourcesDeps &
+  ImportEvaluationsDeps &
   ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
@@ -80,8 +78,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const entries = createEntryImport(deps, target)
     const parts = createRunPartsImport(deps, target)
     const shelves = createVectorStoreImport(deps, target)
-    const importSchedule = createScheduleImport(deps, target)
-    const importSource = createSourceImport(deps, target)
+    const importEvaluation = createEvaluationImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     const receiveAttachment = createAttachmentImport(deps, target)
     for await (const item of items) {
@@ -114,13 +111,19 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
         case 'feedback':
           return parts.feedback(item.record)
         case 'schedules':
-          return importSchedule(item.record)
+          return settle(report, item.kind, item.id, () => deps.restores.schedules(userId, item.record, target.idOf))
         case 'sources':
-          return importSource(item.record)
+          return settle(report, item.kind, item.id, () => deps.restores.sources(userId, item.record, target.idOf))
+        case 'evaluations':
+          return importEvaluation(item.record)
         case 'prompts':
           return settle(report, item.kind, item.id, () => deps.restores.prompts(userId, item.record, target.idOf))
         case 'memories':
           return settle(report, item.kind, item.id, () => deps.restores.memories(userId, item.record, target.idOf))
+        case 'folders':
+          return settle(report, item.kind, item.id, () => deps.restores.folders(userId, item.record, target.idOf))
+        case 'documents':
+          return settle(report, item.kind, item.id, () => deps.restores.documents(userId, item.record, target.idOf))
       }
     }
   }

@@ -1,6 +1,5 @@
 import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
-import { archivedNames } from '../../domain/records/declared-records.ts'
 
 export const reportedKinds = [
   'projects',
@@ -13,7 +12,11 @@ export const reportedKinds = [
   'feedback',
   'schedules',
   'sources',
-  ...archivedNames,
+  'evaluations',
+  'prompts',
+  'memories',
+  'documents',
+  'folders',
   'attachments',
   'files',
   'vector_store_files',
@@ -87,9 +90,4 @@ export async function settle(
     if (!(error instanceof AppError) || error.status >= 500) throw error
     report.refuse(kind, oldId, error)
   }
-}
-
-/** Why a record is refused, for `settle`. */
-export function refused(reason: string): AppError {
-  return new AppError('bad_request', reason)
 }

@@ -1,10 +1,12 @@
+import { fileBatchStore } from '../stores/file-batches.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { projectFileStore, fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { toJsonText } from '../../domain/json-text.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
 import { parentsRemain } from '../parents.ts'
 import type { Attributes } from './attribute-filter.ts'
 import type { KnowledgeCollections } from './collections.ts'
@@ -16,7 +18,7 @@ import { type VectorStoreRecord, noteActivity, requireUnexpired } from './vector
 import type { VectorStore } from './vector-store.ts'
 
 export interface AddEntriesDeps {
-  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
+  collections: KnowledgeCollections & Pick<Collections, 'users' | 'assistants' | 'projects'>
   vectors: Pick<VectorStore, 'ping'>
   startIngestion: StartIngestion
   /** Whether an embedding model is configured. */
@@ -37,7 +39,9 @@ interface Place {
 
 /** Adds files of a project to its vector stores. */
 export function createAddEntries({ collections, vectors, startIngestion, canEmbed }: AddEntriesDeps) {
-  const { assistants, files, fileBatches } = collections
+  const files = fileStore(collections)
+  const entries = projectFileStore(collections)
+  const batches = fileBatchStore(collections)
 
   return {
     /** Call before anything is stored: throws `unavailable` if files could not be processed. */
@@ -61,7 +65,7 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
       if (unique.length === 0) return
       requireUnexpired(store)
       await noteActivity(collections, store)
-      if (store.has_files !== true) await assistants.updateOne({ _id: store._id }, { $set: { has_files: true } })
+      if (store.has_files !== true) await assistantStore(collections).noteHasFiles(store._id)
       const ingestionId = newId()
       const opened: EntryRecord[] = []
       const known: string[] = []
@@ -74,20 +78,17 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
           else if (knownId !== undefined) known.push(knownId)
         }
         const all = [...known, ...opened.map(({ _id }) => _id)]
-        if (batchId !== undefined) await fileBatches.create([newBatch(store, batchId, all)])
+        if (batchId !== undefined) await batches.add(newBatch(store, batchId, all))
         else if (opened.length === 0) return
         const sourceIds = opened.map(({ source_id: id }) => id)
         if (!(await remain(store, sourceIds)))
           throw new AppError('not_found', 'The vector store or a file was deleted in the meantime.')
         if (opened.length === 0) return
         await startIngestion(store, { ingestionId, fileIds: opened.map(({ _id }) => _id) })
-        await files.updateMany(
-          { ingestion_id: ingestionId, status: 'uploading' },
-          { $set: { status: 'queued', updated_at: new Date() } },
-        )
+        await files.queueIngestion(ingestionId)
       } catch (error) {
-        await files.deleteMany({ _id: { $in: opened.map(({ _id }) => _id) }, status: 'uploading' })
-        if (batchId !== undefined) await fileBatches.deleteOne({ _id: batchId, assistant_id: store._id })
+        await files.removeAllUnseen(opened.map(({ _id }) => _id))
+        if (batchId !== undefined) await batches.remove(store._id, batchId)
         throw error
       }
     },
@@ -95,8 +96,7 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
 
   /** The project's files with these ids. Throws `not_found` if one is missing. */
   async function sourcesOf(store: VectorStoreRecord, ids: string[]): Promise<Map<string, FileRecord>> {
-    const own = { assistant_id: projectOwner(store.project_id), status: 'ready' as const }
-    const found = await files.find({ _id: { $in: ids }, ...own }).lean<FileRecord[]>()
+    const found = await files.listReady(projectOwner(store.project_id), ids)
     const byId = new Map(found.map((file) => [file._id, file]))
     const missing = ids.find((id) => !byId.has(id))
     if (missing !== undefined) throw new AppError('not_found', `There is no file ${missing}.`)
@@ -107,24 +107,16 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
   async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, place: Place) {
     const { attributes } = wanted
     const entry = newEntry(store, source, wanted, place)
-    // Its chunks and vectors were removed when it failed.
-    await files.deleteOne({ assistant_id: store._id, source_id: source._id, status: 'failed' })
-    try {
-      await files.create([entry])
-      return { stored: entry }
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-      if (attributes !== undefined) await setAttributes(collections, store, source._id, attributes)
-      const known = await files.findOne({ assistant_id: store._id, source_id: source._id }, { _id: 1 }).lean()
-      return { knownId: known?._id }
-    }
+    if (await entries.addEntry(entry)) return { stored: entry }
+    if (attributes !== undefined) await entries.setAttributes(store._id, source._id, toJsonText(attributes))
+    return { knownId: await entries.idOfEntry(store._id, source._id) }
   }
 
   /** Whether all that an entry needs is still there, after it was stored: see services/parents.ts. */
   async function remain(store: VectorStoreRecord, sources: string[]): Promise<boolean> {
     const [parents, count] = await Promise.all([
       parentsRemain(collections, { project_id: store.project_id, assistant_id: store._id }),
-      files.countDocuments({ _id: { $in: sources } }),
+      entries.countAll(sources),
     ])
     return parents && count === sources.length
   }
@@ -156,16 +148,4 @@ function newEntry(
     created_at: now,
     updated_at: now,
   }
-}
-
-export async function setAttributes(
-  { files }: Pick<KnowledgeCollections, 'files'>,
-  store: VectorStoreRecord,
-  fileId: string,
-  attributes: Attributes,
-): Promise<void> {
-  await files.updateOne(
-    { assistant_id: store._id, source_id: fileId },
-    { $set: { attributes_json: toJsonText(attributes), updated_at: new Date() } },
-  )
 }

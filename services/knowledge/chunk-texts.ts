@@ -1,5 +1,7 @@
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
 
+type ShownChunk = Pick<FileChunk, 'text' | 'heading' | 'caption'>
+
 interface NamedFile {
   name: string
   web?: { title?: string } | undefined
@@ -10,19 +12,21 @@ const nameWeight = 3
 
 /**
  * What of a chunk is embedded: whose report a table is from, and which part of it, often stands only in the name of the
- * file and in the headings above.
+ * file, in the headings above, and in the caption of the table.
  */
-export function embeddedText(file: NamedFile, chunk: Pick<FileChunk, 'text' | 'heading'>): string {
-  return [documentName(file), withHeading(chunk)].filter((part) => part !== '').join('\n')
+export function embeddedText(file: NamedFile, chunk: ShownChunk): string {
+  return [documentName(file), withPlace(chunk)].filter((part) => part !== '').join('\n')
 }
 
 /** What of a chunk is found by its words. */
-export function searchedText(file: NamedFile, chunk: Pick<FileChunk, 'text' | 'heading'>): string {
-  return `${`${documentName(file)}\n`.repeat(nameWeight)}${withHeading(chunk)}`
+export function searchedText(file: NamedFile, chunk: ShownChunk): string {
+  return `${`${documentName(file)}\n`.repeat(nameWeight)}${withPlace(chunk)}`
 }
 
-function withHeading({ heading, text }: Pick<FileChunk, 'text' | 'heading'>): string {
-  return heading === undefined || text.startsWith(heading) ? text : `${heading}\n${text}`
+/** The text below the headings and the caption that it does not have itself. */
+export function withPlace({ heading, caption, text }: ShownChunk): string {
+  const above = [heading === undefined || text.startsWith(heading) ? undefined : heading, caption]
+  return [...above.filter((part) => part !== undefined), text].join('\n')
 }
 
 /** The title of a page, or the name of a file as words: `annual-report_2023.pdf` is `annual report 2023`. */

@@ -1,3 +1,5 @@
+import { chunkStore } from '../stores/chunks.ts'
+import { fileStore } from '../stores/files.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
@@ -19,15 +21,14 @@ type KnowledgeKind = (typeof knowledgeKinds)[number]
  * written, and stop.
  */
 export async function deleteAssistantKnowledge(stores: KnowledgeStores, assistantId: string): Promise<void> {
-  const { files, chunks } = stores.collections
-  const owned = { assistant_id: assistantId }
+  const chunks = chunkStore(stores.collections)
   await deleteSpaces(stores.vectors, assistantId)
-  await chunks.deleteMany(owned)
+  await chunks.removeOwned(assistantId)
   await stores.blobs.deleteOf(assistantId)
-  await files.deleteMany(owned)
+  await fileStore(stores.collections).removeOwned(assistantId)
   // A step of an ingestion may have written between the first deletion and the removal of the file records.
   await deleteSpaces(stores.vectors, assistantId)
-  await chunks.deleteMany(owned)
+  await chunks.removeOwned(assistantId)
 }
 
 /**
@@ -42,7 +43,7 @@ export async function countAssistantKnowledge(
 ): Promise<number> {
   switch (kind) {
     case 'files':
-      return collections.files.countDocuments({ assistant_id: assistantId })
+      return fileStore(collections).countOwned(assistantId)
     case 'chunks':
       return countAssistantChunks(collections, assistantId)
     case 'vectors':
@@ -56,7 +57,7 @@ export async function countAssistantKnowledge(
 export async function deleteProjectFiles({ collections, blobs }: KnowledgeStores, projectId: string): Promise<void> {
   const owner = projectOwner(projectId)
   await blobs.deleteOf(owner)
-  await collections.files.deleteMany({ assistant_id: owner })
+  await fileStore(collections).removeOwned(owner)
 }
 
 export async function countProjectFiles(
@@ -65,16 +66,11 @@ export async function countProjectFiles(
   kind: KnowledgeKind,
 ): Promise<number> {
   const owner = projectOwner(projectId)
-  if (kind === 'files') return collections.files.countDocuments({ assistant_id: owner })
+  if (kind === 'files') return fileStore(collections).countOwned(owner)
   return kind === 'blobs' ? blobs.countOf(owner) : 0
 }
 
-async function countAssistantChunks({ chunks, files }: KnowledgeCollections, assistantId: string): Promise<number> {
-  const groups = await chunks.countDocuments({ assistant_id: assistantId })
-  if (groups === 0) return 0
-  const [counted] = await files.aggregate<{ chunks: number }>([
-    { $match: { assistant_id: assistantId } },
-    { $group: { _id: null, chunks: { $sum: '$chunks' } } },
-  ])
-  return Math.max(groups, counted?.chunks ?? 0)
+async function countAssistantChunks(collections: KnowledgeCollections, assistantId: string): Promise<number> {
+  const groups = await chunkStore(collections).countOwned(assistantId)
+  return groups === 0 ? 0 : Math.max(groups, await fileStore(collections).sumChunks(assistantId))
 }

@@ -1,5 +1,5 @@
 import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, contentOf } from '../../domain/records/file.ts'
 import { embeddedText, searchedText } from './chunk-texts.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { KnowledgeCollections } from './collections.ts'
@@ -147,8 +147,8 @@ async function storeBatches(
 ): Promise<boolean> {
   const records = batches.flatMap(({ chunks, vectors }) =>
     chunks.map((chunk, index) => ({
-      id: chunkId(file._id, chunk.position),
-      fileId: file._id,
+      id: chunkId(contentOf(file), chunk.position),
+      fileId: contentOf(file),
       position: chunk.position,
       text: searchedText(file, chunk),
       vector: vectors?.[index] ?? [],
@@ -158,7 +158,7 @@ async function storeBatches(
   const embedded = (records.at(-1)?.position ?? 0) + 1
   if (!(await onStored(embedded))) return false
   if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - records.length) / settleEveryChunks)) {
-    await deps.vectors.settle(space, file._id)
+    await deps.vectors.settle(space, contentOf(file))
   }
   return true
 }

@@ -2,14 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbedStepResult, FileStepInput } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
-import { type FileRecord, isOpenFile } from '../../domain/records/file.ts'
+import { type FileRecord, contentOf, isOpenFile } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import { chunkStore } from '../stores/chunks.ts'
+import { fileStore } from '../stores/files.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { requireEmbeddingModel } from './embedding-model.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Semaphore } from '../semaphore.ts'
 import { type TokenCount, countTokens, embedChunks, uncountedVectors } from './embed-chunks.ts'
 import type { Embedder } from './embedder.ts'
+import { contentStore, ingestedFileStore } from './store.ts'
 import { deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -39,9 +42,7 @@ export async function embedFile(
   input: FileStepInput,
   signal: AbortSignal,
 ): Promise<EmbedStepResult> {
-  const file = await deps.collections.files
-    .findById(input.fileId, { user_id: 1, assistant_id: 1, status: 1 })
-    .lean<Pick<FileRecord, 'user_id' | 'assistant_id' | 'status'>>()
+  const file = await ingestedFileStore(deps.collections).findOwnerOfAny(input.fileId)
   // Only the remains of a deleted or failing file have to be removed, which needs no slot.
   const tokens = countTokens(deps.workUsage, input.assistantId)
   if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, { generation: 0, tokens }, signal)
@@ -62,14 +63,14 @@ async function embedUntilIdle(
   { generation, tokens }: { generation: number; tokens: TokenCount },
   signal: AbortSignal,
 ): Promise<EmbedStepResult> {
-  const { files } = deps.collections
+  const files = ingestedFileStore(deps.collections)
   const space = vectorSpace(input.assistantId, generation)
   let idleSince = Date.now()
   /** No attempt has stored a vector beyond this chunk: an interrupted one left at most one uncounted write. */
   let untouched: number | undefined
   for (;;) {
     signal.throwIfAborted()
-    const file = await files.findById(input.fileId).lean<FileRecord>()
+    const file = await fileStore(deps.collections).findOfAny(input.fileId)
     if (!file || file.status === 'failing') {
       await removeRemains(deps, input, file !== null)
       return file ? 'failed' : 'gone'
@@ -77,7 +78,7 @@ async function embedUntilIdle(
     if (file.status === 'ready' || file.status === 'failed') return file.status
     untouched ??= file.embedded + uncountedVectors
     if (file.embedded < file.chunks) {
-      const onStored = (embedded: number) => noteEmbedded(deps.collections, file, embedded)
+      const onStored = (embedded: number) => files.noteEmbedded(file, embedded)
       await embedChunks(deps, file, { space, from: file.embedded, untouched, onStored, tokens }, signal)
       idleSince = Date.now()
     } else if (file.extracted) {
@@ -86,7 +87,7 @@ async function embedUntilIdle(
       if (end === 'model_changed') return 'waiting'
       if (untouched === Infinity)
         throw new AppError('unavailable', 'The vector store lost vectors that were stored in it.')
-      await files.updateOne({ _id: file._id, status: 'processing' }, { $set: { embedded: 0 } })
+      await files.forgetEmbedded(file)
       untouched = Infinity
     } else if (Date.now() - idleSince > idleLimitMs) {
       return 'waiting'
@@ -94,19 +95,6 @@ async function embedUntilIdle(
       await sleep(Math.min(200, 15 + (Date.now() - idleSince) / 10), undefined, { signal })
     }
   }
-}
-
-/** False if the file was deleted in the meantime. */
-async function noteEmbedded(
-  { files }: Pick<KnowledgeCollections, 'files'>,
-  file: FileRecord,
-  embedded: number,
-): Promise<boolean> {
-  const { matchedCount } = await files.updateOne(
-    { _id: file._id, status: 'processing' },
-    { $max: { embedded }, $set: { updated_at: new Date() } },
-  )
-  return matchedCount > 0
 }
 
 /**
@@ -119,35 +107,30 @@ async function finish(
   generation: number,
   signal: AbortSignal,
 ): Promise<'ready' | 'incomplete' | 'model_changed'> {
-  const { files } = deps.collections
+  const files = ingestedFileStore(deps.collections)
   if (!(await hasAllVectors(deps.vectors, file, vectorSpace(file.assistant_id, generation), signal)))
     return 'incomplete'
   const isCurrent = async () =>
     (await requireEmbeddingModel(deps, file.assistant_id, deps.embedder.model)) === generation
-  const ready = { status: 'ready', generation } as const
   if (await isCurrent()) {
-    const $set = { ...ready, updated_at: new Date() }
-    await files.updateOne({ _id: file._id, status: 'processing' }, { $set, $unset: { error: 1 } })
+    await files.finish(file, generation)
     // If the embedding model was changed in between, and the change has ended, it has not embedded this file anew.
     if (await isCurrent()) return 'ready'
   }
-  await files.updateOne(
-    { _id: file._id, $or: [{ status: 'processing' }, ready] },
-    { $set: { status: 'processing', embedded: 0, updated_at: new Date() } },
-  )
+  await files.embedAgain(file, generation)
   return 'model_changed'
 }
 
 /** Waits for stores that show a write only after a while. */
 export async function hasAllVectors(
   vectors: Pick<VectorStore, 'settle' | 'count'>,
-  file: Pick<FileRecord, '_id' | 'chunks'>,
+  file: Pick<FileRecord, '_id' | 'content_id' | 'chunks'>,
   space: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await vectors.settle(space, file._id, file.chunks)
+  await vectors.settle(space, contentOf(file), file.chunks)
   const until = Date.now() + shownWithinMs
-  while ((await vectors.count(space, file._id)) < file.chunks) {
+  while ((await vectors.count(space, contentOf(file))) < file.chunks) {
     if (Date.now() > until) return false
     await sleep(500, undefined, { signal })
   }
@@ -159,11 +142,10 @@ async function removeRemains(
   { assistantId, fileId }: FileStepInput,
   isKept: boolean,
 ): Promise<void> {
-  await deleteVectorsOfFile(deps.vectors, assistantId, fileId)
-  await deps.collections.chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
-  if (!isKept) return
-  await deps.collections.files.updateOne(
-    { _id: fileId, status: 'failing' },
-    { $set: { status: 'failed', chunks: 0, characters: 0, embedded: 0, updated_at: new Date() } },
-  )
+  const stored = { assistantId, contentId: fileId }
+  if (!(await contentStore(deps.collections).isShared(stored))) {
+    await deleteVectorsOfFile(deps.vectors, assistantId, fileId)
+    await chunkStore(deps.collections).remove(stored)
+  }
+  if (isKept) await ingestedFileStore(deps.collections).fail({ _id: fileId })
 }

@@ -1,3 +1,5 @@
+import { spaceStore } from '../stores/vector-stores.ts'
+import { fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -10,9 +12,6 @@ interface Deps {
   collections: Pick<Collections, 'assistants'> & Pick<KnowledgeCollections, 'files'>
   vectors: Pick<VectorStore, 'spacesOf' | 'count'>
 }
-
-const members = { embedding_model: 1, vector_generation: 1, last_generation: 1, reembedding: 1 } as const
-type Members = Pick<AssistantRecord, '_id' | keyof typeof members>
 
 /**
  * The generation of the space that takes an assistant's vectors of this model. Vectors of two models cannot be
@@ -29,9 +28,9 @@ export async function requireEmbeddingModel(
   assistantId: string,
   model: string,
 ): Promise<number | 'reembedding'> {
-  const { assistants } = deps.collections
+  const spaces = spaceStore(deps.collections)
   for (;;) {
-    const assistant = await assistants.findById(assistantId, members).lean<Members>()
+    const assistant = await spaces.find(assistantId)
     // The deletion of an assistant interrupts its ingestions.
     if (assistant === null) return 0
     const { embedding_model: known, vector_generation: generation = 0, reembedding } = assistant
@@ -40,26 +39,15 @@ export async function requireEmbeddingModel(
     if (known !== undefined && (await hasKnowledge(deps, assistantId))) throw otherModel(known, model)
     // The first space may have vectors of another length.
     const next = known === undefined ? generation : lastGeneration(assistant) + 1
-    await assistants.updateOne(
-      { _id: assistantId, ...unchanged(assistant) },
-      {
-        $set: { embedding_model: model, vector_generation: next, last_generation: next },
-        $unset: { reembedding: 1 },
-      },
-    )
+    await spaces.takeModel(assistant, model, next)
   }
 }
 
-export function lastGeneration({ vector_generation: active = 0, last_generation: last = 0 }: Partial<Members>): number {
+export function lastGeneration({
+  vector_generation: active = 0,
+  last_generation: last = 0,
+}: Partial<Pick<AssistantRecord, 'vector_generation' | 'last_generation'>>): number {
   return Math.max(active, last)
-}
-
-/** The condition that no other process has changed the model or begun to change it. */
-export function unchanged({ embedding_model, last_generation }: Partial<Members>) {
-  return {
-    embedding_model: embedding_model ?? { $exists: false },
-    last_generation: last_generation ?? { $exists: false },
-  }
 }
 
 /** Whether an assistant's vectors can be compared with those of this model. */
@@ -76,8 +64,7 @@ export function searchedSpace({ _id, vector_generation }: Pick<AssistantRecord, 
 }
 
 async function hasKnowledge({ collections, vectors }: Deps, assistantId: string): Promise<boolean> {
-  const ready = { assistant_id: assistantId, status: 'ready', chunks: { $gt: 0 } } as const
-  return (await collections.files.exists(ready)) !== null || (await countVectors(vectors, assistantId)) > 0
+  return (await fileStore(collections).hasReady(assistantId)) || (await countVectors(vectors, assistantId)) > 0
 }
 
 function otherModel(known: string, model: string): AppError {

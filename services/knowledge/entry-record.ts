@@ -2,8 +2,7 @@ import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Attributes } from './attribute-filter.ts'
 
-/** A record of a file in a vector store. */
-export type EntryRecord = FileRecord & { source_id: string }
+export type { EntryRecord } from '../stores/files.ts'
 
 export function attributesOf({ attributes_json: text }: Pick<FileRecord, 'attributes_json'>): Attributes {
   if (text === undefined) return {}

@@ -1,14 +1,11 @@
+import { evaluationStore } from '../stores/evaluations.ts'
+import { fileStore } from '../stores/files.ts'
 import { createHash } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
-import {
-  type EvaluationQuestion,
-  type EvaluationRecord,
-  type EvaluationRun,
-  evaluationLimits,
-} from '../../domain/records/evaluation.ts'
+import { type EvaluationQuestion, type EvaluationRecord, type EvaluationRun } from '../../domain/records/evaluation.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { holdAssistant } from '../parents.ts'
+import { lockAssistant } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
@@ -31,10 +28,10 @@ const askedAtOnce = 4
 
 /** An owner's own questions with the file and page in which each is answered, and what the search finds for them. */
 export function createEvaluation({ collections, transaction, passages, model }: EvaluationDeps) {
-  const { evaluations, files } = collections
+  const store = evaluationStore(collections)
 
   const read = async (assistantId: string): Promise<Kept> =>
-    (await evaluations.findOne({ _id: assistantId }).lean<EvaluationRecord>()) ?? { questions: [], runs: [] }
+    (await store.find(assistantId)) ?? { questions: [], runs: [] }
 
   return {
     read,
@@ -43,9 +40,8 @@ export function createEvaluation({ collections, transaction, passages, model }: 
     async replace({ _id, user_id: userId }: Evaluated, expected: Expected[]): Promise<Kept> {
       const questions = [...new Map(expected.map(withId).map((one) => [one.question_id, one])).values()]
       await transaction(async (session) => {
-        await holdAssistant(collections, { assistantId: _id, userId }, session)
-        const $set = { questions, updated_at: new Date() }
-        await evaluations.updateOne({ _id }, { $set, $setOnInsert: { runs: [] } }, { session, upsert: true })
+        await lockAssistant(collections, { assistantId: _id, userId }, session)
+        await store.replaceQuestions(_id, questions, session)
       })
       return read(_id)
     },
@@ -58,7 +54,7 @@ export function createEvaluation({ collections, transaction, passages, model }: 
       const { questions } = await read(assistant._id)
       if (questions.length === 0)
         throw new AppError('bad_request', 'This assistant has no questions for an evaluation.')
-      const ready = await files.countDocuments({ assistant_id: assistant._id, status: 'ready' })
+      const ready = await fileStore(collections).countReady(assistant._id)
       const places: EvaluationRun['places'] = []
       for (let start = 0; start < questions.length; start += askedAtOnce) {
         const part = questions.slice(start, start + askedAtOnce).map(async (expected) => ({
@@ -68,10 +64,7 @@ export function createEvaluation({ collections, transaction, passages, model }: 
         for (const found of await Promise.all(part)) places.push(found)
       }
       const run = { created_at: new Date(), embedding_model: model ?? '', files: ready, places }
-      await evaluations.updateOne(
-        { _id: assistant._id },
-        { $push: { runs: { $each: [run], $position: 0, $slice: evaluationLimits.runs } } },
-      )
+      await store.addRun(assistant._id, run)
       return run
     },
   }
@@ -86,7 +79,12 @@ function withId({ question, file_name: name, page }: Expected): EvaluationQuesti
 
 /** The place of the first passage of the file, and of the page if one is expected; 0 if there is none. */
 function placeOf({ file_name: name, page }: Expected, found: Passage[]): number {
-  return found.findIndex((passage) => passage.file_name === name && (page === undefined || isOn(passage, page))) + 1
+  return (
+    found.findIndex(
+      (passage) =>
+        [passage.file_name, ...(passage.copies ?? [])].includes(name) && (page === undefined || isOn(passage, page)),
+    ) + 1
+  )
 }
 
 function isOn({ page: first, last_page: last = first }: Passage, page: number): boolean {

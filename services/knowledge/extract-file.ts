@@ -1,27 +1,25 @@
-import { cutText } from '../../domain/cut-text.ts'
 import type { ExtractStepResult } from '../../domain/contracts/ingestion.ts'
 import { ScansBusy, scanLimits } from '../../domain/knowledge/scan.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import {
-  type ChunkGroupRecord,
-  type FileChunk,
-  chunksInGroup,
-  toFileChunk,
-  toGroups,
-} from '../../domain/records/chunk-group.ts'
-import { type FileRecord, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
+import { type FileChunk, chunksInGroup, toFileChunk, toGroups } from '../../domain/records/chunk-group.ts'
+import { type FileRecord, isOpenFile } from '../../domain/records/file.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Release, Semaphore } from '../semaphore.ts'
+import { chunkStore } from '../stores/chunks.ts'
+import { fileStore } from '../stores/files.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Extraction, Scans } from './extraction.ts'
 import type { Recognition } from './recognition.ts'
+import { shareContent } from './shared-content.ts'
+import { contentStore, ingestedFileStore } from './store.ts'
 import { watchFile } from './watch-file.ts'
 
 export interface ExtractFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
+  transaction: RunInTransaction
   blobs: Pick<BlobStore, 'read'>
   extraction: Extraction
   /** One user's files leave some slots to other users. */
@@ -38,7 +36,8 @@ const chunksInWrite = 12 * chunksInGroup
 /**
  * Reads a file into chunks and stores them in order. A retry reads the file again and skips the chunks that are
  * stored. A file that the reader calls unreadable is marked as failing, and this step succeeds; every other error
- * is not caused by the file and is thrown. Stops within a second when the file or its assistant is deleted, and
+ * is not caused by the file and is thrown. A copy of a ready file is not read again, and one of a file that is being
+ * read is `busy` until then. Stops within a second when the file or its assistant is deleted, and
  * kills the reader.
  */
 export async function extractFile(
@@ -46,20 +45,22 @@ export async function extractFile(
   fileId: string,
   signal: AbortSignal,
 ): Promise<ExtractStepResult> {
-  const { files } = deps.collections
-  const found = await files.findById(fileId).lean<FileRecord>()
+  const files = ingestedFileStore(deps.collections)
+  const found = await fileStore(deps.collections).findOfAny(fileId)
   if (!found) return 'gone'
   if (found.extracted || !isOpenFile(found)) return 'done'
+  const sharing = await shareContent(deps, found)
+  if (sharing !== 'own') return sharing === 'shared' ? 'done' : 'busy'
   if (found.status === 'queued') {
     const refusal = await deps.workUsage.refusalOf({ assistantId: found.assistant_id })
     if (refusal !== undefined) {
-      await markFailing(deps.collections, fileId, { error: refusal, retryable: true })
+      await files.markFailing(found, { error: refusal, retryable: true })
       return 'done'
     }
   }
-  const scanPlace = found.has_scans ? await deps.scanSlots.acquire(found.user_id, signal) : undefined
-  if (found.has_scans && scanPlace === undefined) return 'busy'
-  const scans = await createScans(deps, found, scanPlace)
+  const scanSlot = found.has_scans ? await deps.scanSlots.acquire(found.user_id, signal) : undefined
+  if (found.has_scans && scanSlot === undefined) return 'busy'
+  const scans = await createScans(deps, found, scanSlot)
   const release = await deps.readingSlots.acquire(found.user_id, signal).catch((error: unknown) => {
     scans.end()
     throw error
@@ -70,16 +71,16 @@ export async function extractFile(
   }
   const watch = watchFile(deps.collections, found)
   try {
-    const file = await begin(deps.collections, fileId)
+    const file = await files.begin(found)
     return file ? await readInto(deps, file, scans, AbortSignal.any([signal, watch.signal])) : 'gone'
   } catch (error) {
-    if (watch.signal.aborted || !(await files.exists({ _id: fileId }))) return 'gone'
+    if (watch.signal.aborted || !(await fileStore(deps.collections).existsOfAny(fileId))) return 'gone'
     if (error instanceof ScansBusy) {
-      await files.updateOne({ _id: fileId }, { $set: { has_scans: true } })
+      await files.noteScans(found)
       return 'busy'
     }
     if (!isUnreadableFile(error) || !isFinal(error)) throw error
-    await markFailing(deps.collections, fileId, { error: error.message, retryable: false })
+    await files.markFailing(found, { error: error.message, retryable: false })
     return 'done'
   } finally {
     watch.stop()
@@ -110,16 +111,6 @@ async function createScans(
     },
     end: () => place?.(),
   }
-}
-
-function begin({ files }: Pick<KnowledgeCollections, 'files'>, fileId: string): Promise<FileRecord | null> {
-  return files
-    .findOneAndUpdate(
-      { _id: fileId, status: { $in: [...openFileStatuses] } },
-      { $set: { status: 'processing', updated_at: new Date() } },
-      { returnDocument: 'after' },
-    )
-    .lean<FileRecord>()
 }
 
 type StoredChunk = Omit<FileChunk, 'position'>
@@ -167,44 +158,17 @@ async function readInto(
 
 /** Stores chunks first, then the count that makes them visible. False if the file was deleted in the meantime. */
 async function store(
-  { files, chunks }: KnowledgeCollections,
+  collections: KnowledgeCollections,
   file: FileRecord,
   added: StoredChunk[],
   count: number,
   characters: number,
   end: Partial<Pick<FileRecord, 'extracted' | 'content_type' | 'scan'>> = {},
 ): Promise<boolean> {
-  if (added.length > 0) await insertOnce(chunks, toGroups(file, count - added.length, added))
-  const { matchedCount } = await files.updateOne(
-    { _id: file._id, status: 'processing' },
-    { $max: { chunks: count, characters }, $set: { ...end, updated_at: new Date() } },
-  )
-  if (matchedCount === 0) await chunks.deleteMany({ assistant_id: file.assistant_id, file_id: file._id })
-  return matchedCount > 0
-}
-
-/** An interrupted attempt may have stored some of them: they are identical. */
-async function insertOnce(chunks: KnowledgeCollections['chunks'], records: ChunkGroupRecord[]): Promise<void> {
-  try {
-    await chunks.insertMany(records, { ordered: false, lean: true })
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error
-    const stored = await chunks.countDocuments({ _id: { $in: records.map((record) => record._id) } })
-    if (stored < records.length) throw error
-  }
-}
-
-/**
- * The file stays in the list with the reason, and becomes `failed` when `embedFile` has removed its chunks and
- * vectors.
- */
-export async function markFailing(
-  { files }: Pick<KnowledgeCollections, 'files'>,
-  fileId: string,
-  { error, retryable }: { error: string; retryable: boolean },
-): Promise<void> {
-  await files.updateOne(
-    { _id: fileId, status: { $in: [...openFileStatuses] } },
-    { $set: { status: 'failing', error: cutText(error, 500), retryable, updated_at: new Date() } },
-  )
+  const chunks = chunkStore(collections)
+  if (added.length > 0) await chunks.addOnce(toGroups(file, count - added.length, added))
+  if (await ingestedFileStore(collections).noteChunks(file, { chunks: count, characters }, end)) return true
+  const stored = { assistantId: file.assistant_id, contentId: file._id }
+  if (!(await contentStore(collections).isShared(stored))) await chunks.remove(stored)
+  return false
 }

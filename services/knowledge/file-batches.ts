@@ -1,5 +1,6 @@
+import { fileBatchStore } from '../stores/file-batches.ts'
+import { projectFileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { type EntryCounts, type VectorStoreRecord, countsOf } from './vector-stores.ts'
@@ -10,14 +11,15 @@ export interface FileBatch {
   counts: EntryCounts
 }
 
-const keptMs = 30 * 86_400_000
+const cachedMs = 30 * 86_400_000
 
 /** The batches in which files were added to vector stores. */
-export function createFileBatches({ files, fileBatches }: Pick<KnowledgeCollections, 'files' | 'fileBatches'>) {
-  const entriesOf = ({ assistant_id, entry_ids: ids }: FileBatchRecord) => ({ _id: { $in: ids }, assistant_id })
+export function createFileBatches(collections: Pick<KnowledgeCollections, 'files' | 'fileBatches'>) {
+  const batches = fileBatchStore(collections)
+  const entries = projectFileStore(collections)
 
   async function find({ _id }: VectorStoreRecord, batchId: string): Promise<FileBatchRecord> {
-    const record = await fileBatches.findOne({ _id: batchId, assistant_id: _id }).lean<FileBatchRecord>()
+    const record = await batches.findOwned(_id, batchId)
     if (record === null) throw new AppError('not_found', `The vector store has no batch ${batchId}.`)
     return record
   }
@@ -26,26 +28,18 @@ export function createFileBatches({ files, fileBatches }: Pick<KnowledgeCollecti
     /** Throws `not_found` for a batch of another vector store. */
     find,
 
-    entriesOf,
-
     async read(store: VectorStoreRecord, batchId: string): Promise<FileBatch> {
       const record = await find(store, batchId)
-      const groups = await files.aggregate<{ _id: { status: string; cancelled?: boolean }; count: number }>([
-        { $match: { ...entriesOf(record), status: { $ne: 'uploading' } } },
-        { $group: { _id: { status: '$status', cancelled: '$cancelled' }, count: { $sum: 1 } } },
-      ])
-      return { record, counts: countsOf(groups) }
+      return { record, counts: countsOf(await entries.countByStatus(store._id, record.entry_ids)) }
     },
 
     /** Ends the processing of the batch's files that are not done; their steps find that, and remove what they made. */
     async cancel(store: VectorStoreRecord, batchId: string): Promise<void> {
       const record = await find(store, batchId)
-      const open = { ...entriesOf(record), status: { $in: ['queued', 'processing'] as FileRecord['status'][] } }
-      if ((await files.exists(open)) === null) return
+      if (!(await entries.hasOpenEntries(store._id, record.entry_ids))) return
       const now = new Date()
-      const change = { cancelled: true, error: 'The batch was cancelled.', retryable: false, updated_at: now }
-      await fileBatches.updateOne({ _id: record._id, assistant_id: store._id }, { $set: { cancelled_at: now } })
-      await files.updateMany(open, { $set: { status: 'failing', ...change } })
+      await batches.noteCancelled(record, now)
+      await entries.cancelEntries(store._id, record.entry_ids, now)
     },
   }
 }
@@ -58,6 +52,6 @@ export function newBatch(store: VectorStoreRecord, id: string, entryIds: string[
     user_id: store.user_id,
     entry_ids: entryIds,
     created_at: now,
-    remove_at: new Date(now.getTime() + keptMs),
+    remove_at: new Date(now.getTime() + cachedMs),
   }
 }

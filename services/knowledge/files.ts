@@ -4,15 +4,17 @@ import { type FileDeletionInput, fileDeletionContract } from '../../domain/contr
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import type { Page, PageRange } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from './blob-store.ts'
 import { openReceipt } from './delete-file.ts'
 import { ingestionOf } from './ingestion-of.ts'
+import { type FileProgress, fileStore } from '../stores/files.ts'
+import { receiptStore } from '../stores/receipts.ts'
 
 /** The progress of an ingestion, for a progress bar. */
 export interface IngestionView {
@@ -32,54 +34,35 @@ interface FilesDeps {
   deletionWaitMs: number
 }
 
-const visible = { status: { $ne: 'uploading' as const }, ...isUploaded }
 const pollMs = 250
 /** How many files of an upload are shown by default. */
 export const firstFiles: PageRange = { limit: 1000, offset: 0 }
-const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
-type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
-export function createFiles({ collections: { files, receipts }, blobs, workflows, deletionWaitMs }: FilesDeps) {
-  const ofIngestion = (ingestionId: string, range: PageRange): Promise<Page<FileRecord>> =>
-    readPage(
-      files
-        .find({ ingestion_id: ingestionId, ...visible })
-        .sort({ order: 1, _id: 1 })
-        .lean<FileRecord>(),
-      range,
-      fileBytes,
-    )
+export function createFiles({ collections, blobs, workflows, deletionWaitMs }: FilesDeps) {
+  const store = fileStore(collections)
 
   async function view(assistantId: string, ingestionId: string, range: PageRange = firstFiles): Promise<IngestionView> {
-    const own = { ingestion_id: ingestionId, assistant_id: assistantId, ...visible }
-    if ((await files.exists(own)) === null) throw new AppError('not_found', 'There is no such ingestion.')
-    const page = await ofIngestion(ingestionId, range)
+    if (!(await store.hasIngestion(assistantId, ingestionId)))
+      throw new AppError('not_found', 'There is no such ingestion.')
+    const page = await store.listOfIngestion(ingestionId, range)
     const isWhole = range.offset === 0 && !page.hasMore
-    const { done, progress } = await summed(isWhole ? page.entries : files.find(own, progressMembers).lean().cursor())
+    const { done, progress } = await summed(isWhole ? page.entries : store.openProgress(assistantId, ingestionId))
     return { ingestion_id: ingestionId, status: done ? 'done' : 'processing', progress, page }
   }
 
   return {
     /** Oldest first. */
-    list: (assistantId: string, range: PageRange): Promise<Page<FileRecord>> =>
-      readPage(
-        files
-          .find({ assistant_id: assistantId, ...visible })
-          .sort({ created_at: 1, order: 1, _id: 1 })
-          .lean<FileRecord>(),
-        range,
-        fileBytes,
-      ),
+    list: store.listOwned,
 
     /** The bytes of a file as it was uploaded. Throws `not_found`. */
     async content(assistantId: string, fileId: string): Promise<{ file: FileRecord; bytes: Readable }> {
-      const file = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
+      const file = await store.findOwned(assistantId, fileId)
       if (file === null) throw new AppError('not_found', 'There is no such file.')
       return { file, bytes: blobs.read(file.blob_id) }
     },
 
     /** A page of the files of an upload, in its order. */
-    ofIngestion,
+    ofIngestion: store.listOfIngestion,
 
     /** Throws `not_found` for an ingestion of another assistant. */
     view,
@@ -117,19 +100,20 @@ export function createFiles({ collections: { files, receipts }, blobs, workflows
       fileId: string,
     ): Promise<DeletionResult> {
       const { _id: assistantId, user_id: userId } = assistant
-      const record = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
+      const record = await store.findOwned(assistantId, fileId)
       if (record) {
         await workflows.start(fileDeletionContract, { ...deletionOf(record), userId, projectId: assistant.project_id })
       } else {
-        const underWay = { _id: fileId, kind: 'file', user_id: userId, status: 'running' } as const
-        if ((await receipts.exists(underWay)) === null) throw new AppError('not_found', 'There is no such file.')
+        const receipt = { _id: fileId, kind: 'file' } as const
+        if (!(await receiptStore(collections).isRunning(userId, receipt)))
+          throw new AppError('not_found', 'There is no such file.')
       }
       const end = await workflows.result(fileDeletionContract, { fileId }, { waitMs: deletionWaitMs })
       if (end.status === 'failed')
         throw new AppError('internal', 'The deletion of the file was interrupted.', { cause: end.cause })
       if (end.status !== 'running') return { status: 'complete', receiptId: fileId }
       // The worker may not have begun.
-      if (record) await openReceipt({ receipts }, [record], userId)
+      if (record) await openReceipt(collections, [record], userId)
       return { status: 'pending', receiptId: fileId }
     },
   }
@@ -137,12 +121,13 @@ export function createFiles({ collections: { files, receipts }, blobs, workflows
 
 /** What the deletion of a file has to be told. */
 export function deletionOf(record: FileRecord): Omit<FileDeletionInput, 'userId'> {
-  const { _id, assistant_id: assistantId, blob_id: blobId, source_id: source } = record
+  const { _id, assistant_id: assistantId, blob_id: blobId, source_id: source, content_id: contentId } = record
   return {
     fileId: _id,
     assistantId,
     ingestionId: ingestionOf(record),
     ...(source === undefined ? { blobId } : {}),
+    ...(contentId === undefined ? {} : { contentId }),
   }
 }
 
@@ -156,10 +141,6 @@ async function summed(records: Iterable<FileProgress> | AsyncIterable<FileProgre
     sum += progressOf(record)
   }
   return { done: open === 0, progress: count === 0 ? 0 : Math.round((sum / count) * 1000) / 1000 }
-}
-
-function fileBytes(file: FileRecord): number {
-  return Buffer.byteLength(JSON.stringify(file))
 }
 
 function progressOf(record: FileProgress): number {

@@ -1,3 +1,4 @@
+import { partsOf, projectFileStore, fileStore } from '../stores/files.ts'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../../domain/errors.ts'
@@ -11,7 +12,6 @@ import type { BlobStore } from './blob-store.ts'
 import { type ProjectFileRecords, touching } from './project-file-records.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { StorageQuota } from './storage-quota.ts'
-import { partsOf } from './stored-bytes.ts'
 
 interface PartUploadsDeps {
   collections: Pick<Collections, 'files'>
@@ -43,13 +43,13 @@ const staleClaimMs = 5 * 60_000
  * Files of a project that arrive in parts. An upload and each of its parts are hidden files with a time at which they
  * expire: what is not completed or cancelled within an hour is removed by the retention.
  */
-export function createPartUploads({ collections: { files }, transaction, ...deps }: PartUploadsDeps) {
+export function createPartUploads({ collections, transaction, ...deps }: PartUploadsDeps) {
+  const files = projectFileStore(collections)
   const { blobs, records, storageQuota } = deps
 
   async function find({ projectId }: Caller, id: string): Promise<UploadRecord> {
-    const own = { _id: id, assistant_id: projectOwner(projectId), upload: { $exists: true } }
-    const record = await files.findOne(own).lean<UploadRecord>()
-    if (record === null || (record.status === 'uploading' && isOver(record)))
+    const record = await files.findUpload(projectOwner(projectId), id)
+    if (!isUpload(record) || (record.status === 'uploading' && isOver(record)))
       throw new AppError('not_found', `There is no upload ${id}, or it has expired.`)
     return record
   }
@@ -62,7 +62,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
 
   /** The parts in the order of the caller. Throws `invalid_input` for one that is missing, and for wrong sizes. */
   async function chosenParts({ _id, upload }: UploadRecord, partIds: string[]): Promise<FileRecord[]> {
-    const stored = await files.find({ ...partsOf(_id), extracted: true }).lean<FileRecord[]>()
+    const stored = (await files.listParts(_id)).filter(({ extracted }) => extracted)
     const byId = new Map(stored.map((part) => [part._id, part]))
     if (new Set(partIds).size < partIds.length) throw invalidInput(['body', 'part_ids'], 'name each part once')
     const parts = partIds.map((id, index) => {
@@ -82,20 +82,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
   /** Only one completion at a time writes the file. */
   async function claim(upload: UploadRecord): Promise<UploadRecord> {
     const blobId = blobs.newBlobId()
-    const now = new Date()
-    const before = await files
-      .findOneAndUpdate(
-        {
-          _id: upload._id,
-          status: 'uploading',
-          $or: [
-            { 'upload.claimed_at': { $exists: false } },
-            { 'upload.claimed_at': { $lt: new Date(now.getTime() - staleClaimMs) } },
-          ],
-        },
-        { $set: { blob_id: blobId, 'upload.claimed_at': now, updated_at: now } },
-      )
-      .lean<FileRecord>()
+    const before = await files.claim(upload._id, blobId, staleClaimMs)
     if (before === null) throw new AppError('conflict', 'The upload is being completed or cancelled.')
     // Of a completion that broke off.
     await blobs.unjoin(before.blob_id)
@@ -103,8 +90,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
   }
 
   async function removeParts(uploadId: string): Promise<void> {
-    const parts = await files.find(partsOf(uploadId), { blob_id: 1 }).lean<Pick<FileRecord, '_id' | 'blob_id'>[]>()
-    for (const part of parts) await records.discard(part)
+    for (const part of await files.listParts(uploadId)) await records.discard(part)
   }
 
   async function checkMd5(parts: FileRecord[], md5: string): Promise<void> {
@@ -120,17 +106,8 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
     const shown = { status: 'ready', extracted: true, size, created_at: now, updated_at: now } as const
     const expiry = seconds === undefined ? {} : { expires_at: new Date(now.getTime() + seconds * 1000) }
     await transaction(async (session) => {
-      const { matchedCount } = await files.updateOne(
-        { _id: record._id, status: 'uploading', blob_id: record.blob_id },
-        {
-          $set: { ...shown, ...expiry },
-          $unset: { 'upload.claimed_at': 1, ...(seconds === undefined ? { expires_at: 1 } : {}) },
-        },
-        { session },
-      )
-      if (matchedCount === 0) throw new AppError('not_found', 'The upload was cancelled or has expired.')
-      const { deletedCount } = await files.deleteMany({ _id: { $in: parts.map(({ _id }) => _id) } }, { session })
-      if (deletedCount < parts.length) throw new AppError('not_found', 'The upload was cancelled or has expired.')
+      if (!(await files.showUpload(record, { ...shown, ...expiry }, parts, session)))
+        throw new AppError('not_found', 'The upload was cancelled or has expired.')
     })
   }
 
@@ -170,7 +147,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
     async addPart(caller: Caller, uploadId: string, content: Readable): Promise<FileRecord> {
       const upload = await findPending(caller, uploadId)
       const room = async (): Promise<number> => {
-        const stored = await files.find(partsOf(uploadId), { size: 1 }).lean<{ size: number }[]>()
+        const stored = await files.listParts(uploadId)
         if (stored.length > uploadLimits.parts) return -1
         return stored.reduce((left, { size }) => left - size, 2 * upload.upload.bytes)
       }
@@ -188,7 +165,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
         if (limited.isTooLong(left) || (await room()) < 0) throw tooManyParts()
         if (refusal !== undefined) throw refusal
         await findPending(caller, uploadId)
-        await files.updateOne({ _id: part._id }, { $set: { extracted: true } })
+        await files.notePart(part)
         return part
       } catch (error) {
         await records.discard(part)
@@ -206,9 +183,7 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
       if (found.status !== 'uploading') return found
       const parts = await chosenParts(found, partIds)
       const record = await claim(found)
-      const claimed = { _id: id, status: 'uploading', blob_id: record.blob_id } as const
-      const touch = () =>
-        files.updateOne(claimed, { $set: { 'upload.claimed_at': new Date(), updated_at: new Date() } })
+      const touch = () => files.keepClaim(record)
       const make = async () => {
         if (md5 !== undefined) await checkMd5(parts, md5)
         const pieces = parts.map(({ blob_id: blobId, size }) => ({ blobId, size }))
@@ -217,9 +192,8 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
       }
       await touching(touch, make).catch(async (error: unknown) => {
         // Not of a file that is shown: the error may have come after that.
-        const { matchedCount } = await files.updateOne(claimed, { $unset: { 'upload.claimed_at': 1 } })
-        if (matchedCount > 0) await blobs.unjoin(record.blob_id)
-        else if ((await files.exists({ _id: id })) === null) await blobs.delete([record.blob_id])
+        if (await files.releaseClaim(record)) await blobs.unjoin(record.blob_id)
+        else if (!(await fileStore(collections).existsOfAny(id))) await blobs.delete([record.blob_id])
         throw error
       })
       await records.requireProject(caller)
@@ -230,13 +204,16 @@ export function createPartUploads({ collections: { files }, transaction, ...deps
 
     async cancel(caller: Caller, id: string): Promise<UploadRecord> {
       const record = await findPending(caller, id)
-      const { deletedCount } = await files.deleteOne({ _id: id, status: 'uploading', blob_id: record.blob_id })
-      if (deletedCount === 0) throw new AppError('conflict', 'The upload is being completed.')
+      if (!(await files.cancelUpload(record))) throw new AppError('conflict', 'The upload is being completed.')
       await blobs.delete([record.blob_id])
       await removeParts(id)
       return record
     },
   }
+}
+
+function isUpload(record: FileRecord | null): record is UploadRecord {
+  return record?.upload !== undefined
 }
 
 function tooManyParts(): AppError {

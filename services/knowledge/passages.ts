@@ -1,6 +1,6 @@
+import { fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import { type Page, type PageRange, pageOf } from '../page.ts'
 import type { Embedder } from './embedder.ts'
 import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
@@ -14,7 +14,6 @@ type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
 
 /** The chunks of files, as owners can see them. */
 export function createPassages({ collections, vectors, embedder, reranker }: PassagesDeps) {
-  const { files } = collections
   return {
     /** A page of the chunks of a file, in order. Throws `not_found`. */
     async ofFile(
@@ -22,8 +21,7 @@ export function createPassages({ collections, vectors, embedder, reranker }: Pas
       fileId: string,
       range: PageRange,
     ): Promise<{ page: Page<FileChunk>; total: number }> {
-      const own = { _id: fileId, assistant_id: assistantId, status: { $ne: 'uploading' as const } }
-      const file = await files.findOne(own).lean<FileRecord>()
+      const file = await fileStore(collections).findReadOwned(assistantId, fileId)
       if (!file) throw new AppError('not_found', 'There is no such file.')
       // One more than wanted tells whether the list continues.
       const found = eachChunk(collections, file, range.offset, range.limit + 1)

@@ -1,3 +1,5 @@
+import { projectStore } from '../stores/projects.ts'
+import { fileStore } from '../stores/files.ts'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
@@ -20,12 +22,12 @@ export type ProjectFileRecords = ReturnType<typeof createProjectFileRecords>
 
 /** Records of files that belong to a project, with their bytes; hidden until they are shown. */
 export function createProjectFileRecords({ collections, blobs, storageQuota }: ProjectFileRecordsDeps) {
-  const { files, projects } = collections
+  const files = fileStore(collections)
 
   /** Call once a record is complete. A deletion of the project that began before does not find it, a later one does. */
   async function requireProject(caller: Caller): Promise<void> {
     const { projectId, userId } = holderOf(caller)
-    if ((await projects.exists({ _id: projectId, user_id: userId, deleting: { $ne: true } })) !== null) return
+    if (await projectStore(collections).isPresent(userId, projectId)) return
     throw new AppError('forbidden', 'The project is not available.')
   }
 
@@ -36,10 +38,12 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
       { name, contentType, ...more }: { name: string; contentType: string } & Partial<FileRecord>,
     ): Promise<FileRecord> {
       const now = new Date()
+      const { userId, makerId } = holderOf(caller)
       const record: FileRecord = {
         _id: newId(),
         assistant_id: projectOwner(caller.projectId),
-        user_id: holderOf(caller).userId,
+        user_id: userId,
+        ...(makerId === undefined ? {} : { created_by: makerId }),
         ingestion_id: '-',
         order: 0,
         name,
@@ -53,7 +57,7 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
         updated_at: now,
         ...more,
       }
-      await files.create([record])
+      await files.add(record)
       return record
     },
 
@@ -66,17 +70,14 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
           throw content.errored ? brokenOff(error) : error
         })
       Object.assign(record, { size, sha256 })
-      const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
-      if (matchedCount === 0) throw new AppError('not_found', 'The project was deleted during the upload.')
+      if (!(await files.noteContent(record, { size, sha256 })))
+        throw new AppError('not_found', 'The project was deleted during the upload.')
       return limited.refusal()
     },
 
     async show(caller: Caller, record: FileRecord, members: Partial<FileRecord>): Promise<FileRecord> {
       const shown: FileRecord = { ...record, ...members, status: 'ready', extracted: true }
-      await files.updateOne(
-        { _id: record._id },
-        { $set: { ...members, status: 'ready', extracted: true, updated_at: new Date() } },
-      )
+      await files.show(record, members)
       await requireProject(caller)
       return shown
     },
@@ -84,9 +85,8 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
     requireProject,
 
     /** Removes a record that is not shown, and its bytes; nothing if it is shown meanwhile. */
-    async discard({ _id, blob_id: blobId }: Pick<FileRecord, '_id' | 'blob_id'>): Promise<void> {
-      const { deletedCount } = await files.deleteOne({ _id, status: 'uploading' })
-      if (deletedCount > 0) await blobs.delete([blobId])
+    async discard(record: Pick<FileRecord, '_id' | 'blob_id'>): Promise<void> {
+      if (await files.removeUnseen(record)) await blobs.delete([record.blob_id])
     },
   }
 }

@@ -1,3 +1,4 @@
+import { projectFileStore, fileStore } from '../stores/files.ts'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
@@ -5,7 +6,7 @@ import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
-import { type PageQuery, storedPage } from '../cursor-page.ts'
+import { type PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Page } from '../page.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -24,19 +25,12 @@ interface ProjectFilesDeps {
 
 export type ProjectFiles = ReturnType<typeof createProjectFiles>
 
-const recordBytes = 3000
-
 /** Files of a project that belong to no assistant: their bytes are stored as they are, and vector stores read them. */
 export function createProjectFiles({ collections, blobs, receive, records, files: { remove } }: ProjectFilesDeps) {
-  const { files } = collections
-  const ofProject = ({ projectId }: Caller) => ({
-    assistant_id: projectOwner(projectId),
-    status: { $ne: 'uploading' as const },
-    $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: new Date() } }],
-  })
+  const store = projectFileStore(collections)
 
-  async function find(caller: Caller, fileId: string): Promise<FileRecord> {
-    const file = await files.findOne({ _id: fileId, ...ofProject(caller) }).lean<FileRecord>()
+  async function find({ projectId }: Caller, fileId: string): Promise<FileRecord> {
+    const file = await store.find(projectOwner(projectId), fileId)
     if (file === null) throw new AppError('not_found', `There is no file ${fileId}.`)
     return file
   }
@@ -58,7 +52,7 @@ export function createProjectFiles({ collections, blobs, receive, records, files
       members: Pick<FileRecord, 'purpose' | 'expires_at'>,
     ): Promise<'imported' | 'existing'> {
       await records.requireProject(caller)
-      const known = await files.findById(id).lean<FileRecord>()
+      const known = await fileStore(collections).findOfAny(id)
       if (known !== null && known.status !== 'uploading') return 'existing'
       // Of an import that was cut off.
       if (known !== null) await records.discard(known)
@@ -74,22 +68,8 @@ export function createProjectFiles({ collections, blobs, receive, records, files
       }
     },
 
-    page: (caller: Caller, query: PageQuery & { purpose?: string | undefined }): Promise<Page<FileRecord>> => {
-      const own = { ...ofProject(caller), ...(query.purpose === undefined ? {} : { purpose: query.purpose }) }
-      return storedPage(query, {
-        find: (id) =>
-          files
-            .findOne({ _id: id, ...own }, { created_at: 1 })
-            .lean<FileRecord>()
-            .exec(),
-        read: (range, sort) =>
-          files
-            .find({ ...own, ...range })
-            .sort(sort)
-            .lean<FileRecord>(),
-        bytesOf: () => recordBytes,
-      })
-    },
+    page: ({ projectId }: Caller, query: PageQuery & { purpose?: string | undefined }): Promise<Page<FileRecord>> =>
+      store.page(projectOwner(projectId), query),
 
     async content(caller: Caller, fileId: string): Promise<{ file: FileRecord; bytes: Readable }> {
       const file = await find(caller, fileId)

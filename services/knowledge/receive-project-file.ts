@@ -1,3 +1,4 @@
+import { projectFileStore } from '../stores/files.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
@@ -16,7 +17,7 @@ export type FormPart = { file: UploadPart } | { field: string; value: string }
 export type ReceiveProjectFile = ReturnType<typeof createReceiveProjectFile>
 
 /** Stores an uploaded file of a project. */
-export function createReceiveProjectFile({ collections: { files }, records }: ReceiveDeps) {
+export function createReceiveProjectFile({ collections, records }: ReceiveDeps) {
   /**
    * Stores the file of a form; `membersOf` reads its fields, which may come after the file, and throws for wrong ones.
    * All or nothing.
@@ -30,8 +31,7 @@ export function createReceiveProjectFile({ collections: { files }, records }: Re
     let record: FileRecord | undefined
     let refusal: AppError | undefined
     const touch = async () => {
-      const $set = { updated_at: new Date() }
-      if (record) await files.updateOne({ _id: record._id, status: 'uploading' }, { $set })
+      if (record) await projectFileStore(collections).keepAlive(record)
     }
     try {
       await touching(touch, async () => {

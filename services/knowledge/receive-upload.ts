@@ -20,13 +20,18 @@ const touchEveryMs = 60_000
 
 /**
  * Stores the parts one after the other, then starts their ingestion. All or nothing: if a part is interrupted,
- * `confirm` throws, or the ingestion cannot be started, everything that this upload stored is removed.
+ * `confirm` throws, or the ingestion cannot be started, everything that this upload stored is removed. `makerId`: a member
+ * who uploads.
  */
 export async function receiveUpload(
   deps: ReceiveDeps,
   assistant: AssistantRecord,
   parts: AsyncIterable<UploadPart>,
-  { ingestionId, confirm }: { ingestionId: string; confirm: () => Promise<void> },
+  {
+    ingestionId,
+    makerId,
+    confirm,
+  }: { ingestionId: string; makerId?: string | undefined; confirm: () => Promise<void> },
 ): Promise<Upload> {
   const { fileRecords } = deps
   const upload: Upload = { ingestionId, files: [] }
@@ -40,7 +45,7 @@ export async function receiveUpload(
         await readToEnd(part.content)
         continue
       }
-      const record = await fileRecords.open(assistant, upload.ingestionId, records.length, part)
+      const record = await fileRecords.open(assistant, upload.ingestionId, records.length, part, makerId)
       records.push(record)
       const limited = await deps.storageQuota.limit(assistant.user_id, part.content)
       const stored = await deps.blobs.write(record.blob_id, assistant._id, limited.content).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../domain/records/user.ts'
+import { userStore } from '../stores/users.ts'
 import type { Collections } from '../collections.ts'
 
 export interface RecognitionDeps {
@@ -11,24 +11,18 @@ export interface RecognitionDeps {
 export type Recognition = ReturnType<typeof createRecognition>
 
 /** Counts how long the pictures of each user take to read. A page that is being read when the day ends counts in the next. */
-export function createRecognition({ collections: { users }, secondsPerDay, onError }: RecognitionDeps) {
+export function createRecognition({ collections, secondsPerDay, onError }: RecognitionDeps) {
+  const users = userStore(collections)
+
   async function add(userId: string, seconds: number): Promise<void> {
-    const day = dayOf(new Date())
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const known = { _id: userId, 'recognition.day': day }
-      if ((await users.updateOne(known, { $inc: { 'recognition.seconds': seconds } })).matchedCount > 0) return
-      const begun = await users.updateOne(
-        { _id: userId, 'recognition.day': { $ne: day } },
-        { $set: { recognition: { day, seconds } } },
-      )
-      if (begun.matchedCount > 0) return
-    }
+    const work = { day: dayOf(new Date()), seconds }
+    // Another process may begin the day at the same time.
+    if (!(await users.addRecognition(userId, work))) await users.addRecognition(userId, work)
   }
 
   return {
     async secondsLeft(userId: string): Promise<number> {
-      const user = await users.findById(userId, { recognition: 1 }).lean<Pick<UserRecord, 'recognition'>>()
-      const { day, seconds = 0 } = user?.recognition ?? {}
+      const { day, seconds = 0 } = (await users.recognitionOf(userId)) ?? {}
       return Math.max(0, secondsPerDay - (day === dayOf(new Date()) ? seconds : 0))
     },
 

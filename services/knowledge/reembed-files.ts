@@ -1,15 +1,16 @@
 import type { ReembedStepResult, ReembeddingInput } from '../../domain/contracts/reembedding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, contentOf } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Semaphore } from '../semaphore.ts'
+import { spaceStore } from '../stores/vector-stores.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { countTokens, embedChunks, uncountedVectors } from './embed-chunks.ts'
 import { hasAllVectors } from './embed-file.ts'
 import type { Embedder } from './embedder.ts'
+import { contentStore, reembeddedFileStore } from './store.ts'
 import { deleteSpaces } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -39,9 +40,8 @@ export async function reembedFiles(
 ): Promise<ReembedStepResult> {
   const { assistantId, generation, model } = input
   const space = vectorSpace(assistantId, generation)
-  const assistant = await deps.collections.assistants
-    .findById(assistantId, { user_id: 1, deleting: 1, vector_generation: 1, reembedding: 1 })
-    .lean<Pick<AssistantRecord, 'user_id' | 'deleting' | 'vector_generation' | 'reembedding'>>()
+  const spaces = spaceStore(deps.collections)
+  const assistant = await spaces.find(assistantId)
   if (assistant === null || assistant.deleting === true) {
     await deleteSpaces(deps.vectors, assistantId)
     return 'gone'
@@ -57,27 +57,13 @@ export async function reembedFiles(
   try {
     const until = Date.now() + sliceMs
     if (!(await embedAll(deps, input, until, signal))) return 'more'
-    await switchOver(deps, input)
+    await spaces.switchOver(assistantId, generation, model)
     // Files that became ready just before the switch.
     if (!(await embedAll(deps, input, until, signal))) return 'more'
     return (await tidy(deps, assistantId, generation)) ? 'done' : 'more'
   } finally {
     release()
   }
-}
-
-/** The ready files whose vectors are not all in the space of this generation, oldest first. */
-export function filesToReembed(
-  { files }: Pick<KnowledgeCollections, 'files'>,
-  assistantId: string,
-  generation: number,
-  limit: number,
-): Promise<FileRecord[]> {
-  return files
-    .find({ assistant_id: assistantId, status: 'ready', chunks: { $gt: 0 }, generation: { $ne: generation } })
-    .sort({ created_at: 1, order: 1, _id: 1 })
-    .limit(limit)
-    .lean<FileRecord[]>()
 }
 
 /** False if the time was over first, or another change has begun. */
@@ -88,32 +74,33 @@ async function embedAll(
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    const found = await filesToReembed(deps.collections, assistantId, generation, filesAtOnce)
+    const found = await reembeddedFileStore(deps.collections).listMissing(assistantId, generation, filesAtOnce)
     if (found.length === 0) return true
+    const done = new Set<string>()
     for (const file of found) {
       signal.throwIfAborted()
-      await embedOne(deps, file, generation, until, signal)
+      if (done.has(contentOf(file))) continue
+      if (await embedOne(deps, file, generation, until, signal)) done.add(contentOf(file))
       if (Date.now() >= until) return false
     }
   }
 }
 
+/** Whether the file, with its copies, is complete in the new space. */
 async function embedOne(
   deps: ReembedFilesDeps,
   file: FileRecord,
   generation: number,
   until: number,
   signal: AbortSignal,
-): Promise<void> {
-  const { files } = deps.collections
+): Promise<boolean> {
+  const files = reembeddedFileStore(deps.collections)
   const space = vectorSpace(file.assistant_id, generation)
-  const present = { _id: file._id, status: 'ready' } as const
   let embedded = file.next?.generation === generation ? file.next.embedded : 0
   let isPresent = true
   const note = async (count: number) => {
     embedded = count
-    const $set = { next: { generation, embedded } }
-    isPresent = (await files.updateOne(present, { $set })).matchedCount > 0
+    isPresent = await files.noteNext(file, { generation, embedded })
     return isPresent && Date.now() < until
   }
   const from = embedded
@@ -124,25 +111,15 @@ async function embedOne(
     if (isPresent && embedded === from)
       throw new AppError('conflict', 'Passages of a file are missing: it has to be deleted and uploaded again.')
   }
-  if (isPresent && embedded < file.chunks) return
+  if (isPresent && embedded < file.chunks) return false
   if (isPresent && !(await hasAllVectors(deps.vectors, file, space, signal))) {
     await note(0)
     throw new AppError('unavailable', 'The vector store lost vectors that were stored in it.')
   }
-  const complete = { $set: { generation }, $unset: { next: 1 } } as const
-  if (isPresent) isPresent = (await files.updateOne(present, complete)).matchedCount > 0
-  if (!isPresent) await deps.vectors.deleteFile(space, file._id)
-}
-
-/** From now on, searches use the new space. Without effect if they do, or if another change has begun. */
-async function switchOver(
-  { collections }: Pick<ReembedFilesDeps, 'collections'>,
-  { assistantId, generation, model }: ReembeddingInput,
-): Promise<void> {
-  await collections.assistants.updateOne(
-    { _id: assistantId, deleting: { $ne: true }, 'reembedding.generation': generation },
-    { $set: { embedding_model: model, vector_generation: generation }, $unset: { reembedding: 1 } },
-  )
+  if (isPresent && (await files.complete(file, generation))) return true
+  const content = { assistantId: file.assistant_id, contentId: contentOf(file) }
+  if (!(await contentStore(deps.collections).isShared(content))) await deps.vectors.deleteFile(space, content.contentId)
+  return false
 }
 
 /**
@@ -154,12 +131,10 @@ async function tidy(
   assistantId: string,
   generation: number,
 ): Promise<boolean> {
-  const { assistants, files } = collections
-  const settled = { _id: assistantId, vector_generation: generation, reembedding: { $exists: false } }
-  if ((await assistants.exists(settled)) === null) return false
+  if (!(await spaceStore(collections).isSearched(assistantId, generation))) return false
   const space = vectorSpace(assistantId, generation)
   for (const fileId of await vectors.listFiles(space))
-    if ((await files.exists({ _id: fileId })) === null) await vectors.deleteFile(space, fileId)
+    if (!(await contentStore(collections).isNamedOfAny(fileId))) await vectors.deleteFile(space, fileId)
   await deleteSpaces(vectors, assistantId, space)
   for (const other of await vectors.spacesOf(assistantId)) {
     if (other !== space && (await vectors.count(other)) > 0)

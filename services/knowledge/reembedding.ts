@@ -1,3 +1,4 @@
+import { spaceStore } from '../stores/vector-stores.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
@@ -9,8 +10,8 @@ import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { claimGeneration } from './claim-generation.ts'
 import { noEmbeddingModel } from './embedder.ts'
-import { filesToReembed } from './reembed-files.ts'
-import { type ReembeddingStatus, type ReembeddingView, reembeddingView } from './reembedding-view.ts'
+import { reembeddedFileStore } from './store.ts'
+import { type ReembeddingStatus, type ReembeddingView, toReembedding } from './to-reembedding.ts'
 import type { VectorStore } from './vector-store.ts'
 
 interface ReembeddingDeps {
@@ -21,11 +22,9 @@ interface ReembeddingDeps {
   model: string | undefined
 }
 
-const present = { deleting: { $ne: true } } as const
-
 /** Embeds the files of assistants anew after a change of the embedding model (docs/knowledge.md). */
 export function createReembedding({ collections, vectors, workflows, model }: ReembeddingDeps) {
-  const { assistants } = collections
+  const spaces = spaceStore(collections)
 
   function requireModel(): string {
     if (model !== undefined) return model
@@ -33,12 +32,12 @@ export function createReembedding({ collections, vectors, workflows, model }: Re
   }
 
   async function find(assistantId: string): Promise<AssistantRecord> {
-    const record = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
+    const record = await spaces.findAssistant(assistantId)
     if (record === null) throw new AppError('not_found', 'There is no such assistant.')
     return record
   }
 
-  const viewOf = (assistant: AssistantRecord) => reembeddingView({ collections, vectors }, assistant, requireModel())
+  const viewOf = (assistant: AssistantRecord) => toReembedding({ collections, vectors }, assistant, requireModel())
 
   async function begin(assistantId: string): Promise<void> {
     const configured = requireModel()
@@ -79,14 +78,7 @@ export function createReembedding({ collections, vectors, workflows, model }: Re
         started: 0,
         chunks: 0,
       }
-      const withFiles = { ...present, has_files: { $ne: false } }
-      const pages = pagesById(100, (after: After<string>, limit) =>
-        assistants
-          .find({ ...withFiles, ...after })
-          .sort({ _id: 1 })
-          .limit(limit)
-          .lean<AssistantRecord[]>(),
-      )
+      const pages = pagesById(100, (after: After<string>, limit) => spaces.listWithFilesOfAny(after, limit))
       for await (const page of pages) {
         for (const assistant of page) {
           const { status, chunks, chunks_done: done } = await viewOf(assistant)
@@ -107,10 +99,7 @@ export async function giveUpReembedding(
   { collections }: Pick<ReembeddingDeps, 'collections'>,
   { assistantId, generation, reason }: { assistantId: string; generation: number; reason: string },
 ): Promise<void> {
-  const [file] = await filesToReembed(collections, assistantId, generation, 1)
+  const [file] = await reembeddedFileStore(collections).listMissing(assistantId, generation, 1)
   const error = file === undefined ? reason : `${reason} (at the file ${file.name})`
-  await collections.assistants.updateOne(
-    { _id: assistantId, 'reembedding.generation': generation },
-    { $set: { 'reembedding.error': cutText(error, 500) } },
-  )
+  await spaceStore(collections).failReembedding(assistantId, generation, cutText(error, 500))
 }

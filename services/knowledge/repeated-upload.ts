@@ -1,3 +1,4 @@
+import { fileStore } from '../stores/files.ts'
 import { createHash } from 'node:crypto'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -11,14 +12,13 @@ import type { Upload, UploadPart } from './upload.ts'
  * Null if it did not begin. Throws `invalid_input` for other files.
  */
 export async function repeatedUpload(
-  { files }: Pick<KnowledgeCollections, 'files'>,
+  collections: Pick<KnowledgeCollections, 'files'>,
   assistant: AssistantRecord,
   parts: AsyncIterable<UploadPart>,
   ingestionId: string,
 ): Promise<Upload | null> {
-  const begun = { assistant_id: assistant._id, ingestion_id: ingestionId, status: { $ne: 'uploading' as const } }
-  if ((await files.exists(begun)) === null) return null
-  const stored = files.find(begun).sort({ order: 1 }).lean<FileRecord>().cursor()
+  const stored = await fileStore(collections).openBegun(assistant._id, ingestionId)
+  if (stored === undefined) return null
   const first: FileRecord[] = []
   for await (const part of parts) {
     const file: FileRecord | null = await stored.next()

@@ -1,6 +1,7 @@
+import { fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, isUploaded, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
@@ -13,17 +14,14 @@ export interface RetriesDeps {
 }
 
 /** Processes files again whose failure was caused by the service. */
-export function createRetries({ collections: { files }, startIngestion, admit }: RetriesDeps) {
+export function createRetries({ collections, startIngestion, admit }: RetriesDeps) {
   /**
    * Returns the file as it is now; a file that has not failed is not changed, so that a repeated request has no
    * effect. Throws `not_found`, `conflict` for a file that cannot be read, and the errors of `admit`.
    */
   async function retry(assistant: AssistantRecord, fileId: string): Promise<FileRecord> {
     await admit(assistant)
-    const find = () =>
-      files
-        .findOne({ _id: fileId, assistant_id: assistant._id, status: { $ne: 'uploading' }, ...isUploaded })
-        .lean<FileRecord>()
+    const find = () => fileStore(collections).findOwned(assistant._id, fileId)
     const file = await find()
     if (!file) throw new AppError('not_found', 'There is no such file.')
     if (file.status !== 'failed') return file
@@ -38,25 +36,9 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
       retry: number,
     })
     // The workflow does the same; it is done here too, so that the file is shown as queued at once.
-    await reopenFile({ files }, fileId, number)
+    await fileStore(collections).reopenOfAny(fileId, number)
     return (await find()) ?? { ...file, status: 'queued' }
   }
 
   return { retry }
-}
-
-/** Marks a failed file as waiting to be processed; at most once for each number. */
-export async function reopenFile(
-  { files }: Pick<KnowledgeCollections, 'files'>,
-  fileId: string,
-  number: number,
-): Promise<void> {
-  await files.updateOne(
-    { _id: fileId, status: 'failed', retries: number === 1 ? { $in: [null, 0] } : number - 1 },
-    {
-      $set: { status: 'queued', retries: number, ...unprocessed },
-      $unset: { error: 1, retryable: 1 },
-      $currentDate: { updated_at: true },
-    },
-  )
 }

@@ -1,10 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { cutText } from '../../domain/cut-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { openFileStatuses } from '../../domain/records/file.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import { createKnownTexts } from '../../domain/search/known-texts.ts'
+import { leansOnOthers, withSubject } from '../../domain/search/leaning-query.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
-import type { Tool } from '../tool.ts'
+import type { Collections } from '../collections.ts'
+import { fileStore } from '../stores/files.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
+import { vectorStoreStore } from '../stores/vector-stores.ts'
+import type { CallFacts, Tool } from '../tool.ts'
 import type { AttributeFilter } from './attribute-filter.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
@@ -25,15 +31,18 @@ const notYetReady =
 const searchMs = 30_000
 /** How long a search waits for files that came with the conversation, as the assistants API does. */
 export const awaitMs = 60_000
-const lookEveryMs = 250
+const pollEveryMs = 250
 
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
- * `{passages: [{file_name, url?, title?, page?, last_page?, heading?, text, pages?, score}]}`, so that the model can cite each sentence
+ * `{passages: [{file_name, copies?, url?, title?, page?, last_page?, heading?, caption?, text, pages?, score}]}`, so that the model can cite each sentence
  * by file and page or heading.
  */
 export async function createRetrievalTool(
-  deps: RetrieveDeps & { assistantConfigs: Pick<AssistantConfigs, 'settingsOf'> },
+  deps: RetrieveDeps & {
+    collections: Pick<Collections, 'toolCalls'>
+    assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+  },
   assistant: AssistantRecord,
   { name, search }: { name: string; search?: SearchOverride | undefined },
 ): Promise<Tool | undefined> {
@@ -56,15 +65,15 @@ export async function createRetrievalTool(
     parameters: {
       type: 'object',
       properties: {
-        query: { type: 'string', minLength: 1, description: 'What to look for, in the words that the files may use.' },
+        query: { type: 'string', minLength: 1, description: whatToLookFor },
       },
       required: ['query'],
       additionalProperties: false,
     },
     safeToRepeat: true,
     timeoutMs: searchMs + (awaited.length > 0 ? awaitMs : 0),
-    async execute(args, { signal }) {
-      const query = typeof args['query'] === 'string' ? cutText(args['query'], maxQueryCharacters) : ''
+    async execute(args, { signal, call }) {
+      const query = await completeQuery(deps.collections, queryIn(args), { name, call })
       const isComplete = await filesAreReady(deps.collections, awaited, signal)
       const embed = onceEmbedded(deps.embedder)
       const searches = searched.map(async (owner) => {
@@ -75,7 +84,8 @@ export async function createRetrievalTool(
       const found = (await Promise.all(searches)).flat()
       for (const owner of searched) if (isStore(owner)) await noteActivity(deps.collections, owner)
       if (searched.length > 1) found.sort((a, b) => b.score - a.score)
-      const passages = found.filter(({ score }) => score >= threshold).slice(0, limit)
+      const isKnown = createKnownTexts()
+      const passages = found.filter(({ score, text }) => score >= threshold && !isKnown(text)).slice(0, limit)
       const notices = [
         ...(searched.every((owner) => isOfModel(owner, deps.embedder.model)) ? [] : [foundByWordsOnly]),
         ...(isComplete ? [] : [notYetReady]),
@@ -87,54 +97,75 @@ export async function createRetrievalTool(
   }
 }
 
+/** The model knows the conversation, so that no other needs to be asked what "and in 2023?" is about. */
+const whatToLookFor =
+  'What to look for, in the words that the files may use. Complete in itself: name what the conversation is about, ' +
+  'as in "revenue of Example Ltd in 2023", never only "and in 2023?".'
+
+function queryIn(args: Record<string, unknown>): string {
+  return typeof args['query'] === 'string' ? cutText(args['query'], maxQueryCharacters) : ''
+}
+
+/** Among so many is one that names its subject. */
+const queriesBefore = 5
+
+/** A query that names nothing by itself gets the subject of the last one of its conversation. Asks no model. */
+async function completeQuery(
+  collections: Pick<Collections, 'toolCalls'>,
+  query: string,
+  { name, call: { key, threadId } }: { name: string; call: CallFacts },
+): Promise<string> {
+  if (threadId === undefined || !leansOnOthers(query)) return query
+  const before = await toolCallStore(collections).listDone(threadId, { name, except: key, most: queriesBefore })
+  const queries = before.map(({ args_json: json }) => queryIn(parseOwnJson(json)))
+  return withSubject(
+    query,
+    queries.find((one) => !leansOnOthers(one)),
+  )
+}
+
 /** The files of an assistant, or the entries of a vector store, that the filter of a run wants; undefined: all. */
 async function wantedFiles(
-  { collections: { files } }: Pick<RetrieveDeps, 'collections'>,
-  { _id }: AssistantRecord,
+  { collections }: Pick<RetrieveDeps, 'collections'>,
+  owner: AssistantRecord,
   search: SearchOverride | undefined,
 ): Promise<string[] | undefined> {
+  if (search?.files !== undefined) return isStore(owner) ? [] : search.files
   if (search?.filter === undefined) return undefined
-  return wantedEntries({ files }, _id, search.filter as AttributeFilter)
+  return wantedEntries(collections, owner._id, search.filter as AttributeFilter)
 }
 
 /** Of the assistant and its vector stores, those that have a ready file. Stores of another project do not count. */
 async function searchedOwners(
-  { collections: { assistants, files } }: Pick<RetrieveDeps, 'collections'>,
+  { collections }: Pick<RetrieveDeps, 'collections'>,
   assistant: AssistantRecord,
   storeIds: string[],
   awaited: string[],
 ): Promise<AssistantRecord[]> {
-  const own = { kind: 'vector_store', project_id: assistant.project_id, deleting: { $ne: true } } as const
   const stores =
-    storeIds.length === 0 ? [] : await assistants.find({ _id: { $in: storeIds }, ...own }).lean<AssistantRecord[]>()
+    storeIds.length === 0 ? [] : await vectorStoreStore(collections).listOwned(assistant.project_id, storeIds)
   const owners = [assistant, ...stores.filter((store) => !isStore(store) || !isExpired(store))].filter(
     ({ has_files: hasFiles }) => hasFiles !== false,
   )
   const ready = await Promise.all(
-    owners.map(({ _id }) => {
-      const ready = { status: 'ready' as const, chunks: { $gt: 0 } }
-      const wanted = awaited.includes(_id) ? { $or: [ready, stillOpen] } : ready
-      return files.exists({ assistant_id: _id, ...wanted })
-    }),
+    owners.map(({ _id }) => fileStore(collections).hasReady(_id, { orOpen: awaited.includes(_id) })),
   )
-  return owners.filter((_owner, index) => ready[index] !== null)
+  return owners.filter((_owner, index) => ready[index])
 }
-
-const stillOpen = { status: { $in: [...openFileStatuses] } }
 
 /** Waits until the files of these vector stores are processed; false if some are not when the time is over. */
 async function filesAreReady(
-  { files }: Pick<RetrieveDeps['collections'], 'files'>,
+  collections: Pick<RetrieveDeps['collections'], 'files'>,
   storeIds: string[],
   signal: AbortSignal,
 ): Promise<boolean> {
   if (storeIds.length === 0) return true
-  const isOpen = () => files.exists({ assistant_id: { $in: storeIds }, ...stillOpen })
+  const isOpen = () => fileStore(collections).hasOpen(storeIds)
   for (const end = performance.now() + awaitMs; performance.now() < end;) {
-    if ((await isOpen()) === null) return true
-    await setTimeout(lookEveryMs, undefined, { signal })
+    if (!(await isOpen())) return true
+    await setTimeout(pollEveryMs, undefined, { signal })
   }
-  return (await isOpen()) === null
+  return !(await isOpen())
 }
 
 function isStore(owner: AssistantRecord): owner is VectorStoreRecord {

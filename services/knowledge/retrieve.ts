@@ -3,12 +3,17 @@ import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { createKnownTexts } from '../../domain/search/known-texts.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, contentOf } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import { sourcePageStore } from '../stores/sources.ts'
+import { spaceStore } from '../stores/vector-stores.ts'
+import { withPlace } from './chunk-texts.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel, searchedSpace } from './embedding-model.ts'
 import type { Reranker } from './reranker.ts'
+import { isBefore } from './shared-content.ts'
+import { contentStore } from './store.ts'
 import { findChunks } from './stored-chunks.ts'
 import type { VectorMatch, VectorStore } from './vector-store.ts'
 
@@ -16,6 +21,8 @@ import type { VectorMatch, VectorStore } from './vector-store.ts'
 export interface Passage {
   file_id: string
   file_name: string
+  /** Of other files with the same bytes. */
+  copies?: string[]
   /** Of a page of the web: its address and its title. */
   url?: string
   title?: string
@@ -23,6 +30,8 @@ export interface Passage {
   page?: number
   last_page?: number
   heading?: string
+  /** What stands above the rows with which the text begins. */
+  caption?: string
   text: string
   pages?: NamedPage[]
   /** Of a table with numbered rows. */
@@ -67,36 +76,38 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
   const assistantId = assistant._id
   // More than requested: some may belong to files that are being processed or deleted, or say the same.
   const candidates = Math.max(limit * 3, deps.reranker ? rerankedPassages : 0)
-  const matches = await searchCurrent(deps, { assistant, query, limit: candidates, fileIds }, signal)
-  const { files } = deps.collections
+  const contents = contentStore(deps.collections)
+  const contentIds = fileIds && (await contents.contentsOf(assistantId, fileIds))
+  const matches = await searchCurrent(deps, { assistant, query, limit: candidates, fileIds: contentIds }, signal)
   const [chunkOf, ready] = await Promise.all([
     findChunks(deps.collections, assistantId, matches),
-    files
-      .find({
-        _id: { $in: [...new Set(matches.map((match) => match.fileId))] },
-        assistant_id: assistantId,
-        status: 'ready',
-      })
-      .lean<FileRecord[]>(),
+    contents.listReady(assistantId, [...new Set(matches.map((match) => match.fileId))]),
   ])
   const current = await currentPages(deps.collections, ready)
-  const fileOf = new Map(ready.filter(current).map((file) => [file._id, file]))
+  const wanted = fileIds && new Set(fileIds)
+  const shown = ready.filter((file) => current(file) && (wanted === undefined || wanted.has(file._id)))
+  const filesOf = Map.groupBy(
+    shown.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)),
+    contentOf,
+  )
   const passages: Passage[] = []
   const isKnown = createKnownTexts()
   const most = deps.reranker ? candidates : limit
   for (const { id, score, meaning, words } of matches) {
     const chunk = chunkOf.get(id)
-    const file = chunk && fileOf.get(chunk.fileId)
+    const [file, ...others] = (chunk && filesOf.get(chunk.fileId)) ?? []
     if (!chunk || !file || passages.length >= most || isKnown(chunk.text)) continue
     passages.push({
       // Callers know the entry of a vector store by the id of the project's file.
       file_id: file.source_id ?? file._id,
       file_name: file.name,
+      ...namesOfCopies(file, others),
       ...(file.web === undefined ? {} : { url: file.web.url }),
       ...(file.web?.title === undefined ? {} : { title: file.web.title }),
       ...(chunk.page === undefined ? {} : { page: chunk.page }),
       ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
       ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
+      ...(chunk.caption === undefined ? {} : { caption: chunk.caption }),
       text: chunk.text,
       ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
       ...(chunk.sheets === undefined ? {} : { sheets: chunk.sheets }),
@@ -119,7 +130,7 @@ async function reranked(
   signal: AbortSignal | undefined,
 ): Promise<Passage[]> {
   if (passages.length < 2) return passages
-  const texts = passages.map(({ heading, text }) => (heading === undefined ? text : `${heading}\n${text}`))
+  const texts = passages.map(withPlace)
   const scores = await reranker.rerank(query, texts, signal)
   if (scores === undefined) return passages
   return passages
@@ -131,16 +142,23 @@ function rounded(score: number): number {
   return Math.round(score * 1000) / 1000
 }
 
+/** A passage names so many copies of its file. */
+const namedCopies = 5
+
+/** A question may name any of them. */
+function namesOfCopies({ name }: FileRecord, others: FileRecord[]): { copies?: string[] } {
+  const names = new Set(others.map((other) => other.name))
+  names.delete(name)
+  return names.size === 0 ? {} : { copies: [...names].slice(0, namedCopies) }
+}
+
 /** Whether a file is searched: of a page of the web only the text that the page names now. */
 async function currentPages(
-  { sourcePages }: Pick<RetrieveDeps['collections'], 'sourcePages'>,
+  collections: Pick<RetrieveDeps['collections'], 'sourcePages'>,
   files: FileRecord[],
 ): Promise<(file: FileRecord) => boolean> {
   const ids = files.flatMap(({ web }) => web?.page_id ?? [])
-  const pages =
-    ids.length === 0
-      ? []
-      : await sourcePages.find({ _id: { $in: ids } }, { file_id: 1 }).lean<{ _id: string; file_id?: string }[]>()
+  const pages = ids.length === 0 ? [] : await sourcePageStore(collections).filesOf(ids)
   const named = new Set(pages.map(({ file_id: file }) => file))
   return ({ _id, web }) => web === undefined || named.has(_id)
 }
@@ -162,9 +180,7 @@ async function searchCurrent(deps: RetrieveDeps, input: RetrieveInput, signal?: 
   for (;;) {
     const found = await searchSpaces(deps, { ...input, assistant }, signal).catch((error: unknown) => ({ error }))
     if (Array.isArray(found) && found.length > 0) return found
-    const now = await deps.collections.assistants
-      .findById(assistant._id, { embedding_model: 1, vector_generation: 1, reembedding: 1 })
-      .lean<SearchedAssistant>()
+    const now = await spaceStore(deps.collections).find(assistant._id)
     if (now === null || searchedSpace(now) === searchedSpace(assistant)) {
       if (Array.isArray(found)) return found
       throw found.error

@@ -1,8 +1,8 @@
+import { projectFileStore, fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import { type AttributeFilter, type Attributes, readFilter } from './attribute-filter.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import { type EntryRecord, attributesOf } from './entry-record.ts'
+import { attributesOf } from './entry-record.ts'
 import { createTurns } from '../turns.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
@@ -24,7 +24,7 @@ interface EntrySearch {
 const maxFilteredFiles = 10_000
 
 /** Searches the files of a vector store; the filter is asked once for all queries. */
-export function createSearchEntries({ collections: { files }, passages }: SearchEntriesDeps) {
+export function createSearchEntries({ collections, passages }: SearchEntriesDeps) {
   /** The passages that match best, each with the attributes of its file. */
   return async function search(
     store: VectorStoreRecord,
@@ -32,12 +32,12 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     signal: AbortSignal,
   ): Promise<{ passage: Passage; attributes: Attributes }[]> {
     requireUnexpired(store)
-    const fileIds = filter && (await wantedEntries({ files }, store._id, filter))
+    const fileIds = filter && (await wantedEntries(collections, store._id, filter))
     if (fileIds?.length === 0) return []
     const passagesOf = (query: string) => passages.search(store, query, limit, signal, { fileIds })
     const found = (await Promise.all(queries.map(passagesOf))).flat()
     const ids = [...new Set(found.map((passage) => passage.file_id))]
-    const entries = await files.find({ assistant_id: store._id, source_id: { $in: ids } }).lean<EntryRecord[]>()
+    const entries = await projectFileStore(collections).listEntries(store._id, ids)
     const attributes = new Map(entries.map((entry) => [entry.source_id, attributesOf(entry)]))
     return found.map((passage) => ({ passage, attributes: attributes.get(passage.file_id) ?? {} }))
   }
@@ -45,17 +45,14 @@ export function createSearchEntries({ collections: { files }, passages }: Search
 
 /** The ids of the ready entries that a filter wants. */
 export async function wantedEntries(
-  { files }: Pick<KnowledgeCollections, 'files'>,
+  collections: Pick<KnowledgeCollections, 'files'>,
   storeId: string,
   filter: AttributeFilter,
 ): Promise<string[]> {
   const ids: string[] = []
   const isWanted = readFilter(filter)
   const turns = createTurns()
-  const ready = files
-    .find({ assistant_id: storeId, status: 'ready' }, { attributes_json: 1 })
-    .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
-  for await (const entry of ready.cursor()) {
+  for await (const entry of fileStore(collections).openReadyAttributes(storeId)) {
     if (isWanted(attributesOf(entry))) ids.push(entry._id)
     if (ids.length > maxFilteredFiles)
       throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)

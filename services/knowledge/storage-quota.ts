@@ -1,3 +1,4 @@
+import { userStore } from '../stores/users.ts'
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
@@ -13,13 +14,12 @@ export function createStorageQuota(
   collections: StoredBytesCollections & Pick<Collections, 'users'>,
   { storageMaxMb }: { storageMaxMb: number | undefined },
 ) {
-  const { users } = collections
   const storedBytes = createStoredBytes(collections)
 
   /** Undefined: no limit. */
   async function maxMbOf(userId: string): Promise<number | undefined> {
-    const user = await users.findById(userId, { storage_max_mb: 1 }).lean<{ storage_max_mb?: number }>()
-    return storageMaxMbOf(user ?? {}, storageMaxMb)
+    const own = await userStore(collections).storageMaxMbOf(userId)
+    return storageMaxMbOf(own === undefined ? {} : { storage_max_mb: own }, storageMaxMb)
   }
 
   return {

@@ -1,13 +1,14 @@
+import { projectFileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
+import { toJsonText } from '../../domain/json-text.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
 import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import { type PageQuery, storedPage } from '../cursor-page.ts'
+import { type PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import { type Page, pageOf } from '../page.ts'
-import { type AddEntriesDeps, createAddEntries, setAttributes } from './add-entries.ts'
+import { type AddEntriesDeps, createAddEntries } from './add-entries.ts'
 import type { Attributes } from './attribute-filter.ts'
 import type { EntryRecord } from './entry-record.ts'
 import { createFileBatches } from './file-batches.ts'
@@ -26,23 +27,17 @@ export type EntryPageQuery = PageQuery & {
   batch?: FileBatchRecord
 }
 
-const recordBytes = 12_000
-
 /**
  * The files of vector stores. Each is an entry, a record like that of an assistant's file: it has chunks and vectors of
  * its own, and shares the bytes of the project's file, by whose id callers name it.
  */
 export function createStoreEntries(deps: StoreEntriesDeps) {
   const { collections, files: knowledge } = deps
-  const { files } = collections
+  const entries = projectFileStore(collections)
   const batches = createFileBatches(collections)
-  const ofStore = ({ _id }: Pick<VectorStoreRecord, '_id'>) => ({
-    assistant_id: _id,
-    status: { $ne: 'uploading' as const },
-  })
 
   async function find(store: VectorStoreRecord, fileId: string): Promise<EntryRecord> {
-    const entry = await files.findOne({ source_id: fileId, ...ofStore(store) }).lean<EntryRecord>()
+    const entry = await entries.findEntry(store._id, fileId)
     if (entry === null) throw new AppError('not_found', `The vector store has no file ${fileId}.`)
     return entry
   }
@@ -55,33 +50,18 @@ export function createStoreEntries(deps: StoreEntriesDeps) {
 
     /** Throws `not_found` for a file that is not one of the project. */
     async requireSource({ projectId }: Pick<Caller, 'projectId'>, fileId: string): Promise<void> {
-      const own = { _id: fileId, assistant_id: projectOwner(projectId), status: 'ready' as const }
-      if ((await files.exists(own)) === null) throw new AppError('not_found', `There is no file ${fileId}.`)
+      if (!(await entries.hasReady(projectOwner(projectId), fileId)))
+        throw new AppError('not_found', `There is no file ${fileId}.`)
     },
 
     find,
 
-    page(store: VectorStoreRecord, { status, batch, ...query }: EntryPageQuery): Promise<Page<EntryRecord>> {
-      const own = {
-        ...ofStore(store),
-        ...(batch === undefined ? {} : batches.entriesOf(batch)),
-        ...(status === undefined ? {} : statusFilter[status]),
-      }
-      return storedPage(query, {
-        find: (id) =>
-          files.findOne({ source_id: id, assistant_id: store._id }, { created_at: 1 }).lean<FileRecord>().exec(),
-        read: (range, sort) =>
-          files
-            .find({ ...own, ...range })
-            .sort(sort)
-            .lean<EntryRecord>(),
-        bytesOf: () => recordBytes,
-      })
-    },
+    page: (store: VectorStoreRecord, { batch, ...query }: EntryPageQuery): Promise<Page<EntryRecord>> =>
+      entries.pageEntries(store._id, { ...query, ids: batch?.entry_ids }),
 
     async update(store: VectorStoreRecord, fileId: string, attributes: Attributes): Promise<EntryRecord> {
       await find(store, fileId)
-      await setAttributes(collections, store, fileId, attributes)
+      await entries.setAttributes(store._id, fileId, toJsonText(attributes))
       return find(store, fileId)
     },
 
@@ -97,14 +77,4 @@ export function createStoreEntries(deps: StoreEntriesDeps) {
       return pageOf(eachChunk(collections, entry, 0, limit + 1), limit, ({ text }) => Buffer.byteLength(text))
     },
   }
-}
-
-const statusFilter = {
-  in_progress: {
-    status: { $in: ['queued', 'processing', 'failing'] as FileRecord['status'][] },
-    cancelled: { $ne: true },
-  },
-  completed: { status: 'ready' as const },
-  failed: { status: 'failed' as const, cancelled: { $ne: true } },
-  cancelled: { cancelled: true },
 }

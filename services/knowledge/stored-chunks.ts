@@ -1,28 +1,19 @@
-import {
-  type ChunkGroupRecord,
-  type FileChunk,
-  chunkId,
-  chunksOf,
-  groupId,
-  groupStart,
-} from '../../domain/records/chunk-group.ts'
+import { type FileChunk, chunkId, chunksOf, groupId } from '../../domain/records/chunk-group.ts'
+import { type FileRecord, contentOf } from '../../domain/records/file.ts'
+import { chunkStore } from '../stores/chunks.ts'
 import type { KnowledgeCollections } from './collections.ts'
 
 type Chunks = Pick<KnowledgeCollections, 'chunks'>
 
-interface FileOf {
-  _id: string
-  assistant_id: string
-}
+type FileOf = Pick<FileRecord, '_id' | 'content_id' | 'assistant_id'>
 
 /** Chunks that are read at once, when a whole file is read. */
 const chunksAtOnce = 512
 
 /** The chunks from one position up to, but not including, another; fewer where the file ends. */
-export async function readChunks({ chunks }: Chunks, file: FileOf, from: number, to: number): Promise<FileChunk[]> {
-  const found = await chunks
-    .find({ assistant_id: file.assistant_id, file_id: file._id, position: { $gte: groupStart(from), $lt: to } })
-    .lean<ChunkGroupRecord[]>()
+export async function readChunks(collections: Chunks, file: FileOf, from: number, to: number): Promise<FileChunk[]> {
+  const content = { assistantId: file.assistant_id, contentId: contentOf(file) }
+  const found = await chunkStore(collections).listBetween(content, from, to)
   return found
     .toSorted((a, b) => a.position - b.position)
     .flatMap(chunksOf)
@@ -47,13 +38,13 @@ export async function* eachChunk(
 
 /** The chunks that a search has found, by their ids in the vector store. */
 export async function findChunks(
-  { chunks }: Chunks,
+  collections: Chunks,
   assistantId: string,
   matches: { id: string; fileId: string }[],
 ): Promise<Map<string, FileChunk & { fileId: string }>> {
   const groups = matches.map(({ id, fileId }) => groupId(fileId, Number(id.slice(fileId.length + 1))))
   const ids = [...new Set([...groups, ...matches.map(({ id }) => id)])]
-  const found = await chunks.find({ _id: { $in: ids }, assistant_id: assistantId }).lean<ChunkGroupRecord[]>()
+  const found = await chunkStore(collections).listOwned(assistantId, ids)
   const wanted = new Set(matches.map(({ id }) => id))
   const result = new Map<string, FileChunk & { fileId: string }>()
   for (const record of found) {

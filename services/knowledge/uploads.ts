@@ -19,7 +19,7 @@ import type { VectorStore } from './vector-store.ts'
 
 interface UploadsDeps {
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
-  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
+  collections: KnowledgeCollections & Pick<Collections, 'users' | 'assistants' | 'projects'>
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
   startIngestion: StartIngestion
@@ -50,7 +50,8 @@ export function createUploads(deps: UploadsDeps) {
       parts: AsyncIterable<UploadPart>,
       ingestionId: string = newId(),
       confirm: () => Promise<void> = async () => {},
-    ) => receiveUpload({ ...deps, fileRecords }, assistant, parts, { ingestionId, confirm }),
+      makerId?: string,
+    ) => receiveUpload({ ...deps, fileRecords }, assistant, parts, { ingestionId, makerId, confirm }),
 
     repeated: (assistant: AssistantRecord, parts: AsyncIterable<UploadPart>, ingestionId: string) =>
       repeatedUpload(deps.collections, assistant, parts, ingestionId),

@@ -1,29 +1,30 @@
+import { type VectorStoreRecord, vectorStoreStore } from '../stores/vector-stores.ts'
+import { type StatusGroup, projectFileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { Metadata } from '../../domain/metadata.ts'
-import type { AssistantRecord, VectorStoreFacts } from '../../domain/records/assistant.ts'
+import type { VectorStoreFacts } from '../../domain/records/assistant.ts'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import { Value } from 'typebox/value'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { holderOf } from '../owner.ts'
 import type { Collections } from '../collections.ts'
-import { type PageQuery, storedPage } from '../cursor-page.ts'
+import { type PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Page } from '../page.ts'
-import { holdProject } from '../parents.ts'
+import { lockProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 interface VectorStoresDeps {
-  collections: Pick<Collections, 'assistants' | 'files' | 'projects'>
+  collections: Pick<Collections, 'users' | 'assistants' | 'files' | 'projects'>
   transaction: RunInTransaction
   configs: Pick<AssistantConfigs, 'fieldsOf'>
   deletions: { deleteVectorStore(userId: string, projectId: string, storeId: string): Promise<DeletionResult> }
 }
 
-/** A record of the kind `vector_store`. */
-export type VectorStoreRecord = AssistantRecord & { kind: 'vector_store'; store: VectorStoreFacts }
+export type { VectorStoreRecord } from '../stores/vector-stores.ts'
 
 export interface VectorStoreMembers {
   name?: string | null | undefined
@@ -51,19 +52,17 @@ export interface VectorStoreView {
 
 export type VectorStores = ReturnType<typeof createVectorStores>
 
-const recordBytes = 16_000
 const dayMs = 86_400_000
-const present = { kind: 'vector_store', deleting: { $ne: true } } as const
 /** Precision of `last_active_at`, so that not every search writes. */
 const activityPrecisionMs = 60_000
 
 /** The vector stores of a project (docs/decisions/2026-11-24-vector-stores.md). */
 export function createVectorStores({ collections, transaction, configs, deletions }: VectorStoresDeps) {
-  const { assistants } = collections
+  const stores = vectorStoreStore(collections)
   const viewsOf = (records: VectorStoreRecord[]) => viewsIn(collections, records)
 
   async function find({ projectId }: Caller, id: string): Promise<VectorStoreRecord> {
-    const record = await assistants.findOne({ _id: id, project_id: projectId, ...present }).lean<VectorStoreRecord>()
+    const record = await stores.findOwned(projectId, id)
     if (record === null) throw missing(id)
     return record
   }
@@ -80,9 +79,11 @@ export function createVectorStores({ collections, transaction, configs, deletion
 
     async create(caller: Caller, members: VectorStoreMembers, id: string = newId()): Promise<VectorStoreRecord> {
       const now = new Date()
+      const { userId, makerId } = holderOf(caller)
       const record: VectorStoreRecord = {
         _id: id,
-        user_id: holderOf(caller).userId,
+        user_id: userId,
+        ...(makerId === undefined ? {} : { created_by: makerId }),
         project_id: caller.projectId,
         kind: 'vector_store',
         store: {
@@ -99,8 +100,8 @@ export function createVectorStores({ collections, transaction, configs, deletion
         updated_at: now,
       }
       await transaction(async (session) => {
-        await holdProject(collections, caller, session)
-        await assistants.create([record], { session })
+        await lockProject(collections, caller, session)
+        await stores.add(record, session)
       })
       return record
     },
@@ -125,28 +126,13 @@ export function createVectorStores({ collections, transaction, configs, deletion
         },
         ...(days === null ? { $unset: { 'store.expires_after_days': 1, 'store.expires_at': 1 } } : {}),
       }
-      const record = await assistants
-        .findOneAndUpdate({ _id: id, project_id: projectId, ...present }, change, { returnDocument: 'after' })
-        .lean<VectorStoreRecord>()
+      const record = await stores.changeOwned(projectId, id, change)
       if (record === null) throw missing(id)
       return viewOf(record)
     },
 
     async page({ projectId }: Caller, query: PageQuery): Promise<Page<VectorStoreView>> {
-      const own = { project_id: projectId, ...present }
-      const { entries, hasMore } = await storedPage(query, {
-        find: (id) =>
-          assistants
-            .findOne({ _id: id, ...own }, { created_at: 1 })
-            .lean<VectorStoreRecord>()
-            .exec(),
-        read: (range, sort) =>
-          assistants
-            .find({ ...own, ...range })
-            .sort(sort)
-            .lean<VectorStoreRecord>(),
-        bytesOf: () => recordBytes,
-      })
+      const { entries, hasMore } = await stores.page(projectId, query)
       return { entries: await viewsOf(entries), hasMore }
     },
 
@@ -159,16 +145,15 @@ export function createVectorStores({ collections, transaction, configs, deletion
 
 /** A vector store that expires some days after its last use stays for as long again. */
 export async function noteActivity(
-  { assistants }: Pick<Collections, 'assistants'>,
+  collections: Pick<Collections, 'assistants'>,
   { _id, store }: Pick<VectorStoreRecord, '_id' | 'store'>,
 ): Promise<void> {
   const now = new Date()
   if (now.getTime() - store.last_active_at.getTime() < activityPrecisionMs) return
   const { expires_after_days: days } = store
+  const expiresAt = days === undefined ? undefined : new Date(now.getTime() + days * dayMs)
   // A change of the days in the meantime is a use, too.
-  const same = { 'store.expires_after_days': days ?? { $exists: false } }
-  const expiry = days === undefined ? {} : { 'store.expires_at': new Date(now.getTime() + days * dayMs) }
-  await assistants.updateOne({ _id, ...present, ...same }, { $set: { 'store.last_active_at': now, ...expiry } })
+  await vectorStoreStore(collections).noteActivity({ _id, store }, now, expiresAt)
 }
 
 function expiryOf(
@@ -190,19 +175,10 @@ export function isExpired({ store }: Pick<VectorStoreRecord, 'store'>): boolean 
 
 /** Each with its metadata, and the sums of its entries. */
 async function viewsIn(
-  { files }: Pick<Collections, 'files'>,
+  collections: Pick<Collections, 'files'>,
   records: VectorStoreRecord[],
 ): Promise<VectorStoreView[]> {
-  const groups = await files.aggregate<EntryGroup>([
-    { $match: { assistant_id: { $in: records.map(({ _id }) => _id) }, status: { $ne: 'uploading' } } },
-    {
-      $group: {
-        _id: { owner: '$assistant_id', status: '$status', cancelled: '$cancelled' },
-        count: { $sum: 1 },
-        bytes: { $sum: '$size' },
-      },
-    },
-  ])
+  const groups = await projectFileStore(collections).sumByStatus(records.map(({ _id }) => _id))
   return records.map((record) => {
     const own = groups.filter(({ _id }) => _id.owner === record._id)
     const metadata: unknown = objectFromJsonText(record.store.metadata_json)
@@ -213,16 +189,6 @@ async function viewsIn(
       bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
     }
   })
-}
-
-interface EntryGroup extends StatusGroup {
-  _id: StatusGroup['_id'] & { owner: string }
-  bytes: number
-}
-
-interface StatusGroup {
-  _id: { status: string; cancelled?: boolean }
-  count: number
 }
 
 export function countsOf(groups: StatusGroup[]): EntryCounts {

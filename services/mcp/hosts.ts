@@ -9,7 +9,7 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { createFiles } from '../knowledge/files.ts'
 import type { createPassages } from '../knowledge/passages.ts'
 import type { Passage } from '../knowledge/retrieve.ts'
-import { type Owner, ownerOf, personOf } from '../owner.ts'
+import { type Owner, ownerOf, personAmong } from '../owner.ts'
 import type { Page, PageRange } from '../page.ts'
 import type { PublicFamily } from '../public/index.ts'
 import type { FollowedRun, RunFeed, Runs } from '../runs/index.ts'
@@ -35,8 +35,8 @@ export interface McpHost {
 
 interface McpDeps {
   assistants: { readOwn(owner: Owner, assistantId: string): Promise<AssistantRecord> }
-  threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
-  runs: Pick<Runs, 'startFollowed' | 'follow' | 'get' | 'cancel'>
+  threads: { requireContinuable(caller: Caller, threadId: string): Promise<ThreadRecord> }
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'requireControl' | 'cancel'>
   publicFamily: Pick<PublicFamily, 'start' | 'runsOf' | 'cancel' | 'threads'>
   passages: Pick<ReturnType<typeof createPassages>, 'search' | 'ofFile'>
   files: Pick<ReturnType<typeof createFiles>, 'list'>
@@ -60,7 +60,6 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
     /** For the holder of the project, and for its members. */
     async ofOwner(caller: Caller, assistantId: string): Promise<McpHost> {
       const { userId, projectId } = caller
-      const acting = { person: personOf(caller), origin: 'mcp' as const }
       const assistant = await assistants.readOwn(ownerOf(caller), assistantId)
       if (assistant.project_id !== projectId) throw new AppError('not_found', 'There is no such assistant.')
       const newThread = (question: string) =>
@@ -77,15 +76,23 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
         assistant,
         ask: async (question, threadId, runId) => {
           const isNew = threadId === undefined
-          const thread = isNew ? newThread(question) : await threads.readOwn(userId, threadId)
+          const thread = isNew ? newThread(question) : await threads.requireContinuable(caller, threadId)
           if (thread.project_id !== projectId && caller.holderId !== undefined)
             throw new AppError('not_found', 'There is no such thread.')
           return runs.startFollowed(
-            { thread, withThread: isNew, assistant, acting, input: message(question), strategy: 'enqueue' },
+            {
+              thread,
+              withThread: isNew,
+              assistant,
+              userId,
+              acting: { person: personAmong(caller, thread), origin: 'mcp' },
+              input: message(question),
+              strategy: 'enqueue',
+            },
             runId,
           )
         },
-        find: (runId) => runs.get(userId, runId),
+        find: (runId) => runs.requireControl(caller, runId),
         follow: (run) => runs.follow(run),
         cancel: (run) => runs.cancel(run),
         search: search(assistant),
@@ -107,7 +114,7 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
           const isNew = threadId === undefined
           const thread = isNew
             ? publicFamily.threads.draft(assistant)
-            : await publicFamily.threads.find(assistant, threadId)
+            : await publicFamily.threads.findOf(assistant, threadId)
           const asked = { thread, withThread: isNew, assistant, acting: byAnybody, input: message(question) }
           return publicFamily.start({ ...asked, strategy: 'enqueue' }, runId)
         },

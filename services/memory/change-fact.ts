@@ -8,12 +8,14 @@ import type { EraseFactDeps } from './erase-fact.ts'
 import { factStore } from './store.ts'
 import { type NamedOwner, type RequestedScopeDeps, requestedScope } from './requested-scope.ts'
 import { sameTextHash, storedText } from './same-text.ts'
-import { type StoreFact, type StoreFactDeps, holdScope, placeOf } from './store-fact.ts'
+import { type StoreFact, type StoreFactDeps, lockScope, placeOf } from './store-fact.ts'
 
 export interface ChangeFactDeps
   extends Omit<StoreFactDeps, 'embedFacts'>, Pick<EraseFactDeps, 'vectors'>, Pick<RequestedScopeDeps, 'assistants'> {
   storeFact: Pick<StoreFact, 'embed'>
 }
+
+export type ChangeFact = ReturnType<typeof createChangeFact>
 
 /** Null removes a member. */
 export interface FactChange {
@@ -61,7 +63,7 @@ export function createChangeFact(deps: ChangeFactDeps) {
   async function write(before: MemoryRecord, scope: MemoryScope, update: object): Promise<MemoryRecord> {
     try {
       return await transaction(async (session) => {
-        await holdScope(collections, before.user_id, scope, session)
+        await lockScope(collections, before.user_id, scope, session)
         return present(await factStore(collections).change(before, update, session))
       })
     } catch (error) {

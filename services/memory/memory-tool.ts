@@ -7,9 +7,9 @@ import { type MemoryScope, scopeKey } from '../../domain/memory/memory-scope.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type MemoryRecord, memoryLimits } from '../../domain/records/memory.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
 import { derivedId } from '../../domain/derived-id.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
 import type { EraseFact } from './erase-fact.ts'
@@ -100,7 +100,7 @@ export function memoryTool(deps: MemoryToolDeps, assistant: AssistantRecord, opt
       const query = { query: question, limit: memoryLimits.recalled, mayBeAll: true, signal }
       try {
         const facts = withinCharacters(await deps.findFacts(reach.read, query), memoryLimits.recalledCharacters)
-        return facts.length === 0 ? '' : factsText(facts.map(shownFact))
+        return facts.length === 0 ? '' : factsText(facts.map(toFact))
       } catch (error) {
         signal.throwIfAborted()
         // The answer does not need them: the model can ask again.
@@ -136,20 +136,18 @@ function act(deps: MemoryToolDeps, reach: Reach, args: Arguments, context: ToolC
 }
 
 async function save(
-  { collections: { runs, threads }, storeFact }: MemoryToolDeps,
+  { collections, storeFact }: MemoryToolDeps,
   { userId, write }: Reach,
   text: string | undefined,
   { call }: ToolContext,
 ): Promise<string> {
   if (text === undefined) throw new Error('`text` is required')
-  if (!(await isKept(threads, call.threadId)))
+  if (call.threadId !== undefined && !(await threadStore(collections).isRetainedOfAny(call.threadId)))
     throw new Error('nothing was saved: this conversation is not kept, and so nothing that was said in it')
   const runId = call.key.split('/')[0] ?? ''
-  const run = await runs
-    .findOne({ _id: runId, thread_id: call.threadId, user_id: userId }, { input_json: 1 })
-    .lean<Pick<RunRecord, 'input_json'>>()
+  const input = await runStore(collections).inputOwned(userId, { _id: runId, thread_id: call.threadId })
   const asked =
-    run === null ? undefined : messagesFromJson(run.input_json).findLast(({ type }) => type === 'HumanMessage')
+    input === undefined ? undefined : messagesFromJson(input).findLast(({ type }) => type === 'HumanMessage')
   const fact = await storeFact.store({
     id: derivedId(['memory', call.key], runId),
     userId,
@@ -162,16 +160,6 @@ async function save(
   return JSON.stringify({ saved: fact._id })
 }
 
-/** False for a thread that is deleted after its answer or by itself, and for what is asked in one. */
-async function isKept(threads: Collections['threads'], threadId: string | undefined): Promise<boolean> {
-  if (threadId === undefined) return true
-  const thread = await threads
-    .findOne({ _id: threadId }, { expires_at: 1, asked_from: 1 })
-    .lean<Pick<ThreadRecord, 'expires_at' | 'asked_from'>>()
-  const above = { _id: { $in: thread?.asked_from ?? [] }, expires_at: { $exists: true } }
-  return thread?.expires_at === undefined && (above._id.$in.length === 0 || (await threads.exists(above)) === null)
-}
-
 async function find(
   { findFacts }: MemoryToolDeps,
   { read }: Reach,
@@ -180,7 +168,7 @@ async function find(
 ): Promise<string> {
   if (query === undefined) throw new Error('`query` is required')
   const facts = await findFacts(read, { query, limit: memoryLimits.found, signal })
-  return facts.length === 0 ? 'There are no such facts.' : factsText(facts.map(shownFact))
+  return facts.length === 0 ? 'There are no such facts.' : factsText(facts.map(toFact))
 }
 
 /** Only what this assistant can save, too: what others share is for its owner to delete. */
@@ -196,6 +184,6 @@ async function forget(
   return JSON.stringify({ forgotten: memoryId })
 }
 
-function shownFact({ _id, text }: MemoryRecord) {
+function toFact({ _id, text }: MemoryRecord) {
   return { memory_id: _id, text }
 }

@@ -1,8 +1,8 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { MemoryScope } from '../../domain/memory/memory-scope.ts'
-import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
+import { projectStore } from '../stores/projects.ts'
 
 export interface RequestedScopeDeps {
   collections: Pick<Collections, 'projects'>
@@ -20,7 +20,7 @@ export interface NamedOwner {
  * `not_found` or `forbidden`.
  */
 export async function requestedScope(
-  { collections: { projects }, assistants }: RequestedScopeDeps,
+  { collections, assistants }: RequestedScopeDeps,
   userId: string,
   { assistant_id: assistantId, project_id: projectId }: NamedOwner,
 ): Promise<MemoryScope> {
@@ -31,9 +31,8 @@ export async function requestedScope(
     return { kind: 'assistant', id: assistantId }
   }
   if (projectId === undefined) return { kind: 'user', id: userId }
-  const present = { _id: projectId, deleting: { $ne: true } } as const
-  const project = await projects.findOne(present, { user_id: 1 }).lean<Pick<ProjectRecord, 'user_id'>>()
-  if (project === null) throw new AppError('not_found', 'There is no such project.')
-  if (project.user_id !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
+  const holder = await projectStore(collections).holderOfAny(projectId)
+  if (holder === undefined) throw new AppError('not_found', 'There is no such project.')
+  if (holder !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
   return { kind: 'project', id: projectId }
 }

@@ -4,7 +4,7 @@ import { type MemoryScope, scopeKey } from '../../domain/memory/memory-scope.ts'
 import { type MemoryRecord, memoryLimits } from '../../domain/records/memory.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { holdAssistant, holdProject, holdUser } from '../parents.ts'
+import { lockAssistant, lockProject, lockUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { EmbedFacts } from './embed-facts.ts'
 import { sameTextHash, storedText } from './same-text.ts'
@@ -52,7 +52,7 @@ export function createStoreFact({ collections, transaction, embedFacts, onError 
   async function insert(fact: MemoryRecord, scope: MemoryScope): Promise<void> {
     await transaction(async (session) => {
       // Of two creations at once one is repeated, and counts the other.
-      await holdScope(collections, fact.user_id, scope, session)
+      await lockScope(collections, fact.user_id, scope, session)
       await requireRoom(collections, fact, session)
       await facts.add(fact, session)
     })
@@ -119,17 +119,17 @@ export function placeOf(scope: MemoryScope): Pick<MemoryRecord, 'scope' | 'proje
 }
 
 /** Excludes the deletion of those who share the fact. */
-export async function holdScope(
+export async function lockScope(
   collections: StoreFactDeps['collections'],
   userId: string,
   scope: MemoryScope,
   session: ClientSession,
 ): Promise<void> {
   // The facts of all callers are counted by their assistant, and all others by their user.
-  if (scope.kind !== 'caller') await holdUser(collections, userId, session)
-  if (scope.kind === 'project') await holdProject(collections, { projectId: scope.id, userId }, session)
+  if (scope.kind !== 'caller') await lockUser(collections, userId, session)
+  if (scope.kind === 'project') await lockProject(collections, { projectId: scope.id, userId }, session)
   if (scope.kind === 'assistant' || scope.kind === 'caller')
-    await holdAssistant(collections, { assistantId: scope.id, userId }, session)
+    await lockAssistant(collections, { assistantId: scope.id, userId }, session)
 }
 
 function expiryOf(scope: MemoryScope, now: Date): { expires_at?: Date } {

@@ -19,17 +19,15 @@ const lacksVector = (model: string) => ({ embedded_with: { $ne: model }, refused
 /** What a search reads of each fact before it chooses. */
 export type ListedFact = Pick<MemoryRecord, '_id' | 'scope' | 'embedded_with' | 'refused_by'>
 
+export type FactStore = ReturnType<typeof factStore>
+
 /** All statements on `memories`. A scope is an owner: it contains the id of the user, project, assistant or caller. */
 export const factStore = ({ memories }: Pick<Collections, 'memories'>) => ({
-  findOwned: (userId: string, id: string): Promise<MemoryRecord | null> =>
-    memories
-      .findOne({ _id: id, user_id: userId, ...shown() })
-      .lean<MemoryRecord>()
-      .exec(),
+  findOwned: async (userId: string, id: string) =>
+    memories.findOne({ _id: id, user_id: userId, ...shown() }).lean<MemoryRecord>(),
 
   /** Also one that is hidden. */
-  hasOwned: async (userId: string, id: string): Promise<boolean> =>
-    (await memories.exists({ _id: id, user_id: userId })) !== null,
+  hasOwned: async (userId: string, id: string) => (await memories.exists({ _id: id, user_id: userId })) !== null,
 
   /** Newest first. */
   listOwned: (userId: string, filter: object, range: PageRange): Promise<Page<MemoryRecord>> =>
@@ -43,69 +41,66 @@ export const factStore = ({ memories }: Pick<Collections, 'memories'>) => ({
     ),
 
   /** The hidden fact; null if there is none that is shown. */
-  hideOwned: (userId: string, id: string): Promise<MemoryRecord | null> =>
+  hideOwned: async (userId: string, id: string) =>
     memories
       .findOneAndUpdate({ _id: id, user_id: userId, ...shown() }, tombstone(id), { returnDocument: 'after' })
-      .lean<MemoryRecord>()
-      .exec(),
+      .lean<MemoryRecord>(),
 
   /** The same for a fact of this scope alone. */
-  hideInScope: (userId: string, scope: string, id: string): Promise<MemoryRecord | null> =>
+  hideInScope: async (userId: string, scope: string, id: string) =>
     memories
       .findOneAndUpdate({ _id: id, user_id: userId, scope, deleting: { $ne: true } }, tombstone(id), {
         returnDocument: 'after',
       })
-      .lean<MemoryRecord>()
-      .exec(),
+      .lean<MemoryRecord>(),
+
+  /** What a user has told the assistants of a project, or one of them, alone. */
+  listOfPositions: async (userId: string, projectId: string, assistantIds: string[]) =>
+    memories
+      .find({
+        user_id: userId,
+        caller: { $exists: false },
+        $and: [{ $or: [{ project_id: projectId }, { assistant_id: { $in: assistantIds } }] }, shown()],
+      })
+      .lean<MemoryRecord[]>(),
 
   /** Changes a fact that is still as it was read. */
-  change: (
-    { _id, user_id, scope }: MemoryRecord,
-    update: UpdateQuery<MemoryRecord>,
-    session: ClientSession,
-  ): Promise<MemoryRecord | null> =>
+  change: async ({ _id, user_id, scope }: MemoryRecord, update: UpdateQuery<MemoryRecord>, session: ClientSession) =>
     memories
       .findOneAndUpdate({ _id, user_id, scope, ...shown() }, update, { session, returnDocument: 'after' })
-      .lean<MemoryRecord>()
-      .exec(),
+      .lean<MemoryRecord>(),
 
   async add(fact: MemoryRecord, session: ClientSession): Promise<void> {
     await memories.create([fact], { session })
   },
 
   /** Renews the fact of the scope with this id or this text. */
-  renewInScope: (
+  renewInScope: async (
     scope: string,
     { id, text_hash }: { id: string; text_hash: string },
     $set: Partial<MemoryRecord>,
-  ): Promise<MemoryRecord | null> =>
+  ) =>
     memories
       .findOneAndUpdate(
         { scope, deleting: { $ne: true }, $or: [{ _id: id }, { text_hash }] },
         { $set },
         { returnDocument: 'after' },
       )
-      .lean<MemoryRecord>()
-      .exec(),
+      .lean<MemoryRecord>(),
 
   /** The filter names a user, a scope, an assistant or a run. */
-  count: (filter: object, session: ClientSession): Promise<number> =>
-    memories.countDocuments(filter, { session }).exec(),
+  count: async (filter: object, session: ClientSession) => memories.countDocuments(filter, { session }),
 
   /** Those of the scopes that are shown, the last changed first. */
-  listInScopes: (scopes: string[], most: number): Promise<ListedFact[]> =>
+  listInScopes: async (scopes: string[], most: number) =>
     memories
       .find({ scope: { $in: scopes }, ...shown() }, { scope: 1, embedded_with: 1, refused_by: 1 })
       .sort({ updated_at: -1, _id: -1 })
       .limit(most)
-      .lean<ListedFact[]>()
-      .exec(),
+      .lean<ListedFact[]>(),
 
-  findInScopes: (scopes: string[], ids: string[]): Promise<MemoryRecord[]> =>
-    memories
-      .find({ _id: { $in: ids }, scope: { $in: scopes }, ...shown() })
-      .lean<MemoryRecord[]>()
-      .exec(),
+  findInScopes: async (scopes: string[], ids: string[]) =>
+    memories.find({ _id: { $in: ids }, scope: { $in: scopes }, ...shown() }).lean<MemoryRecord[]>(),
 
   /** Ids that were listed by their scopes before. */
   async embeddedOfAny(ids: string[], model: string): Promise<Set<string>> {
@@ -120,16 +115,10 @@ export const factStore = ({ memories }: Pick<Collections, 'memories'>) => ({
   },
 
   /** As it is now: it may have moved to another scope. */
-  rereadOfAny: ({ _id }: MemoryRecord): Promise<MemoryRecord | null> =>
-    memories
-      .findOne({ _id, deleting: { $ne: true } })
-      .lean<MemoryRecord>()
-      .exec(),
+  rereadOfAny: async ({ _id }: MemoryRecord) => memories.findOne({ _id, deleting: { $ne: true } }).lean<MemoryRecord>(),
 
   /** Removes one that is hidden. */
-  async removeHidden({ _id }: MemoryRecord): Promise<void> {
-    await memories.deleteOne({ _id, deleting: true })
-  },
+  removeHidden: async ({ _id }: MemoryRecord) => memories.deleteOne({ _id, deleting: true }),
 
   /** For the sweep: hides what is over. One that was saved again meanwhile stays. */
   async hideExpiredOfAny(now: Date, most: number): Promise<void> {
@@ -139,18 +128,16 @@ export const factStore = ({ memories }: Pick<Collections, 'memories'>) => ({
   },
 
   /** For the sweep. */
-  hiddenOfAny: (most: number): Promise<MemoryRecord[]> =>
-    memories.find({ deleting: true }).limit(most).lean<MemoryRecord[]>().exec(),
+  hiddenOfAny: async (most: number) => memories.find({ deleting: true }).limit(most).lean<MemoryRecord[]>(),
 
   /** For the sweep: those without a vector of this model that were not changed since. */
-  lackingOfAny: (model: string, before: Date, most: number): Promise<MemoryRecord[]> =>
+  lackingOfAny: async (model: string, before: Date, most: number) =>
     memories
       .find({ ...lacksVector(model), deleting: { $ne: true }, updated_at: { $lt: before } })
       .limit(most)
-      .lean<MemoryRecord[]>()
-      .exec(),
+      .lean<MemoryRecord[]>(),
 
   /** Whether a fact of these has no vector of this model yet. `sharing` names a scope or an assistant. */
-  hasLacking: async (sharing: object, model: string): Promise<boolean> =>
+  hasLacking: async (sharing: object, model: string) =>
     (await memories.exists({ ...sharing, ...lacksVector(model), deleting: { $ne: true } })) !== null,
 })

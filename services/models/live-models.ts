@@ -6,9 +6,10 @@ import {
   catalogOf,
   nothingStored,
 } from '../../domain/model-catalog.ts'
-import { modelSettingsId, type ModelSettingsRecord } from '../../domain/records/model-settings.ts'
+import type { ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { Collections } from '../collections.ts'
 import type { SecretBox } from '../secrets.ts'
+import { modelSettingsStore } from '../stores/model-settings.ts'
 import { storedModels } from './stored-models.ts'
 
 /** The models that runs can use now. Ask for each use anew: operators change them while the service runs. */
@@ -25,21 +26,21 @@ interface LiveModelsDeps {
 }
 
 /** How soon another process notices a change. */
-const lookEveryMs = 2_000
+const pollEveryMs = 2_000
 
 export type LiveModels = ReturnType<typeof createLiveModels>
 
 /** What settings and operators say about models. Each process reads the record anew when its revision has changed. */
 export function createLiveModels({ collections, secretBox, environment, listedPrice, onError }: LiveModelsDeps) {
-  const { modelSettings } = collections
+  const store = modelSettingsStore(collections)
   let catalog = catalogOf(environment, nothingStored, listedPrice)
   let revision = 0
   let timer: NodeJS.Timeout | undefined
 
   async function refresh(): Promise<void> {
-    const known = await modelSettings.findById(modelSettingsId, { revision: 1 }).lean<{ revision: number }>()
-    if (known === null || known.revision === revision) return
-    const record = await modelSettings.findById(modelSettingsId).lean<ModelSettingsRecord>()
+    const known = await store.revision()
+    if (known === undefined || known === revision) return
+    const record = await store.find()
     if (record !== null) take(record)
   }
 
@@ -60,7 +61,7 @@ export function createLiveModels({ collections, secretBox, environment, listedPr
     /** Reads what is stored, and looks for changes from then on. */
     async start(): Promise<void> {
       await refresh()
-      timer = setInterval(() => void refresh().catch(onError), lookEveryMs).unref()
+      timer = setInterval(() => void refresh().catch(onError), pollEveryMs).unref()
     },
     close: () => clearInterval(timer),
   }

@@ -7,11 +7,12 @@ import {
   modelSettingsId,
 } from '../../domain/records/model-settings.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { type SearchChange, type WebSearchView, resealedSearch, searchAfter, toWebSearch } from './search-record.ts'
 import type { SecretBox } from '../secrets.ts'
+import { modelSettingsStore } from '../stores/model-settings.ts'
 import type { LiveModels } from './live-models.ts'
 import type { ServerAccount } from './model-servers.ts'
-import { type ModelFacts, type OperatorView, accountOfServer, operatorView } from './operator-view.ts'
+import { type ModelFacts, type OperatorView, accountOfServer, toOperator } from './to-operator.ts'
 import { type ModelServerChange, resealed, serverAfter } from './server-record.ts'
 
 interface ModelSettingsDeps {
@@ -24,6 +25,8 @@ interface ModelSettingsDeps {
 export interface ModelChoices {
   /** Null: the service chooses. */
   default_model: string | null
+  /** Null: none. Absent: as it is. */
+  small_model?: string | null | undefined
   fallbacks: Record<string, string[]>
   currency: string
   prices: Record<string, ModelPrice>
@@ -39,10 +42,10 @@ export type ModelSettings = ReturnType<typeof createModelSettings>
 
 /** What operators set about models, besides the settings of the environment. */
 export function createModelSettings({ collections, secretBox, models, facts }: ModelSettingsDeps) {
-  const { modelSettings } = collections
+  const store = modelSettingsStore(collections)
 
   async function read(): Promise<ModelSettingsRecord> {
-    const record = await modelSettings.findById(modelSettingsId).lean<ModelSettingsRecord>()
+    const record = await store.find()
     return record ?? { _id: modelSettingsId, revision: 0, servers: [], fallbacks_json: '{}', updated_at: new Date(0) }
   }
 
@@ -51,29 +54,15 @@ export function createModelSettings({ collections, secretBox, models, facts }: M
     for (let tries = 1; tries <= triesMax; tries++) {
       const known = await read()
       const record = { ...next(known), revision: known.revision + 1, updated_at: new Date() }
-      if (!(await store(known, record))) continue
+      if (!(await store.replace(known.revision, record))) continue
       models.take(record)
       return view(record)
     }
     throw new AppError('conflict', 'Somebody else is changing the settings of models. Try again.')
   }
 
-  async function store({ revision }: ModelSettingsRecord, record: ModelSettingsRecord): Promise<boolean> {
-    try {
-      if (revision === 0) await modelSettings.create(record)
-      else {
-        const { matchedCount } = await modelSettings.replaceOne({ _id: modelSettingsId, revision }, record)
-        return matchedCount > 0
-      }
-      return true
-    } catch (error) {
-      if (isDuplicateKey(error)) return false
-      throw error
-    }
-  }
-
   function view(record: ModelSettingsRecord): OperatorView {
-    return operatorView(models.environment, record, models.current(), { secretBox, facts })
+    return toOperator(models.environment, record, models.current(), { secretBox, facts })
   }
 
   return {
@@ -102,10 +91,18 @@ export function createModelSettings({ collections, secretBox, models, facts }: M
         return { ...record, servers }
       }),
 
-    choose: ({ default_model: model, fallbacks, currency, prices, minutes }: ModelChoices): Promise<OperatorView> =>
+    choose: ({
+      default_model: model,
+      small_model: small,
+      fallbacks,
+      currency,
+      prices,
+      minutes,
+    }: ModelChoices): Promise<OperatorView> =>
       change((record) => {
-        const { default_model: _old, ...rest } = record
-        requireServed(models.current(), model, fallbacks)
+        const { default_model: _old, small_model: oldSmall, ...rest } = record
+        const newSmall = small === undefined ? oldSmall : (small ?? undefined)
+        requireServed(models.current(), { model, small }, fallbacks)
         const written: Omit<ModelPrices, 'models'> & { models: ModelChoices['prices'] } = {
           currency: currency.toLowerCase(),
           models: prices,
@@ -114,10 +111,26 @@ export function createModelSettings({ collections, secretBox, models, facts }: M
         return {
           ...rest,
           ...(model === null ? {} : { default_model: model }),
+          ...(newSmall === undefined ? {} : { small_model: newSmall }),
           fallbacks_json: JSON.stringify(fallbacks),
           prices_json: JSON.stringify(written),
         }
       }),
+
+    searchView: async (): Promise<WebSearchView> => {
+      const record = await read()
+      models.take(record)
+      return toWebSearch(models.environment.search, record.search, secretBox)
+    },
+
+    /** Sets where the web is searched. */
+    async putSearch(given: SearchChange): Promise<WebSearchView> {
+      await change(({ search: known, ...record }) => {
+        const search = searchAfter(secretBox, known, given)
+        return search === undefined ? record : { ...record, search }
+      })
+      return this.searchView()
+    },
 
     /** Where a server is that the view lists, and its key. */
     async accountOf(serverId: string): Promise<ServerAccount> {
@@ -128,17 +141,28 @@ export function createModelSettings({ collections, secretBox, models, facts }: M
 
     /** Seals every key again that is sealed under a previous `SECRETS_KEY`. Returns how many there were. */
     async reseal(): Promise<number> {
-      const old = (await read()).servers.filter(({ sealed_key: key }) => key !== undefined && !secretBox.isCurrent(key))
+      const { servers, search: web } = await read()
+      const keys = [...servers, ...(web === undefined ? [] : [web])].map(({ sealed_key: key }) => key)
+      const old = keys.filter((key) => key !== undefined && !secretBox.isCurrent(key))
       if (old.length === 0) return 0
-      await change((record) => ({ ...record, servers: record.servers.map((server) => resealed(secretBox, server)) }))
+      await change(({ search, ...record }) => ({
+        ...record,
+        servers: record.servers.map((server) => resealed(secretBox, server)),
+        ...(search === undefined ? {} : { search: resealedSearch(secretBox, search) }),
+      }))
       return old.length
     },
   }
 }
 
-function requireServed(catalog: ModelCatalog, model: string | null, fallbacks: ModelChoices['fallbacks']): void {
+function requireServed(
+  catalog: ModelCatalog,
+  { model, small = null }: { model: string | null; small: string | null | undefined },
+  fallbacks: ModelChoices['fallbacks'],
+): void {
   const isKnown = (id: string) => catalog.account !== undefined || isServed(catalog, id)
   if (model !== null && !isKnown(model)) throw invalidInput(['body', 'default_model'], 'no server has this model')
+  if (small !== null && !isKnown(small)) throw invalidInput(['body', 'small_model'], 'no server has this model')
   for (const [one, others] of Object.entries(fallbacks))
     for (const other of [one, ...others])
       if (!catalog.providers.models.some(({ id }) => id === other))

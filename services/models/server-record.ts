@@ -3,6 +3,7 @@ import { type ModelAbilities, abilitiesIn, abilityNames } from '../../domain/pro
 import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
 import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
+import { checkedUrl, hintOf } from './operator-input.ts'
 import { keyContext, keyOf } from './stored-models.ts'
 
 export interface ModelServerChange {
@@ -51,11 +52,6 @@ export function resealed(secretBox: SecretBox, server: ModelServerRecord): Model
   return { ...server, sealed_key: secretBox.seal(key, keyContext(server.server_id, server.base_url)) }
 }
 
-/** The first characters of a key, at most six and at most a quarter of it. */
-function hintOf(key: string): string {
-  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
-}
-
 function modelAfter(
   { pictures, tools, thinking, json, ...model }: GivenModel,
   known: ModelServerModel | undefined,
@@ -73,14 +69,4 @@ function distinct(models: GivenModel[]): GivenModel[] {
   const ids = new Set(models.map(({ id }) => id))
   if (ids.size < models.length) throw invalidInput(['body', 'models'], 'two models have the same name')
   return models
-}
-
-/** Addresses of operators may be private. One with a password would show it in logs. */
-export function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalidInput(['body', 'base_url'], 'must be an http or https URL')
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw invalidInput(['body', 'base_url'], 'must hold no user name, password, query or fragment')
-  return text.replace(/\/+$/, '')
 }

@@ -3,6 +3,7 @@ import { parseModelPrices } from '../../domain/model-prices.ts'
 import { abilitiesIn } from '../../domain/provided-models.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
+import { storedSearch } from './search-record.ts'
 import type { SecretBox } from '../secrets.ts'
 
 /** A stored record in the form in which it is used, with the keys opened. */
@@ -24,7 +25,9 @@ export function storedModels(record: ModelSettingsRecord, secretBox: Pick<Secret
       }))
     }),
     defaultModel: record.default_model,
+    smallModel: record.small_model,
     fallbacks: new Map(Object.entries(parseOwnJson<Record<string, string[]>>(record.fallbacks_json))),
+    search: storedSearch(record.search, secretBox),
     prices: record.prices_json === undefined ? undefined : parseModelPrices(record.prices_json),
   }
 }

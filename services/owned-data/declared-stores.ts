@@ -8,21 +8,22 @@ import { type OwnedRecords, ownedStore } from './owned-store.ts'
 /** The collections of the declared records, each with the members by which its records name their owners. */
 export function declaredCollections(collections: DeclaredCollections): (Pick<
   DeclaredRecord,
-  'collection' | 'owners'
+  'collection' | 'owners' | 'orphanedBy'
 > & {
   records: OwnedRecords
 })[] {
   const all: Record<string, unknown> = { ...collections }
-  return Object.entries<DeclaredRecord>(declaredRecords).map(([name, { collection, owners }]) => ({
+  return Object.entries<DeclaredRecord>(declaredRecords).map(([name, { collection, owners, orphanedBy }]) => ({
     collection,
     owners,
+    ...(orphanedBy === undefined ? {} : { orphanedBy }),
     records: all[name] as OwnedRecords,
   }))
 }
 
-/** What deletions remove of them: the records of each owner that goes. */
+/** What deletions remove of them: the records of each owner that goes. Records without owners are nobody's. */
 export function declaredStores(collections: DeclaredCollections, transaction: RunInTransaction): Store[] {
-  return declaredCollections(collections).map(({ collection, owners, records }) =>
-    ownedStore(collection, records, owners, transaction),
-  )
+  return declaredCollections(collections)
+    .filter(({ owners }) => owners.length > 0)
+    .map(({ collection, owners, records }) => ownedStore(collection, records, owners, transaction))
 }

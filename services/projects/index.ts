@@ -4,21 +4,20 @@ import type { NeededRole, ProjectRole } from '../../domain/project-roles.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
-import { holdUser } from '../parents.ts'
-import { requireRole, roleIn, usedBy } from '../membership.ts'
-import { type Person, personsOf } from './members.ts'
+import { lockUser } from '../parents.ts'
+import { type Grouped, requireRole, roleIn } from '../membership.ts'
+import { type Person, personsOf } from '../persons/store.ts'
+import { projectStore } from '../stores/projects.ts'
+import { userStore } from '../stores/users.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { sharedProjectStore } from './store.ts'
 
 interface ProjectsDeps {
   collections: Pick<Collections, 'users' | 'projects'>
   transaction: RunInTransaction
 }
 
-const present = { deleting: { $ne: true } } as const
 const nameLimit = 100
-/** A project without its description. */
-const restBytes = 1000
 
 export interface SeenProject {
   project: ProjectRecord
@@ -29,29 +28,35 @@ export interface SeenProject {
 
 /** The projects of a user. A name has 1 to 100 characters and is unique among its owner's projects. */
 export function createProjects({ collections, transaction }: ProjectsDeps) {
-  const { projects, users } = collections
+  const projects = sharedProjectStore(collections)
 
   return {
     /** Those that the user holds, and those that others share with him; oldest first. */
-    list: (userId: string, range: PageRange): Promise<Page<ProjectRecord>> =>
-      readPage(
-        projects
-          .find({ ...usedBy(userId), ...present })
-          .sort({ created_at: 1, _id: 1 })
-          .lean<ProjectRecord>(),
-        range,
-        ({ description }) => Buffer.byteLength(description) + restBytes,
-      ),
+    list: projects.list,
 
     /** Throws `not_found` for a missing project, and `forbidden` without the role that is needed. */
     read: requireProject,
 
+    /**
+     * The account of somebody who uses the project: of a member by his id there; of its holder, and of one who uses it by a
+     * group only, by that of the account. Throws `not_found` for anybody else.
+     */
+    async userOfMember(project: ProjectRecord, memberId: string): Promise<string> {
+      if (memberId === project.user_id) return memberId
+      const member = project.members?.find(({ id }) => id === memberId)
+      if (member?.user_id !== undefined) return member.user_id
+      const user = await userStore(collections).findGrouped(memberId)
+      if (member !== undefined || user === null || roleIn(project, user) === undefined)
+        throw new AppError('not_found', 'There is no such member.')
+      return user._id
+    },
+
     /** The projects as the user sees them, with who holds each of them. */
-    async seenBy(userId: string, found: ProjectRecord[]): Promise<SeenProject[]> {
-      const holders = await personsOf(users, [...new Set(found.map(({ user_id: holder }) => holder))])
+    async seenBy(user: Grouped, found: ProjectRecord[]): Promise<SeenProject[]> {
+      const holders = await personsOf(collections.users, [...new Set(found.map(({ user_id: holder }) => holder))])
       return found.map((project) => ({
         project,
-        role: roleIn(project, userId) ?? 'viewer',
+        role: roleIn(project, user) ?? 'viewer',
         holder: holders.get(project.user_id) ?? { _id: project.user_id },
       }))
     },
@@ -73,8 +78,8 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
       }
       await refusingTakenNames(() =>
         transaction(async (session) => {
-          await holdUser(collections, userId, session)
-          await projects.create([project], { session })
+          await lockUser(collections, userId, session)
+          await projectStore(collections).add(project, session)
         }),
       )
       return project
@@ -82,31 +87,25 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
 
     /** Changes the given members. */
     async update(
-      userId: string,
+      user: Grouped,
       projectId: string,
       { name, description }: { name?: string; description?: string },
     ): Promise<ProjectRecord> {
-      await requireProject(userId, projectId, 'owner')
+      await requireProject(user, projectId, 'owner')
       if (name !== undefined) checkName(name)
       const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
       const updated = await refusingTakenNames(() =>
-        projects
-          .findOneAndUpdate(
-            { _id: projectId, ...usedBy(userId), ...present },
-            { $set: { ...changes, updated_at: new Date() } },
-            { returnDocument: 'after' },
-          )
-          .lean<ProjectRecord>(),
+        projects.change(user, projectId, { ...changes, updated_at: new Date() }),
       )
       if (updated === null) throw missing()
       return updated
     },
   }
 
-  async function requireProject(userId: string, projectId: string, needed: NeededRole): Promise<ProjectRecord> {
-    const project = await projects.findOne({ _id: projectId, ...present }).lean<ProjectRecord>()
+  async function requireProject(user: Grouped, projectId: string, needed: NeededRole): Promise<ProjectRecord> {
+    const project = await projects.findOfAny(projectId)
     if (project === null) throw missing()
-    requireRole(project, userId, needed)
+    requireRole(project, user, needed)
     return project
   }
 }

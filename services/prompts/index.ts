@@ -2,14 +2,16 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type PromptRecord, promptLimits } from '../../domain/records/prompt.ts'
 import type { Collections } from '../collections.ts'
-import { holdUser } from '../parents.ts'
+import { type Caller, mayEdit } from '../owner.ts'
+import { lacking } from '../membership.ts'
+import { lockProject, lockUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { promptStore } from './store.ts'
 
 export type Prompts = ReturnType<typeof createPrompts>
 
 export interface PromptsDeps {
-  collections: Pick<Collections, 'users' | 'prompts'>
+  collections: Pick<Collections, 'users' | 'projects' | 'prompts'>
   transaction: RunInTransaction
 }
 
@@ -18,6 +20,19 @@ type Words = Pick<PromptRecord, 'name' | 'text'>
 /** The prompts that users keep. Another user's prompt is answered like a missing one: `not_found`. */
 export function createPrompts({ collections, transaction }: PromptsDeps) {
   const store = promptStore(collections)
+
+  async function changeShared(
+    caller: Caller,
+    promptId: string,
+    update: Parameters<typeof store.changeInProject>[3],
+  ): Promise<PromptRecord> {
+    const { userId, projectId } = caller
+    const by = mayEdit(caller) ? {} : { user_id: userId }
+    const changed = await store.changeInProject(projectId, promptId, by, update)
+    if (changed === null && !mayEdit(caller) && (await store.findInProject(projectId, promptId)) !== null)
+      throw lacking(caller.role ?? 'viewer', 'editor')
+    return present(changed)
+  }
 
   return {
     /** By name. */
@@ -31,7 +46,7 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
       const prompt = { _id: promptId, user_id: userId, ...checked(words), created_at: made, updated_at: made }
       await transaction(async (session) => {
         // Two creations at once both write to the user's record: one of them is repeated, and counts the other.
-        await holdUser(collections, userId, session)
+        await lockUser(collections, userId, session)
         if ((await store.countOwned(userId, session)) >= promptLimits.prompts)
           throw new AppError('forbidden', `An account has at most ${promptLimits.prompts} prompts. Delete one first.`)
         await store.add(prompt, session)
@@ -44,6 +59,29 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
 
     async remove(userId: string, promptId: string): Promise<void> {
       if (!(await store.removeOwned(userId, promptId))) throw missing()
+    },
+
+    /** What the members of a project share with each other, by name. */
+    listShared: ({ projectId }: Caller): Promise<PromptRecord[]> => store.listInProject(projectId),
+
+    /** Shares a prompt of the caller with the project. Throws `forbidden` for more than a project may have. */
+    async share({ userId, projectId }: Caller, promptId: string): Promise<PromptRecord> {
+      return transaction(async (session) => {
+        await lockProject(collections, { projectId, userId }, session)
+        const shared = present(await store.shareOwned(userId, promptId, projectId, session))
+        if ((await store.countInProject(projectId, session)) > promptLimits.inProject)
+          throw new AppError('forbidden', `A project has at most ${promptLimits.inProject} prompts.`)
+        return shared
+      })
+    },
+
+    /** Who made it changes it, and an editor of the project. */
+    replaceShared: (caller: Caller, promptId: string, words: Words): Promise<PromptRecord> =>
+      changeShared(caller, promptId, { $set: { ...checked(words), updated_at: new Date() } }),
+
+    /** It stays its maker's own. */
+    async unshare(caller: Caller, promptId: string): Promise<void> {
+      await changeShared(caller, promptId, { $unset: { project_id: 1 } })
     },
 
     has: async (userId: string, promptId: string): Promise<boolean> =>

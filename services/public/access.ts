@@ -1,22 +1,25 @@
 import { AppError } from '../../domain/errors.ts'
-import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
+import { ownAssistantStore } from '../assistants/store.ts'
 import type { Collections } from '../collections.ts'
-
-const present = { deleting: { $ne: true }, ...isAssistant } as const
+import { openAssistantStore } from './store.ts'
 
 /**
  * Decides who may use an assistant without an account, by its access mode. `tokens` are all tokens that a request
  * carries; one matching token is enough. The database contains only keyed hashes of tokens.
  */
 export function createPublicAccess(
-  { assistants }: Pick<Collections, 'assistants'>,
+  collections: Pick<Collections, 'assistants'>,
   configs: Pick<AssistantConfigs, 'holdsToken' | 'settingsOf' | 'tokenHashes'>,
 ) {
+  const { findOfAny } = ownAssistantStore(collections)
+  const { findByTokenOfAny } = openAssistantStore(collections)
+
   return {
     /** The assistant with that id if it has a public page; undefined in every other case. */
     async withPage(assistantId: string): Promise<AssistantRecord | undefined> {
-      const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
+      const assistant = await findOfAny(assistantId)
       if (assistant === null || assistant.suspended || assistant.access_mode === 'authenticated') return undefined
       return configs.settingsOf(assistant).publicPage ? assistant : undefined
     },
@@ -26,7 +29,7 @@ export function createPublicAccess(
      * its token.
      */
     async byId(assistantId: string, tokens: string[]): Promise<AssistantRecord> {
-      const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
+      const assistant = await findOfAny(assistantId)
       if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
       if (assistant.suspended) throw new AppError('forbidden', 'This assistant is not available.')
       switch (assistant.access_mode) {
@@ -46,16 +49,11 @@ export function createPublicAccess(
      */
     async byToken(tokens: string[]): Promise<AssistantRecord> {
       for (const token of tokens) {
-        const assistant = await holderOf(token)
+        const assistant = await findByTokenOfAny(configs.tokenHashes(token))
         if (assistant !== null && !assistant.suspended && assistant.access_mode !== 'authenticated') return assistant
       }
       throw refused()
     },
-  }
-
-  async function holderOf(token: string): Promise<AssistantRecord | null> {
-    const byHash = { public_token_hashes: { $in: configs.tokenHashes(token) }, ...present }
-    return assistants.findOne(byHash).lean<AssistantRecord>()
   }
 }
 

@@ -1,29 +1,29 @@
 import { AppError } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import { requireContinuable, requireMade, requireSeen } from '../threads/access.ts'
+import { type ThreadOwner, namedThreadStore } from './store.ts'
 
-/** Whose threads a request may name: those of an assistant's public callers, or the own ones of a project. */
-export type ThreadOwner = AssistantRecord | Caller
+/** What a request does with a thread: reads it, runs on it, or what only its owner may do. */
+export type ThreadUse = 'see' | 'continue' | 'make'
 
-/** The thread of this owner; throws `not_found` for a thread of any other one. */
+const checks = { see: requireSeen, continue: requireContinuable, make: requireMade }
+
+/**
+ * The thread of this owner; of a project also one that the project sees. Throws `not_found` for any other one, and
+ * `forbidden` for one of which the caller may not make this use.
+ */
 export async function findThread(
-  { threads }: Pick<Collections, 'threads'>,
+  collections: Pick<Collections, 'threads'>,
   owner: ThreadOwner,
   threadId: string,
+  use: ThreadUse = 'make',
 ): Promise<ThreadRecord> {
-  const thread = await threads.findOne(ownOf(owner, threadId)).lean<ThreadRecord>()
+  const threads = namedThreadStore(collections)
+  if ('projectId' in owner) return checks[use](owner, await threads.findInProject(owner.projectId, threadId))
+  const thread = await threads.findOwned(owner, threadId)
   if (thread === null) throw missing('thread')
   return thread
-}
-
-export function ownOf(owner: ThreadOwner, threadId: string) {
-  const whose =
-    'projectId' in owner
-      ? { public: false, user_id: owner.userId, project_id: owner.projectId }
-      : { public: true, assistant_id: owner._id }
-  return { _id: threadId, ...whose, deleting: { $ne: true } }
 }
 
 export function missing(what: string): AppError {

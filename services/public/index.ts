@@ -2,7 +2,7 @@ import { createNoteUse } from '../note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ChatLook } from '../../domain/chat-look.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
@@ -24,8 +24,10 @@ import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import type { ModelsNow } from '../models/live-models.ts'
+import { runStore } from '../stores/runs.ts'
 import { createPublicAccess } from './access.ts'
 import { type OriginSettings, createPublicOrigins } from './origins.ts'
+import { publicRunStore } from './store.ts'
 import type { StoreKilobytes } from './stored-kilobytes.ts'
 import { createPublicThreads } from './threads.ts'
 
@@ -51,6 +53,7 @@ export interface PublicAssistant {
   description: string
   starters: string[]
   look: ChatLook
+  keepsChats: boolean
   model: string
   temperature: number | undefined
   createdAt: Date
@@ -65,7 +68,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
   const follow = (run: RunRecord): Promise<RunFeed> => runs.follow(run)
 
   async function findRun(own: { _id: string; assistant_id?: string }): Promise<RunRecord> {
-    const run = await collections.runs.findOne({ ...own, public: true }).lean<RunRecord>()
+    const run = await publicRunStore(collections).find(own)
     if (run === null) throw new AppError('not_found', 'There is no such run.')
     return run
   }
@@ -76,19 +79,22 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     threads: createPublicThreads(deps),
 
     about(assistant: AssistantRecord): PublicAssistant {
-      const { description, starters, chatLook: look, model, temperature } = assistantConfigs.settingsOf(assistant)
+      const settings = assistantConfigs.settingsOf(assistant)
+      const { description, starters, chatLook: look, keepsChats, model, temperature } = settings
       return {
         id: assistant._id,
         name: assistant.name,
         description,
         starters,
         look,
+        keepsChats,
         model: model ?? deps.models.current().defaultModel,
         temperature,
         createdAt: assistant.created_at,
       }
     },
 
+    keepsChats: (assistant: AssistantRecord): boolean => assistantConfigs.settingsOf(assistant).keepsChats,
     showsReasoning: (assistant: AssistantRecord): boolean => assistantConfigs.settingsOf(assistant).showReasoning,
     tokenOf: (assistant: AssistantRecord): string => assistantConfigs.settingsOf(assistant).publicToken ?? '',
 
@@ -132,7 +138,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
 
     /** The run as stored. */
     async reread(run: RunRecord): Promise<RunRecord> {
-      return (await collections.runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
+      return (await runStore(collections).findInThread(run)) ?? run
     },
   }
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import { openAssistantStore } from './store.ts'
 
 export interface OriginSettings {
   baseUrl: string
@@ -10,15 +11,13 @@ export interface OriginSettings {
 export type PublicOrigins = ReturnType<typeof createPublicOrigins>
 
 /** The origins whose pages may call the public endpoints from a browser. */
-export function createPublicOrigins({ assistants }: Pick<Collections, 'assistants'>, settings: OriginSettings) {
+export function createPublicOrigins(collections: Pick<Collections, 'assistants'>, settings: OriginSettings) {
   const everywhere = new Set([...settings.corsOrigins, new URL(settings.baseUrl).origin])
 
   return {
     /** Whether any assistant allows this origin. Before the token is read, no more can be checked. */
     async isKnown(origin: string): Promise<boolean> {
-      if (everywhere.has(origin)) return true
-      const found = await assistants.exists({ allowed_origins: origin, deleting: { $ne: true } })
-      return found !== null
+      return everywhere.has(origin) || openAssistantStore(collections).isOriginKnownOfAny(origin)
     },
 
     /**

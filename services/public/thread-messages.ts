@@ -1,11 +1,12 @@
-import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import { type Message, authoredBy, messagesFromJson } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import { type ThreadOwner, findThread } from './find-thread.ts'
+import { type ThreadUse, findThread } from './find-thread.ts'
+import type { ThreadOwner } from './store.ts'
 
 /** A message with what the log records about it. */
 export interface LoggedMessage {
@@ -25,15 +26,16 @@ interface ThreadMessagesDeps {
 /** The messages of threads in the assistants API. */
 export function createThreadMessages(deps: ThreadMessagesDeps) {
   const { collections, log, scanLog, pendingInput } = deps
-  const find = (owner: ThreadOwner, threadId: string) => findThread(collections, owner, threadId)
+  const find = (owner: ThreadOwner, threadId: string, use: ThreadUse = 'see') =>
+    findThread(collections, owner, threadId, use)
 
   return {
     async addMessage(owner: ThreadOwner, threadId: string, message: Message, entryId: string) {
-      await find(owner, threadId)
+      const { visibility } = await find(owner, threadId, 'continue')
       const input = await pendingInput.missingFromLog(threadId)
       const { record: entry } = await log.append(threadId, {
         id: entryId,
-        messages: [message],
+        messages: visibility !== undefined && 'projectId' in owner ? authoredBy(owner.userId, [message]) : [message],
         source: 'update',
         input,
       })

@@ -8,7 +8,8 @@ import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import { type ThreadOwner, findThread, missing, ownOf } from './find-thread.ts'
+import { findThread, missing } from './find-thread.ts'
+import { type ThreadOwner, namedThreadStore } from './store.ts'
 import type { StoreKilobytes } from './stored-kilobytes.ts'
 import { createRunsOfThreads } from './runs-of-threads.ts'
 import { createThreadMessages } from './thread-messages.ts'
@@ -37,7 +38,7 @@ export const unstoredMs = 10 * 60_000
 export function createPublicThreads(deps: PublicThreadsDeps) {
   const { collections, createThread, log, storeKilobytes } = deps
   const { addMessage, ...messages } = createThreadMessages(deps)
-  const find = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
+  const findOf = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
 
   return {
     /** Creates a thread that does not count against the owner's quota. */
@@ -53,7 +54,7 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */
     async finishCreation(assistant: AssistantRecord, { messages = [] }: NewPublicThread, id: string) {
-      const thread = await find(assistant, id)
+      const thread = await findOf(assistant, id)
       if (messages.length > 0 && (await log.find(id, id)) === null)
         await log.append(id, { id, messages, source: 'update' })
       return thread
@@ -68,13 +69,13 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
       ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }),
     }),
 
-    find,
+    findOf,
 
     setMetadata: createSetMetadata(collections),
 
     ...messages,
     async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
-      await find(assistant, threadId)
+      await findOf(assistant, threadId)
       const bytes = Buffer.byteLength(messagesToJson([message]))
       return storeKilobytes(assistant._id, bytes, () => addMessage(assistant, threadId, message, entryId))
     },
@@ -83,15 +84,11 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
 }
 
 /** Replaces the metadata of a thread. */
-export function createSetMetadata({ threads }: Pick<Collections, 'threads'>) {
+export function createSetMetadata(collections: Pick<Collections, 'threads'>) {
+  const { changeOwned } = namedThreadStore(collections)
   return async (owner: ThreadOwner, threadId: string, metadata: Record<string, unknown>): Promise<ThreadRecord> => {
-    const thread = await threads
-      .findOneAndUpdate(
-        ownOf(owner, threadId),
-        { $set: { metadata_json: checkFreeForm(['body', 'metadata'], metadata), updated_at: new Date() } },
-        { returnDocument: 'after' },
-      )
-      .lean<ThreadRecord>()
+    const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
+    const thread = await changeOwned(owner, threadId, { $set: { metadata_json, updated_at: new Date() } })
     if (thread === null) throw missing('thread')
     return thread
   }

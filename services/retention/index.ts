@@ -1,6 +1,9 @@
+import { userStore } from '../stores/users.ts'
+import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
 import { cleanupContract } from '../../domain/contracts/cleanup.ts'
 import { dayOf } from '../../domain/records/budget.ts'
-import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -36,7 +39,8 @@ type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
  * Several processes may execute rounds at the same time: they join each other's deletions.
  */
 export function createRetention({ collections, workflows, runs: { cancel }, blobs, settings }: RetentionDeps) {
-  const { users, threads, runs } = collections
+  const threads = threadStore(collections)
+  const runs = runStore(collections)
   const expiry = createExpiry({ collections, workflows, blobs })
 
   /** One round. A failure of one part does not keep the others from running; all failures are thrown at the end. */
@@ -58,28 +62,17 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
 
   /** Threads of completions with `store: false` that the process which answered did not delete. */
   async function deleteUnstoredThreads(now: number): Promise<void> {
-    const due = await dueThreads({ expires_at: { $lt: new Date(now) } })
+    const due = await threads.listDueOfAny({ expires_at: { $lt: new Date(now) } }, perRound)
     await each(due, async (thread) => {
-      const isOpen = { status: { $in: [...openRunStatuses] } }
       // Its caller may still be reading. A run that waits for a person can stay open for ever.
-      if (
-        thread.created_at.getTime() > now - dayMs &&
-        (await runs.exists({ thread_id: thread._id, ...isOpen })) !== null
-      )
-        await threads.updateOne({ _id: thread._id }, { $set: { expires_at: new Date(now + unstoredMs) } })
+      if (thread.created_at.getTime() > now - dayMs && (await runs.hasOpenInThread(thread._id)))
+        await threads.expireAtOfAny(thread._id, new Date(now + unstoredMs))
       else await deleteThread(thread)
     })
   }
 
   async function deletePublicThreads(before: Date): Promise<void> {
-    await each(await dueThreads({ public: true, updated_at: { $lt: before } }), deleteThread)
-  }
-
-  function dueThreads(due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date } }) {
-    return threads
-      .find({ ...due, deleting: { $ne: true } }, { user_id: 1, project_id: 1, created_at: 1 })
-      .limit(perRound)
-      .lean<Owned[]>()
+    await each(await threads.listDueOfAny({ public: true, updated_at: { $lt: before } }, perRound), deleteThread)
   }
 
   function deleteThread(thread: Owned): Promise<void> {
@@ -87,8 +80,7 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
   }
 
   async function deletePendingAccounts(created: Date, now: number): Promise<void> {
-    const some = await users.exists({ verified: false, created_at: { $lt: created }, deleting: { $ne: true } })
-    if (some === null) return
+    if (!(await userStore(collections).hasUnverifiedOfAny(created))) return
     await workflows.start(cleanupContract, {
       kind: 'unverified-users',
       dryRun: false,
@@ -98,11 +90,7 @@ export function createRetention({ collections, workflows, runs: { cancel }, blob
   }
 
   async function cancelWaitingRuns(created: Date): Promise<void> {
-    const waiting = await runs
-      .find({ status: 'interrupted', created_at: { $lt: created } }, { input_json: 0 })
-      .limit(perRound)
-      .lean<RunRecord[]>()
-    await each(waiting, cancel)
+    await each(await runs.listWaitingOfAny(created, perRound), cancel)
   }
 }
 

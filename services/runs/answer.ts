@@ -16,8 +16,11 @@ export function answerIdOf(runId: string, step: number): string {
 
 export type Answer = ReturnType<typeof createAnswer>
 
-/** A model's answer as it arrives: takes deltas, produces stream entries, and at the end the whole message. */
-export function createAnswer(id: string) {
+/**
+ * A model's answer as it arrives: takes deltas, produces stream entries, and at the end the whole message. `now` is for
+ * tests.
+ */
+export function createAnswer(id: string, now: () => number = Date.now) {
   let text = ''
   let reasoning = ''
   let refusal = ''
@@ -25,6 +28,8 @@ export function createAnswer(id: string) {
   let cut: CutReason | undefined
   let metadata: ProviderMetadata | undefined
   const logprobs: TokenLogprob[] = []
+  /** When the model was first seen to think, and when it was last. */
+  let thought: { from: number; to: number } | undefined
   let begin: RunEntry = { type: 'begin', id }
   const calls = createAnswerCalls(id)
 
@@ -37,6 +42,7 @@ export function createAnswer(id: string) {
           return [{ type: 'text', id, text: delta.text }]
         case 'reasoning':
           reasoning += delta.text
+          thought = { from: thought?.from ?? now(), to: now() }
           return [{ type: 'reasoning', id, text: delta.text }]
         case 'restart':
           text = delta.text
@@ -101,7 +107,7 @@ export function createAnswer(id: string) {
           ...(counted ? { usage: sumUsage([counted]) } : {}),
           ...(cut ? { cut } : {}),
           ...(refusal === '' ? {} : { refusal }),
-          ...(reasoning === '' ? {} : { reasoning }),
+          ...(reasoning === '' ? {} : { reasoning, ...secondsOf(thought) }),
           ...(logprobs.length > 0 ? { logprobs } : {}),
         },
       }
@@ -116,6 +122,12 @@ export function createAnswer(id: string) {
     unreadableCalls: (): Set<number> =>
       new Set(calls.named().flatMap((call, place) => (isUnreadable(call) ? [place] : []))),
   }
+}
+
+/** A second at least: less is nothing to tell. */
+function secondsOf(thought: { from: number; to: number } | undefined): { reasoning_seconds?: number } {
+  const seconds = thought === undefined ? 0 : Math.round((thought.to - thought.from) / 1000)
+  return seconds < 1 ? {} : { reasoning_seconds: seconds }
 }
 
 export type RunWriter = ReturnType<typeof createRunWriter>

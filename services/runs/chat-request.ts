@@ -1,5 +1,6 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
-import { AppError } from '../../domain/errors.ts'
+import type { ModelToolChoice, RunToolChoice, ToolReference } from '../../domain/client-tools.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type Message, foldMessages } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -10,12 +11,12 @@ import { tokenLimits } from '../../domain/token-limits.ts'
 import { readAttachments } from '../attachments/prompt-parts.ts'
 import { type Conversation, earlierVersion } from '../threads/conversations.ts'
 import type { Tool } from '../tool.ts'
+import { toolName } from '../tools/tool-name.ts'
 import type { ChatRequest } from './chat-model.ts'
 import { bytesOfToken, findQuestion, fitConversation, newestMessages, tooLong } from './fit-conversation.ts'
 import { promptOf } from './prompt.ts'
 import type { StepDeps } from './step-deps.ts'
 import { RunLimitError, type TokensLeft } from './tokens-left.ts'
-import { offerTools } from './tool-choice.ts'
 
 interface Question {
   run: RunRecord
@@ -60,7 +61,7 @@ export async function chatRequestFor(
     }),
   ])
   const { choice: toolChoice, tools: offered } = offerTools(run.overrides, all, step)
-  const shownTools = offered.map(({ name, description, parameters, strict }) => ({
+  const toTools = offered.map(({ name, description, parameters, strict }) => ({
     name,
     description,
     parameters,
@@ -76,7 +77,7 @@ export async function chatRequestFor(
   const { messages: fitting, fits } = await fitConversation(newestMessages(conversation.messages, lastMessages), {
     budgetTokens,
     mustFit,
-    fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
+    fixed: [...systemMessages, JSON.stringify(toTools), formatJson ?? ''],
     count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
   })
   const { max_prompt_tokens: promptLimit } = run.overrides
@@ -89,7 +90,7 @@ export async function chatRequestFor(
       attachments: await readAttachments(deps.collections, run.thread_id, fitting),
       openMetadata: deps.providerMetadata.open,
     }),
-    tools: shownTools,
+    tools: toTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
     toolChoice,
@@ -145,4 +146,60 @@ function samplingOfAssistant({ topP, reasoningEffort }: AssistantSettings): Samp
 function samplingOf(overrides: RunOverrides): SamplingParameters {
   const given = samplingMembers.filter((name) => overrides[name] !== undefined)
   return Object.fromEntries(given.map((name) => [name, overrides[name]]))
+}
+
+interface Offer {
+  /** Undefined: the model chooses. */
+  choice: ModelToolChoice | undefined
+  tools: Tool[]
+}
+
+/**
+ * The tools that the model is offered in a step, and which it must call. A tool is demanded of the first answer only: a
+ * model that had to call one after each result would never answer. Throws `invalid_input` if a tool is demanded that the
+ * run does not have.
+ */
+function offerTools({ tool_choice_json: json }: RunOverrides, tools: Tool[], step: number): Offer {
+  if (json === undefined) return { choice: undefined, tools }
+  const choice = parseOwnJson<RunToolChoice>(json)
+  const isFirst = step === 0
+  if (typeof choice === 'string') return { choice: choice !== 'required' || isFirst ? choice : undefined, tools }
+  switch (choice.type) {
+    case 'allowed_tools':
+      return { choice: choice.allowed_tools.mode === 'auto' || isFirst ? choice : undefined, tools }
+    case 'of_run': {
+      const chosen = tools.filter((tool) => choice.tools.some((reference) => isMeant(tool, reference)))
+      if (!isFirst || choice.mode === 'auto') return { choice: undefined, tools: chosen }
+      const [only, second] = chosen
+      if (only === undefined) throw notThere()
+      return { choice: second === undefined ? named(only) : 'required', tools: chosen }
+    }
+    case 'retrieval':
+    case 'code':
+    case 'function': {
+      if (!isFirst) return { choice: undefined, tools }
+      const wanted = tools.find(({ type, name }) =>
+        choice.type === 'function' ? name === choice.function.name : type === choice.type,
+      )
+      if (wanted === undefined) throw notThere()
+      return { choice: named(wanted), tools }
+    }
+  }
+}
+
+function isMeant({ type, name }: Tool, reference: ToolReference): boolean {
+  if ('type' in reference) return type === reference.type
+  if (!('server' in reference)) return name === reference.name
+  if (type !== 'mcp') return false
+  return reference.name === undefined
+    ? name.startsWith(`${reference.server}_`)
+    : name === toolName(`${reference.server}_${reference.name}`)
+}
+
+function named({ name }: Tool): ModelToolChoice {
+  return { type: 'function', function: { name } }
+}
+
+function notThere() {
+  return invalidInput(['body', 'tool_choice'], 'The tool that must be called is not there.')
 }

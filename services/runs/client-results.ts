@@ -2,6 +2,7 @@ import { invalidInput } from '../../domain/errors.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { ledgerStore } from './store.ts'
 import { type ResumptionDeps, createResumption, notWaiting } from './resumption.ts'
 
 /** The result of a function of the client, as the model is told. */
@@ -15,7 +16,7 @@ const maxOutputBytes = 4 * 1024 * 1024
 
 /** The results of calls that the client of a run executes. */
 export function createClientResults(deps: ResumptionDeps) {
-  const { toolCalls } = deps.collections
+  const ledger = ledgerStore(deps.collections)
   const { waitingCalls, begin, goOn } = createResumption(deps)
 
   /**
@@ -29,15 +30,11 @@ export function createClientResults(deps: ResumptionDeps) {
     const [first] = waiting
     if (first === undefined) throw notWaiting('results')
     const answered = answeredCalls(waiting, outputs)
-    const before = await toolCalls.find({ run_id: run._id, step: first.step, client: true }, { result: 1 }).lean()
-    checkOutputsSize([...before.map(({ result = '' }) => result), ...outputs.map(({ output }) => output)])
+    const before = await ledger.resultsOfClient(run._id, first.step)
+    checkOutputsSize([...before, ...outputs.map(({ output }) => output)])
     await begin(run)
     let count = 0
-    for (const { call, output } of answered) {
-      const done = { status: 'done' as const, result: output, finished_at: new Date() }
-      const { modifiedCount } = await toolCalls.updateOne({ _id: call._id, status: 'waiting' }, { $set: done })
-      count += modifiedCount
-    }
+    for (const { call, output } of answered) if (await ledger.answer(call._id, output)) count += 1
     const now = await goOn(run)
     // Another request has answered one of them, or the run has ended.
     if (count < answered.length) throw notWaiting('results')

@@ -1,9 +1,10 @@
 import type { ClientTurnResult, OnThread, StepInput } from '../../domain/contracts/thread.ts'
 import { eventIdOf } from '../../domain/event-ids.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { runStore } from '../stores/runs.ts'
 import { commitResultsAsEnd } from './commit.ts'
 import { toolMessages } from './ledger.ts'
 import type { StepDeps } from './step-deps.ts'
+import { ledgerStore, waitingRunStore } from './store.ts'
 
 /**
  * After the calls of an answer that are executed here have their results: the run waits for the results of those that
@@ -14,8 +15,8 @@ export async function clientTurn(
   deps: StepDeps,
   { threadId, runId, step }: OnThread<StepInput>,
 ): Promise<ClientTurnResult> {
-  const { runs, toolCalls } = deps.collections
-  const run = await runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
+  const { collections } = deps
+  const run = await runStore(collections).findInThread({ _id: runId, thread_id: threadId })
   if (run === null) return { status: 'cancelled' }
   const publish = (entry: { type: 'interrupted' } | { type: 'end' }) =>
     deps.stream.publish(runId, run.fence, [entry]).catch(deps.onError)
@@ -25,7 +26,7 @@ export async function clientTurn(
     if (run.status === 'success') await publish({ type: 'end' })
     return { status: run.status }
   }
-  const results = await toolMessages(deps.collections, { runId, step, ownOnly: true })
+  const results = await toolMessages(collections, { runId, step, ownOnly: true })
   const published = await deps.stream
     .publish(
       runId,
@@ -39,20 +40,13 @@ export async function clientTurn(
     await publish({ type: 'end' })
     return { status: 'success' }
   }
-  if (!(await toolCalls.exists({ run_id: runId, step, client: true, status: 'waiting' }))) return { status: 'running' }
+  if (!(await ledgerStore(collections).waitsForClient(runId, step))) return { status: 'running' }
   const { client_calls_expire_seconds: seconds } = run.overrides
-  const { matchedCount } = await runs.updateOne(
-    { _id: runId, thread_id: threadId, fence: run.fence, status: 'running' },
-    {
-      $set: {
-        status: 'interrupted',
-        waiting_since: new Date(),
-        ...lastEvent,
-        ...(seconds === undefined ? {} : { expires_at: new Date(Date.now() + seconds * 1000) }),
-      },
-    },
-  )
+  const waiting = {
+    ...lastEvent,
+    ...(seconds === undefined ? {} : { expires_at: new Date(Date.now() + seconds * 1000) }),
+  }
   // Otherwise the run has just ended, and its workflow is told.
-  if (matchedCount > 0) await publish({ type: 'interrupted' })
+  if (await waitingRunStore(collections).interrupt(run, waiting)) await publish({ type: 'interrupted' })
   return { status: 'interrupted' }
 }

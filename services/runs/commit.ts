@@ -2,9 +2,11 @@ import type { ClientSession } from 'mongoose'
 import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
 import { answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
-import { type ModelUsage, type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { StepDeps } from './step-deps.ts'
+import { executedRunStore, ledgerStore } from './store.ts'
 import type { Appended, LogEntry } from '../threads/log.ts'
 import type { InputEntry } from '../threads/pending-input.ts'
 import { SupersededError } from './live-runs.ts'
@@ -33,7 +35,6 @@ export async function commitAnswer(
     lastId: EntryId | undefined
   },
 ): Promise<Appended> {
-  const { toolCalls } = deps.collections
   return deps.log.append(run.thread_id, {
     messages: [message],
     source: 'step',
@@ -48,7 +49,7 @@ export async function commitAnswer(
         : { status: 'running' as const }
       const changes = { ...status, ...begun(run), step_fence: run.fence }
       await takeIfMine(deps, run, changes, session)
-      await toolCalls.insertMany(calls, { session, lean: true })
+      await ledgerStore(deps.collections).addAll(calls, session)
     },
   })
 }
@@ -119,7 +120,7 @@ async function end(
   })
   if (!appended.isNew) {
     await finish()
-    await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
+    await threadStore(deps.collections).noteOutcome(run.thread_id, 'success')
   }
   deps.tracing.ended({ ...run, ...ended })
   await deps.budgetCounting.settle({ ...run, ...ended }, usages).catch(deps.onError)
@@ -139,27 +140,12 @@ function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_
   return lastId === undefined ? {} : { last_data_event_id: eventIdOf(lastId, 'final') }
 }
 
-const mine = (run: RunRecord) => ({
-  ...runKey(run),
-  fence: run.fence,
-  status: { $in: ['pending' as const, 'running' as const] },
-})
-
-/**
- * Changes the run, unless it was taken over. What this attempt has stored before stays, and is no other's: the database
- * may have stored it without this process hearing so.
- */
+/** Changes the run, unless it was taken over. */
 async function takeIfMine(
-  { collections: { runs } }: Pick<StepDeps, 'collections'>,
+  { collections }: Pick<StepDeps, 'collections'>,
   run: RunRecord,
   changes: Partial<RunRecord> & Pick<RunRecord, 'status'>,
   session?: ClientSession,
 ): Promise<void> {
-  const options = session ? { session } : {}
-  const { status } = changes
-  const update = { $set: changes, ...(status === 'success' ? { $unset: { check_at: 1, failure_details: 1 } } : {}) }
-  const { matchedCount } = await runs.updateOne(mine(run), update, options)
-  if (matchedCount > 0) return
-  const own = await runs.findOne({ ...runKey(run), fence: run.fence, status }, { _id: 1 }, options).lean()
-  if (own === null) throw new SupersededError()
+  if (!(await executedRunStore(collections).changeMine(run, changes, session))) throw new SupersededError()
 }

@@ -8,7 +8,9 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
-import { type ResumptionDeps, abandonedAfterMs, createResumption, notWaiting, undecided } from './resumption.ts'
+import { logStore } from '../stores/log.ts'
+import { type ResumptionDeps, abandonedAfterMs, createResumption, notWaiting } from './resumption.ts'
+import { ledgerStore } from './store.ts'
 
 export interface Decision {
   action: 'approve' | 'reject' | 'edit'
@@ -26,7 +28,7 @@ export type Decisions = ReturnType<typeof createDecisions>
 
 /** People's decisions about the tool calls of a waiting run. */
 export function createDecisions(deps: DecisionDeps) {
-  const { toolCalls, checkpoints } = deps.collections
+  const ledger = ledgerStore(deps.collections)
   const { waitingCalls, begin, goOn } = createResumption(deps)
 
   /**
@@ -63,10 +65,7 @@ export function createDecisions(deps: DecisionDeps) {
     const made = { action, ...(message === undefined ? {} : { message }) }
     const changes = { decision: made, ...(action === 'edit' ? { args_json: JSON.stringify(args) } : {}) }
     let count = 0
-    for (const { _id } of calls) {
-      const { modifiedCount } = await toolCalls.updateOne({ _id, ...undecided }, { $set: changes })
-      count += modifiedCount
-    }
+    for (const { _id } of calls) if (await ledger.decide(_id, changes)) count += 1
     return count
   }
 
@@ -74,8 +73,8 @@ export function createDecisions(deps: DecisionDeps) {
   async function showEdits(run: RunRecord, [first]: ToolCallRecord[]): Promise<void> {
     if (first === undefined) return
     const [entry, calls] = await Promise.all([
-      checkpoints.findOne({ thread_id: run.thread_id, run_id: run._id, step: answerEntry(first.step) }).lean(),
-      toolCalls.find({ run_id: run._id, step: first.step }).lean<ToolCallRecord[]>(),
+      logStore(deps.collections).findStep(run.thread_id, run._id, answerEntry(first.step)),
+      ledger.listOfStep(run._id, first.step),
     ])
     const asked = messagesFromJson(entry?.messages_json ?? '[]').find((message) => message.type === 'AIMessage')
     if (asked === undefined) return

@@ -1,16 +1,11 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
-import {
-  type RunError,
-  type RunKey,
-  type RunRecord,
-  firstFence,
-  openRunStatuses,
-  runKey,
-} from '../../domain/records/run.ts'
+import type { RunError, RunKey, RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { RunStream } from './run-stream.ts'
+import { type Endable, executedRunStore } from './store.ts'
 
 export interface EndRunDeps {
   collections: Pick<Collections, 'runs' | 'threads'>
@@ -38,18 +33,6 @@ export const notStartedError: RunError = {
   details: '',
 }
 
-const conditions = {
-  open: { status: { $in: [...openRunStatuses] } },
-  unbegun: {
-    status: { $in: ['pending' as const, 'running' as const] },
-    fence: { $lte: firstFence },
-    step_fence: { $exists: false },
-  },
-  interrupted: { status: 'interrupted' as const },
-  // A client that has answered leaves no deadline, although the run may still wait for people.
-  expiring: { status: 'interrupted' as const, expires_at: { $exists: true } },
-}
-
 /**
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
  * fence makes sure that attempts that still work on it are refused. With `only` also null if a step of the run has
@@ -62,28 +45,13 @@ export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   key: RunKey,
   error: RunError,
-  { only = 'open', isSettled = false }: { only?: keyof typeof conditions; isSettled?: boolean } = {},
+  { only = 'open', isSettled = false }: { only?: Endable; isSettled?: boolean } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
-  const run = await collections.runs
-    .findOneAndUpdate(
-      { ...runKey(key), ...conditions[only] },
-      {
-        $inc: { fence: 1 },
-        $set: { status, error, finished_at: new Date() },
-        $unset: {
-          failure_details: 1,
-          ...(isSettled ? { check_at: 1 } : {}),
-          ...(only === 'unbegun' ? { started_at: 1 } : {}),
-        },
-      },
-      { returnDocument: 'after' },
-    )
-    .lean<RunRecord>()
+  const run = await executedRunStore(collections).end(key, only, { status, error }, { isSettled })
   if (run === null) return null
   tracing.ended(run)
-  if (status === 'error')
-    await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
+  if (status === 'error') await threadStore(collections).noteOutcome(run.thread_id, 'error')
   // If this is lost, readers learn of the end from the database, and a worker from its next write or the
   // cancellation of its workflow.
   await stream.supersede(key._id, run.fence, [{ type: 'error', error }]).catch(onError)
@@ -93,11 +61,11 @@ export async function endRun(
 /** Cancels an open run and tells its thread. Safe to repeat. */
 export async function cancelRun(deps: CancelRunDeps, key: RunKey): Promise<void> {
   await endRun(deps, key, cancelledError)
-  await tellCancelled(deps, key)
+  await notifyCancelled(deps, key)
 }
 
 /** Lets the thread's workflow settle a run that was cancelled; false if it does not run. */
-export function tellCancelled(
+export function notifyCancelled(
   { workflows }: Pick<CancelRunDeps, 'workflows'>,
   { _id: runId, thread_id: threadId }: RunKey,
 ): Promise<boolean> {

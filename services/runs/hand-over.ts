@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type MultitaskStrategy, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
+import type { MultitaskStrategy, RunRecord } from '../../domain/records/run.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
+import { runStore } from '../stores/runs.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { type EndRunDeps, endRun, notStartedError } from './end-run.ts'
+import { startedRunStore } from './store.ts'
 
 export interface HandOverDeps extends EndRunDeps {
-  workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart'>
+  workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'state' | 'updateWithStart'>
   budgetCounting: Pick<BudgetCounting, 'giveBack'>
   settings: { runMaxMinutes: number }
 }
@@ -31,7 +33,7 @@ export type HandOver = ReturnType<typeof createHandOver>
 /** Passes runs to the workflows of their threads. */
 export function createHandOver(deps: HandOverDeps) {
   const { workflows } = deps
-  const { runs } = deps.collections
+  const ofThreads = startedRunStore(deps.collections)
 
   async function enqueue(run: RunRecord, strategy: MultitaskStrategy, taskTimeoutMs?: number): Promise<Enqueued> {
     const start = {
@@ -50,7 +52,6 @@ export function createHandOver(deps: HandOverDeps) {
         : { askedBy: { threadId: run.asked_by.thread_id, runId: run.asked_by.run_id } }),
     }
     const startNew = () => workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
-    const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
 
     /**
      * A caller may send its next run in the moment in which the run before has ended, but not its workflow. A signal
@@ -58,12 +59,18 @@ export function createHandOver(deps: HandOverDeps) {
      */
     async function startAfterClosing(): ReturnType<typeof startNew> {
       for (const ms of closingWaitsMs) {
-        if (await runs.exists({ ...others, _id: { $ne: run._id } })) break
+        if (await ofThreads.hasOpen(run.thread_id, { $ne: run._id })) break
         await sleep(ms)
         const started = await startNew()
         if (started !== 'already_running') return started
       }
       return 'already_running'
+    }
+
+    async function executesAnother(): Promise<boolean> {
+      const state = await workflows.state(threadContract, { threadId: run.thread_id })
+      if (state.status !== 'running' || state.runId === undefined || state.runId === run._id) return false
+      return ofThreads.hasOpen(run.thread_id, state.runId)
     }
 
     // Most threads are idle.
@@ -74,9 +81,10 @@ export function createHandOver(deps: HandOverDeps) {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)
       return 'enqueued'
     }
-    // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
-    // decide.
-    if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
+    // While a model answers, a thread's workflow answers updates late. It is asked only if neither the records decide,
+    // nor the run that it is known to execute: one that was stored after this one may have come to it before.
+    if (await ofThreads.hasOpen(run.thread_id, { $lt: run._id })) return 'refused'
+    if (await executesAnother()) return 'refused'
     for (let tries = 1; ; tries++) {
       const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
       if (outcome.status === 'answered') return 'enqueued'
@@ -95,7 +103,7 @@ export function createHandOver(deps: HandOverDeps) {
    */
   async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
     const ended = await endRun(deps, run, notStartedError, { only: 'unbegun', isSettled: true })
-    if (ended === null && (await runs.exists(runKey(run)))) return 'started'
+    if (ended === null && (await ofThreads.exists(run))) return 'started'
     await deps.budgetCounting.giveBack(run)
     throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
   }
@@ -119,7 +127,7 @@ export function createHandOver(deps: HandOverDeps) {
     ): Promise<Exclude<Enqueued, 'refused'>> {
       const enqueued = await enqueue(run, strategy, taskTimeoutMs).catch((cause: unknown) => endNotStarted(run, cause))
       if (enqueued !== 'refused') return enqueued
-      await runs.deleteOne(runKey(run))
+      await runStore(deps.collections).remove(run)
       await deps.budgetCounting.giveBack(run)
       throw new AppError('conflict', 'Another run is under way on this thread.')
     },

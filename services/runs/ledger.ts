@@ -5,19 +5,19 @@ import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import type { Collections } from '../collections.ts'
 import type { Tool } from '../tool.ts'
+import { ledgerStore } from './store.ts'
 
 /** How many calls of one answer are executed here; the others are answered with an error. */
 export const maxCallsPerStep = 16
 
 /** How many calls a run may still execute here, before this step; undefined: any number. */
 export async function callsLeftFor(
-  { toolCalls }: Pick<Collections, 'toolCalls'>,
+  collections: Pick<Collections, 'toolCalls'>,
   { _id, overrides: { max_tool_calls: limit } }: RunRecord,
   step: number,
 ): Promise<number | undefined> {
   if (limit === undefined || step === 0) return limit
-  const made = await toolCalls.countDocuments({ run_id: _id, step: { $lt: step }, client: { $ne: true } })
-  return Math.max(0, limit - made)
+  return Math.max(0, limit - (await ledgerStore(collections).countMade(_id, step)))
 }
 
 /**
@@ -83,7 +83,7 @@ export function ledgerEntries(
  * client are left out.
  */
 export async function toolMessages(
-  { toolCalls }: Pick<Collections, 'toolCalls'>,
+  collections: Pick<Collections, 'toolCalls'>,
   {
     runId,
     step,
@@ -91,20 +91,13 @@ export async function toolMessages(
     ownOnly = false,
   }: { runId: string; step: number; notBegun?: string; ownOnly?: boolean },
 ): Promise<Message[]> {
-  const filter = {
-    run_id: runId,
-    step,
-    ...(ownOnly ? { $or: [{ client: { $ne: true } }, { status: 'done' as const }] } : {}),
-  }
-  const read = () => toolCalls.find(filter).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  const ledger = ledgerStore(collections)
+  const read = () => ledger.listOfStep(runId, step, { ownOnly })
   const calls = await read()
   const open = calls.filter(({ status }) => status !== 'done')
   for (const call of open) {
     const result = call.status === 'waiting' ? notBegun : call.asked === undefined ? unknownOutcome : notAnsweredInTime
-    await toolCalls.updateOne(
-      { _id: call._id, status: { $ne: 'done' } },
-      { $set: { status: 'done', result, finished_at: new Date() } },
-    )
+    await ledger.close(call._id, result)
   }
   return (open.length === 0 ? calls : await read()).map(toolMessageOf)
 }

@@ -165,7 +165,7 @@ export class LiveRun {
 /** How long a run waits in memory for its next step. Most tools answer within this time. */
 const pausedMs = 10_000
 /** If the process has more runs than this, none of them begins to wait in memory for its next step. */
-const maxKept = 1000
+const maxCached = 1000
 
 export type LiveRuns = ReturnType<typeof createLiveRuns>
 
@@ -190,7 +190,7 @@ export function createLiveRuns(options: TaskTimeoutOptions) {
     if (live.state === 'begun') return
     clearTimeout(live.timer)
     if (live.state === 'ended' || live.state === 'dropped') byRun.delete(live.run._id)
-    else if (live.state === 'paused' && byRun.size > maxKept) live.apply('leave')
+    else if (live.state === 'paused' && byRun.size > maxCached) live.apply('leave')
     else if (live.state === 'paused') leaveAfter(live, pausedMs)
   }
 

@@ -25,7 +25,7 @@ export function createAccountOf(models: ModelsNow, secretBox: Pick<SecretBox, 'o
 }
 
 /** Providers bring keys of their own; a model that none of them has then finds no key here. */
-function platformAccount(models: ModelsNow): ModelAccount | undefined {
+export function platformAccount(models: ModelsNow): ModelAccount | undefined {
   const { account, providers } = models.current()
   if (account === undefined && providers.models.length === 0) return undefined
   return { apiKey: account?.apiKey ?? '', baseUrl: account?.baseUrl, setByUser: false }

@@ -1,8 +1,10 @@
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { StepDeps } from './step-deps.ts'
+import { executedRunStore } from './store.ts'
 import type { RunWriter } from './answer.ts'
 
 interface FailedAttempt {
@@ -26,9 +28,7 @@ export async function reportModelFailure(
   const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
   deps.onModelFailure(run, deps.accountOf(assistant), failure)
   if (failure.details !== '')
-    await deps.collections.runs
-      .updateOne({ ...runKey(run), fence: run.fence }, { $set: { failure_details: failure.details } })
-      .catch(deps.onError)
+    await executedRunStore(deps.collections).noteFailure(run, failure.details).catch(deps.onError)
   if (failure.retryable) {
     writer.push([{ type: 'retrying' }])
     await writer.drain()
@@ -38,7 +38,7 @@ export async function reportModelFailure(
 
 /** Whether the thread stays after the run: see docs/retention.md. */
 async function isStored({ collections }: StepDeps, known: ThreadRecord | undefined, run: RunRecord): Promise<boolean> {
-  const thread = known ?? (await collections.threads.findById(run.thread_id, { expires_at: 1 }).lean<ThreadRecord>())
+  const thread = known ?? (await threadStore(collections).findExpiryOfAny(run.thread_id))
   return thread !== null && thread.expires_at === undefined
 }
 

@@ -1,6 +1,6 @@
 import type { StepResult } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { toldDecisions } from '../../domain/call-results.ts'
+import { notifiedDecisions } from '../../domain/call-results.ts'
 import { readApprovedCalls } from '../../domain/approved-calls.ts'
 import {
   type AIMessage,
@@ -13,11 +13,10 @@ import {
   withoutMetadata,
 } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
-import { askedRunOf } from './asking/asked-run.ts'
+import { childRunOf } from './delegation/child-run.ts'
 import type { Tool } from '../tool.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import { inputEntryOf, resultsEntryOf } from '../threads/pending-input.ts'
@@ -27,15 +26,18 @@ import type { ChatRequest } from './chat-model.ts'
 import { searchedBytes } from './check-results.ts'
 import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
-import { storedAnswer, storedCalls } from './earlier-attempt.ts'
+import { storedAnswer } from './earlier-attempt.ts'
 import { callsLeftFor, ledgerEntries, toolMessages } from './ledger.ts'
 import type { LiveRun } from './live-runs.ts'
 import { reportModelFailure } from './model-failures.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import type { StepDeps } from './step-deps.ts'
+import { ledgerStore } from './store.ts'
 import { planAnswer, plannedStep } from './plan-answer.ts'
 import { shownSoFar } from './shown-so-far.ts'
 import { type Spending, createSpending, storeLostAttempt } from './spent-attempts.ts'
 import { storeAnswer } from './store-answer.ts'
+import { suggestsFor } from './suggests-for.ts'
 import { tokensLeftFor } from './tokens-left.ts'
 import { usageOfMessage } from '../budgets/usage.ts'
 
@@ -58,8 +60,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
 async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Promise<StepResult> {
   const { run, step, known, signal, isFresh } = live
   const runId = run._id
-  const assistant =
-    known?.assistant ?? (await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>())
+  const assistant = known?.assistant ?? (await assistantStore(deps.collections).findOfAny(run.assistant_id))
   if (assistant === null || assistant.deleting || assistant.suspended)
     throw new AppError('not_found', 'The assistant of this run is gone.')
   const config = deps.assistantConfigs.settingsOf(assistant)
@@ -111,11 +112,12 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
     keep(await store(() => commitEnd(deps, run, step, message, { input, lastId, earlier: known?.usages })))
     writer.push([entryOf(message), { type: 'end' }])
     await writer.drain()
-    return { next: 'done' }
+    const suggests = suggestsFor(deps.models, run)
+    return { next: 'done', ...(suggests && { suggests }) }
   }
   if (!asksForTools(message)) return end()
   const offered = await tools
-  if (stored === undefined) nameAskedRuns(message, { run, step, tools: offered })
+  if (stored === undefined) nameChildRuns(message, { run, step, tools: offered })
   const calls =
     stored === undefined
       ? ledgerEntries(run, step, message, {
@@ -123,7 +125,7 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
           unreadable: answer.unreadableCalls(),
           callsLeft: await callsLeft,
         })
-      : await storedCalls(deps, { runId, step })
+      : await ledgerStore(deps.collections).listOfStep(runId, step)
   const plan = planAnswer({ run, message, tools: offered, calls })
   if (plan.isLast) return end()
   const needsApproval = (config.interruptBeforeAction && plan.hasWaiting) || plan.needsApproval
@@ -158,7 +160,7 @@ async function approvedCalls(
   const approved = readApprovedCalls(run.overrides.approved_calls_json)
   if (approved.length === 0) return []
   const { messages } = await conversations.read(run.thread_id, searchedBytes)
-  const decisions = toldDecisions(foldMessages(messages, added))
+  const decisions = notifiedDecisions(foldMessages(messages, added))
   return approved.flatMap(({ call, decision }) => (decisions.has(decision) ? [call] : []))
 }
 
@@ -173,13 +175,13 @@ function entryOf(message: StoredMessage): RunEntry {
 }
 
 /** Readers of a call that asks another assistant can follow its run. */
-function nameAskedRuns(
+function nameChildRuns(
   { data: { tool_calls: calls = [] } }: AIMessage,
   { run, step, tools }: { run: RunRecord; step: number; tools: Tool[] },
 ): void {
   const asking = new Set(tools.filter(({ type }) => type === 'assistant').map(({ name }) => name))
   for (const [index, call] of calls.entries())
-    if (asking.has(call.name)) Object.assign(call, askedRunOf(toolCallKey(run._id, step, index)))
+    if (asking.has(call.name)) Object.assign(call, childRunOf(toolCallKey(run._id, step, index)))
 }
 
 /**

@@ -1,7 +1,8 @@
 import { cutText } from '../../domain/cut-text.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { ToolProblem } from '../tools/resolve-tools.ts'
+import { executedRunStore } from './store.ts'
 
 const maxWarnings = 20
 const maxLength = 300
@@ -13,7 +14,7 @@ export type LeftOutRun = Pick<RunRecord, '_id' | 'thread_id' | 'warnings'>
  * nobody would know otherwise. The reasons hold no secrets (`ToolProblem`).
  */
 export async function noteLeftOut(
-  { runs }: Pick<Collections, 'runs'>,
+  collections: Pick<Collections, 'runs'>,
   run: LeftOutRun,
   problems: ToolProblem[],
 ): Promise<void> {
@@ -22,6 +23,6 @@ export async function noteLeftOut(
     .map(({ type, name, problem }) => cutText(`${name === type ? type : `${type} ${name}`}: ${problem}`, maxLength))
     .filter((warning) => run.warnings?.includes(warning) !== true)
   if (warnings.length === 0 || (run.warnings?.length ?? 0) >= maxWarnings) return
-  await runs.updateOne(runKey(run), { $addToSet: { warnings: { $each: warnings } } })
+  await executedRunStore(collections).addWarnings(run, warnings)
   run.warnings = [...(run.warnings ?? []), ...warnings]
 }

@@ -4,10 +4,10 @@ import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type AttachmentLimits, attachmentLimits } from '../../domain/content-parts.ts'
-import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
+import { type Message, type RunMessageInput, authoredBy, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import {
-  type AskedBy,
+  type ParentRun,
   type ClientCallMode,
   type CompletionFacts,
   type MultitaskStrategy,
@@ -16,10 +16,12 @@ import {
   firstFence,
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { searchOf } from '../../domain/search-override.ts'
+import type { Collections } from '../collections.ts'
+import { folderStore } from '../stores/folders.ts'
+import { searchOf, withStores } from '../../domain/search-override.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
-import { type Caller, type Owner, ownerOf, personOf } from '../owner.ts'
+import { type Caller, type Owner, ownerOf, personAmong } from '../owner.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import {
   type LocOf,
@@ -28,9 +30,12 @@ import {
   type Received,
   receiveContent,
 } from '../attachments/receive-content.ts'
+import type { AllowancesNow } from '../groups/allowances.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
-import { takesPlace } from '../threads/quota.ts'
+import { countsInQuota } from '../threads/quota.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
@@ -54,11 +59,13 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  /** Who starts it, if the thread can be somebody else's. */
+  userId?: string
   acting: Acting
   /** The schedule that starts it. */
   scheduleId?: string
   /** The call of another assistant that it answers. */
-  askedBy?: AskedBy
+  askedBy?: ParentRun
   /** Budgets of the asking run: they count this one, too. */
   budgets?: string[]
   completion?: CompletionFacts
@@ -78,21 +85,23 @@ export interface RunRequest {
   tool_choice?: ToolChoice
   parallel_tool_calls?: boolean
   reasoning_effort?: NonNullable<RunOverrides['reasoning_effort']>
+  instructions?: string
+  temperature?: number
+  file_ids?: string[]
   client_calls?: ClientCallMode
   client_calls_expire_seconds?: number
   model?: string
 }
 
 export interface PrepareRunDeps {
-  threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
+  threads: { requireContinuable(caller: Caller, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(owner: Owner, assistantId: string): Promise<AssistantRecord> }
   downloads: Downloads
 }
 
 /**
- * Checks the run that a user requests, on the user's own thread, with an assistant of his or of the project that is shared
- * with him. The ids may be at the top level or
- * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used. A `draft`
+ * Checks the run that a user requests, on a thread that he may continue, with an assistant of his or of the project that
+ * is shared with him. The ids may be at the top level or in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used. A `draft`
  * is a thread that is stored together with the run.
  */
 export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
@@ -100,18 +109,17 @@ export function createPrepareRun({ threads, assistants, downloads }: PrepareRunD
     caller: Caller,
     request: RunRequest,
     origin: Acting['origin'],
-    { draft, person = personOf(caller) }: { draft?: ThreadRecord | undefined; person?: Acting['person'] } = {},
+    { draft, person }: { draft?: ThreadRecord | undefined; person?: Acting['person'] } = {},
   ): Promise<NewRun> => {
     const { userId } = caller
     const owner = ownerOf(caller)
-    const acting = { person, origin }
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
     const readingNamed = named === undefined ? undefined : assistants.readOwn(owner, named)
     // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
-    const thread = draft ?? (await threads.readOwn(userId, threadId))
+    const thread = draft ?? (await threads.requireContinuable(caller, threadId))
     if (caller.holderId !== undefined && thread.project_id !== caller.projectId)
       throw new AppError('not_found', 'There is no such thread.')
     const assistantId = named ?? thread.assistant_id
@@ -119,21 +127,24 @@ export function createPrepareRun({ threads, assistants, downloads }: PrepareRunD
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(owner, assistantId))
     const received = await downloads.within(userId, (download) => inputMessages({ download }, request.input))
-    const overrides = { ...overridesOf(request), ...searchOf(thread) }
+    const overrides = { ...overridesOf(request), ...searchOf(thread, { files: request.file_ids }) }
     const strategy = request.multitask_strategy ?? 'enqueue'
-    return { thread, withThread: draft !== undefined, assistant, acting, ...received, overrides, strategy }
+    const acting = { person: personAmong(caller, thread, person), origin }
+    return { thread, withThread: draft !== undefined, assistant, userId, acting, ...received, overrides, strategy }
   }
 }
 
 function overridesOf(request: RunRequest): RunOverrides {
   const { tools = [], tool_choice: choice, parallel_tool_calls: parallel, client_calls: mode } = request
-  const { reasoning_effort: effort } = request
+  const { reasoning_effort: effort, instructions = '', temperature } = request
   const { client_calls_expire_seconds: seconds, model } = request
   return {
     ...(tools.length === 0 ? {} : { tools_json: clientFunctionsText(tools, ['body', 'tools']) }),
     ...(choice === undefined ? {} : { tool_choice_json: JSON.stringify(choice) }),
     ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    ...(instructions.trim() === '' ? {} : { instructions }),
+    ...(temperature === undefined ? {} : { temperature }),
     ...(mode === undefined ? {} : { client_calls: mode }),
     ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
     ...(model === undefined ? {} : { model }),
@@ -141,11 +152,15 @@ function overridesOf(request: RunRequest): RunOverrides {
 }
 
 export interface AdmitRunDeps {
+  collections: Pick<Collections, 'folders'>
   storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
   budgetCounting: Pick<BudgetCounting, 'admit'>
   conversations: Pick<Conversations, 'read'>
   tracing: Pick<Tracing, 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
+  allowances: Pick<AllowancesNow, 'requireModel'>
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+  models: ModelsNow
 }
 
 /**
@@ -157,10 +172,20 @@ const firstCheckAfterMs = 15_000
 /**
  * The record of a run that may be started; it is counted against its budgets. It is shown as running from the moment in
  * which it is stored, unless it then waits for others on its thread. Throws `unavailable` if no model is
- * configured, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
+ * configured, `forbidden` for a model that the user may not use, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
-  { budgetCounting, conversations, tracing, accountOf, storageQuota }: AdmitRunDeps,
+  {
+    collections,
+    budgetCounting,
+    conversations,
+    tracing,
+    accountOf,
+    storageQuota,
+    allowances,
+    assistantConfigs,
+    models,
+  }: AdmitRunDeps,
   {
     thread,
     withThread = false,
@@ -168,7 +193,7 @@ export async function admitRun(
     input: given,
     attachments = [],
     inputLoc,
-    overrides = {},
+    overrides: wanted = {},
     metadataJson,
     responseJson,
     completion,
@@ -176,30 +201,36 @@ export async function admitRun(
     askedBy,
     budgets: inherited = [],
     public: isPublic = false,
+    userId = thread.user_id,
     acting,
   }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-  const input = await checkResults(conversations, { thread, input: given, isNewThread: withThread, loc: inputLoc })
+  const overrides = await inFolder(collections, thread, wanted)
+  const model = overrides.model ?? assistantConfigs.settingsOf(assistant).model ?? models.current().defaultModel
+  await allowances.requireModel(userId, model)
+  const checked = await checkResults(conversations, { thread, input: given, isNewThread: withThread, loc: inputLoc })
+  const input = thread.visibility === undefined ? checked : authoredBy(userId, checked)
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
   const attachedBytes = attachments.reduce((sum, { size }) => sum + size, 0)
   if (attachedBytes > 0 || keepsWithoutPlace(thread))
-    await storageQuota.requireRoomForRun(thread.user_id, inputBytes + attachedBytes, isPublic)
+    await storageQuota.requireRoomForRun(userId, inputBytes + attachedBytes, isPublic)
   const bytes = (thread.log_bytes ?? 0) + inputBytes
   // What its own public callers may cost is another matter than what those of the asking assistant may.
   const isOfOwnPublic = isPublic && askedBy === undefined
-  const question = { assistant, overrides, bytes }
+  const question = { assistant, overrides, bytes, ...(isPublic ? {} : { userId }) }
   const budgets = await budgetCounting.admit(runId, isOfOwnPublic, question, inherited)
   const now = new Date()
   const traceparent = tracing.currentTraceparent()
   return {
     _id: runId,
     thread_id: thread._id,
-    user_id: thread.user_id,
+    user_id: userId,
+    ...(userId === thread.user_id ? {} : { in_chat_of_other: true }),
     project_id: thread.project_id,
     assistant_id: assistant._id,
     public: isPublic,
@@ -221,9 +252,27 @@ export async function admitRun(
   }
 }
 
+/** What the run is told and searches in the folder of its thread, before what is its own. */
+async function inFolder(
+  collections: Pick<Collections, 'folders'>,
+  { user_id: userId, folder_id: folderId, public: isPublic }: ThreadRecord,
+  overrides: RunOverrides,
+): Promise<RunOverrides> {
+  // What is in a folder is for nobody else.
+  const folder = folderId === undefined || isPublic ? null : await folderStore(collections).findOwned(userId, folderId)
+  if (folder === null) return overrides
+  const { instructions = '', vector_store_id: storeId } = folder
+  const texts = [instructions, overrides.instructions ?? ''].filter(Boolean)
+  return {
+    ...overrides,
+    ...(texts.length === 0 ? {} : { instructions: texts.join('\n\n') }),
+    ...(storeId === undefined ? {} : { search_json: withStores(overrides.search_json, [storeId]) }),
+  }
+}
+
 /** Whether what is said on the thread is kept, and no thread quota limits how much. */
 function keepsWithoutPlace(thread: ThreadRecord): boolean {
-  return !takesPlace(thread) && thread.expires_at === undefined
+  return !countsInQuota(thread) && thread.expires_at === undefined
 }
 
 /**

@@ -1,9 +1,37 @@
+import { answerBytes } from '../../domain/answer-budget.ts'
 import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
+import { createMessageWindow } from '../../domain/message-window.ts'
 import type { Message } from '../../domain/messages.ts'
-import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
+import { type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { FoldedMessage, RunView, Terminal } from '../../domain/run-events.ts'
 import type { Collections } from '../collections.ts'
-import type { ReadRunOutput } from './run-output.ts'
+import { runStore } from '../stores/runs.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
+
+export interface RunOutput {
+  /** In order; if they do not fit into one answer, the newest. */
+  messages: Message[]
+  /** How many older ones were left out. */
+  omitted: number
+}
+
+export type ReadRunOutput = ReturnType<typeof createRunOutput>
+
+/** Reads the messages that a run has added to its thread, without its input. `before` is the id of one of them. */
+export function createRunOutput(scan: ScanLog) {
+  return async (
+    run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'> & Partial<Pick<RunRecord, 'status'>>,
+    before?: string,
+  ): Promise<RunOutput> => {
+    const window = createMessageWindow(answerBytes, { before })
+    const filter = { thread_id: run.thread_id, run_id: run._id, source: { $ne: 'input' as const } }
+    const hasEnded = run.status !== undefined && !isOpenRun({ status: run.status })
+    await scan({ filter, userId: run.user_id, hasEnded }, (_entry, messages) => {
+      for (const { message, bytes } of messages) window.add(message, bytes)
+    })
+    return { messages: window.messages(), omitted: window.omitted() }
+  }
+}
 
 /** A run as the database has it: for readers whose stream has expired, and for the state of a run. */
 export interface RunSnapshot {
@@ -18,9 +46,9 @@ export interface RunSnapshot {
 }
 
 /** Reads `RunSnapshot`s; undefined for a run that is gone. */
-export function createRunSnapshots({ runs }: Pick<Collections, 'runs'>, readOutput: ReadRunOutput) {
+export function createRunSnapshots(collections: Pick<Collections, 'runs'>, readOutput: ReadRunOutput) {
   return async (key: RunKey): Promise<RunSnapshot | undefined> => {
-    const run = await runs.findOne(runKey(key)).lean<RunRecord>()
+    const run = await runStore(collections).findInThread(key)
     if (run === null) return undefined
     return {
       messages: (await readOutput(run)).messages,

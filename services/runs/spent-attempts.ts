@@ -1,9 +1,11 @@
-import { type ModelUsage, type RunRecord, type SpentAttempt, isOpenRun, runKey } from '../../domain/records/run.ts'
+import { type ModelUsage, type RunRecord, type SpentAttempt, isOpenRun } from '../../domain/records/run.ts'
 import type { RunView, SentPrompt } from '../../domain/run-events.ts'
 import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
 import { answerIdOf } from './answer.ts'
 import type { ChatRequest, ModelDelta } from './chat-model.ts'
+import { runStore } from '../stores/runs.ts'
 import type { StepDeps } from './step-deps.ts'
+import { executedRunStore } from './store.ts'
 
 /**
  * Bytes of a token, where a provider counted none: English text has a little more, other languages, code and tables have
@@ -71,15 +73,10 @@ async function storeSpent(
   run: RunRecord,
   spent: SpentAttempt,
 ): Promise<RunRecord | null> {
-  const stored = await collections.runs
-    .findOneAndUpdate(
-      { ...runKey(run), 'spent.fence': { $ne: spent.fence } },
-      { $push: { spent } },
-      { returnDocument: 'after' },
-    )
-    .lean<RunRecord>()
+  const runs = executedRunStore(collections)
+  const stored = await runs.addSpent(run, spent)
   if (stored === null || isOpenRun(stored) || stored.check_at !== undefined) return stored
-  await collections.runs.updateOne(runKey(run), { $set: usageOfEnded(stored, await usageByModel(collections, stored)) })
+  await runs.completeRecord(run, usageOfEnded(stored, await usageByModel(collections, stored)))
   await budgetCounting.addLate(stored, [spent])
   return stored
 }
@@ -105,7 +102,7 @@ export async function storeLostAttempt(
   const usage = usageOf(sent.prompt, tokensOf(Buffer.byteLength(texts.join(''))))
   const stored = await storeSpent(deps, run, { ...usage, model: sent.model, step, fence: sent.fence })
   // Its process has stored it meanwhile, if it did not die.
-  return stored ?? (await deps.collections.runs.findOne(runKey(run)).lean<RunRecord>()) ?? run
+  return stored ?? (await runStore(deps.collections).findInThread(run)) ?? run
 }
 
 function usageOf(prompt: number, completion: number) {

@@ -2,7 +2,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
-import { type RunRecord, firstFence, openRunStatuses, runKey } from '../../domain/records/run.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -11,15 +11,19 @@ import type { Steps } from './steps.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
-import { holdThread, parentsOfRun, parentsRemain } from '../parents.ts'
+import { attachmentStore } from '../stores/attachments.ts'
+import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
+import { lockThread, parentsOfRun, parentsRemain } from '../parents.ts'
 import { insertThread } from '../threads/create-thread.ts'
-import { givePlacesBack, takesPlace } from '../threads/quota.ts'
+import { releaseQuota, countsInQuota } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelRun, cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
 import { type AdmitRunDeps, type NewRun, admitRun } from './prepare-run.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
 import type { RunStream } from './run-stream.ts'
+import { startedRunStore } from './store.ts'
 
 /** A run that has just started, and its feed. The receiver must close the feed. */
 export interface FollowedRun {
@@ -28,17 +32,17 @@ export interface FollowedRun {
 }
 
 export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
-  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments'>
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments' | 'folders'>
   transaction: RunInTransaction
   liveRuns: Pick<LiveRuns, 'offer'>
   steps: Pick<Steps, 'begin'>
   budgetCounting: HandOverDeps['budgetCounting'] & AdmitRunDeps['budgetCounting']
-  workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
+  workflows: Pick<WorkflowClient, 'startNew' | 'state' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
   tracing: HandOverDeps['tracing'] & AdmitRunDeps['tracing']
 }
 
-type Reserved = Pick<NewRun, 'assistant' | 'overrides' | 'input' | 'public'>
+type Reserved = Pick<NewRun, 'assistant' | 'overrides' | 'input' | 'public' | 'userId'>
 
 /**
  * Starts a run: stores it, passes it to its thread's workflow, and checks afterwards that its parents still exist and
@@ -77,8 +81,8 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
 
   /** Of a run that was refused, nothing else names what was made for it. One that Temporal did not take is stored. */
   async function takeRefusedBack(run: RunRecord, attachments: NewAttachment[], takeNeedsBack: () => Promise<void>) {
-    if ((await deps.collections.runs.exists(runKey(run))) !== null) return
-    await removeAttachments(deps.collections, attachments)
+    if (await startedRunStore(deps.collections).exists(run)) return
+    await removeAttachments(deps.collections, run, attachments)
     await takeNeedsBack()
   }
 
@@ -95,7 +99,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
      * start of each then finds it counted. Returns what takes back those that were not started.
      */
     async reserve(
-      { assistant, overrides = {}, input, public: isPublic = false }: Reserved,
+      { userId, assistant, overrides = {}, input, public: isPublic = false }: Reserved,
       runIds: string[],
     ): Promise<() => Promise<void>> {
       const { admit, giveBack } = deps.budgetCounting
@@ -103,7 +107,8 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       const takeBack = async () => {
         for (const each of counted) await giveBack(each).catch(deps.onError)
       }
-      const question = { assistant, overrides, bytes: Buffer.byteLength(messagesToJson(input)) }
+      const bytes = Buffer.byteLength(messagesToJson(input))
+      const question = { assistant, overrides, bytes, ...(userId === undefined ? {} : { userId }) }
       try {
         for (const _id of runIds) counted.push({ _id, budgets: await admit(_id, isPublic, question) })
       } catch (error) {
@@ -166,34 +171,29 @@ async function store(
   run: RunRecord,
   { newThread, attachments }: { newThread: ThreadRecord | undefined; attachments: NewAttachment[] },
 ): Promise<void> {
-  const { runs } = deps.collections
+  const started = startedRunStore(deps.collections)
   try {
     await storeAttachments(deps.collections, run, attachments)
-    if (newThread === undefined) await runs.insertMany([run], { lean: true })
+    if (newThread === undefined) await started.add(run)
     else
       await deps.transaction(async (session) => {
-        if (run.asked_by !== undefined) await holdThread(deps.collections, run.asked_by.thread_id, session)
+        if (run.asked_by !== undefined) await lockThread(deps.collections, run.asked_by.thread_id, session)
         await insertThread(deps.collections, newThread, session)
-        await runs.insertMany([run], { session, lean: true })
+        await started.add(run, session)
       })
   } catch (error) {
-    await removeAttachments(deps.collections, attachments).catch(deps.onError)
+    await removeAttachments(deps.collections, run, attachments).catch(deps.onError)
     // Another attempt to start the same run has stored it, and its count stays.
-    const isStored = isDuplicateKey(error) && (await runs.exists(runKey(run))) !== null
+    const isStored = isDuplicateKey(error) && (await started.exists(run))
     if (!isStored) await deps.budgetCounting.giveBack(run).catch(deps.onError)
     throw error
   }
 }
 
 /** Notes that Temporal has the run, and that it waits for others on its thread: its first step marks it as running. */
-async function noteWaiting({ collections: { runs } }: StartRunDeps, run: RunRecord): Promise<void> {
+async function noteWaiting({ collections }: StartRunDeps, run: RunRecord): Promise<void> {
   const waiting = { status: 'pending' as const, handed_over: true }
-  const { modifiedCount } = await runs.updateOne(
-    { ...runKey(run), status: 'running', fence: firstFence },
-    { $set: waiting, $unset: { started_at: 1 } },
-    { writeConcern: { w: 1, journal: false } },
-  )
-  if (modifiedCount === 0) return
+  if (!(await startedRunStore(collections).noteWaiting(run, waiting))) return
   Object.assign(run, waiting)
   delete run.started_at
 }
@@ -203,9 +203,7 @@ async function noteWaiting({ collections: { runs } }: StartRunDeps, run: RunReco
  * while a model answers.
  */
 async function endEarlier(deps: StartRunDeps, run: RunRecord): Promise<void> {
-  const { _id, thread_id } = run
-  const earlier = { _id: { $lt: _id }, status: { $in: [...openRunStatuses] } }
-  for (const each of await deps.collections.runs.find({ thread_id, ...earlier }, { thread_id: 1 }).lean())
+  for (const each of await startedRunStore(deps.collections).listOpenBefore(run))
     await endRun(deps, each, cancelledError)
 }
 
@@ -239,9 +237,9 @@ async function confirm(deps: StartRunDeps, { run, thread, isNew, live, others }:
 /** With its place, if it counts. */
 async function removeThread({ collections, transaction }: StartRunDeps, thread: ThreadRecord): Promise<void> {
   await transaction(async (session) => {
-    const { deletedCount } = await collections.threads.deleteOne({ _id: thread._id }, { session })
-    const places = takesPlace(thread) ? deletedCount : 0
-    await givePlacesBack(collections, { userId: thread.user_id, places }, session)
+    const isRemoved = await threadStore(collections).remove(thread, session)
+    const places = isRemoved && countsInQuota(thread) ? 1 : 0
+    await releaseQuota(collections, { userId: thread.user_id, places }, session)
   })
 }
 
@@ -270,8 +268,8 @@ async function takeBack(deps: StartRunDeps, run: RunRecord, hasThread: boolean):
   const { thread_id: threadId, _id: runId } = run
   await cancelRun(deps, run)
   if (hasThread) return
-  await deps.collections.runs.deleteOne(runKey(run))
-  await deps.collections.attachments.deleteMany({ thread_id: threadId })
+  await runStore(deps.collections).remove(run)
+  await attachmentStore(deps.collections).removeOfThread(threadId)
   await deps.budgetCounting.giveBack(run)
   await deps.stream.remove([runId])
 }

@@ -20,7 +20,7 @@ import type { ToolsRun } from './wanted-tools.ts'
 
 /** What the steps of a run depend on. */
 export interface StepDeps {
-  budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored' | 'addLate'>
+  budgetCounting: Pick<BudgetCounting, 'settle' | 'finalizeStored' | 'addLate' | 'areSpent'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls' | 'attachments'>
   /** The runs of this process. */
   liveRuns: LiveRuns

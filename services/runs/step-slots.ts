@@ -1,8 +1,9 @@
 import { type StepQueued, threadContract } from '../../domain/contracts/thread.ts'
-import { type RunKey, runKey } from '../../domain/records/run.ts'
+import type { RunKey } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
+import { executedRunStore } from './store.ts'
 
 /**
  * Executes a model step when its turn comes; throws the signal's reason if the signal aborts first. A step waits for a
@@ -19,7 +20,7 @@ export interface StepSlots {
 /** Shorter than the time after which a worker has to renew the workflow task of a step. */
 const longestWaitMs = 1000
 /** How long a free slot is kept for a step whose workflow was told. A busy machine needs seconds for it. */
-const keptMs = 20_000
+const cachedMs = 20_000
 /**
  * A workflow that waits asks again by itself, in case the process with its place died. The times are such that all
  * waiting workflows together ask about five times a second.
@@ -50,7 +51,7 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
     if (known) return line.turnAt(known, signal, 0)
     const free = semaphore.tryAcquire()
     if (free) return free
-    const run = await deps.collections.runs.findOne(runKey(key), { user_id: 1, thread_id: 1 }).lean()
+    const run = await executedRunStore(deps.collections).findPlace(key)
     signal.throwIfAborted()
     // Meanwhile a slot may have become free, or a repetition of the step may have joined the line.
     const freeNow = line.placeOf(runId) ? undefined : semaphore.tryAcquire()
@@ -97,20 +98,19 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
       places.delete(runId)
       return place.enter(release)
     }
-    const giveUp = () => takeKept(place)?.()
-    place.kept = { release, timer: setTimeout(giveUp, keptMs).unref() }
+    const giveUp = () => takeReserved(place)?.()
+    place.kept = { release, timer: setTimeout(giveUp, cachedMs).unref() }
     tell({ _id: runId, thread_id: threadId }).then((isTold) => isTold || giveUp(), onError)
   }
 
   /** False if the run has ended, whose thread may execute another one now, or its workflow has. */
   async function tell(key: RunKey): Promise<boolean> {
-    const waits = { ...runKey(key), status: { $in: ['pending' as const, 'running' as const] } }
-    if (!(await collections.runs.exists(waits))) return false
+    if (!(await executedRunStore(collections).isActive(key))) return false
     return workflows.signal(threadContract, { threadId: key.thread_id }, 'slotFree', { runId: key._id })
   }
 
   /** The slot that was kept at this place, which leaves the line; undefined if none is kept. */
-  function takeKept(place: Place): Release | undefined {
+  function takeReserved(place: Place): Release | undefined {
     if (place.kept === undefined) return undefined
     const { release, timer } = place.kept
     clearTimeout(timer)
@@ -138,7 +138,7 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
 
     /** Waits for a slot; undefined after `limitMs`, and then the run keeps its place. */
     turnAt(place: Place, signal: AbortSignal, limitMs: number): Promise<Release | undefined> {
-      const kept = takeKept(place)
+      const kept = takeReserved(place)
       if (kept) return Promise.resolve(kept)
       return new Promise((resolve, reject) => {
         const leave = () => {

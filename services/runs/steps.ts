@@ -2,21 +2,22 @@ import { addAbortListener } from 'node:events'
 import type {
   ClientTurnResult,
   OnThread,
-  SettleInput,
-  SettleResult,
+  FinalizeInput,
+  FinalizeResult,
   StepInput,
   StepQueued,
   StepResult,
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
+import { isUntouched } from '../../domain/records/run.ts'
 import { clientTurn } from './client-turn.ts'
 import { resultOfEarlierAttempt } from './earlier-attempt.ts'
 import type { LiveRun } from './live-runs.ts'
 import { modelStep } from './model-step.ts'
-import { settleRun } from './settle.ts'
+import { settleRun } from './finalize.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
+import { executedRunStore } from './store.ts'
 
 export { AnswerNotStoredError } from './store-answer.ts'
 export { RunLimitError } from './tokens-left.ts'
@@ -37,13 +38,7 @@ async function claim(
   { threadId, runId, step }: OnThread<StepInput>,
 ): Promise<LiveRun | null> {
   const now = new Date()
-  const next = { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } }
-  const before = await collections.runs
-    .findOneAndUpdate({ _id: runId, thread_id: threadId, status: { $in: ['pending', 'running'] } }, [{ $set: next }], {
-      returnDocument: 'before',
-      updatePipeline: true,
-    })
-    .lean<RunRecord>()
+  const before = await executedRunStore(collections).claim({ _id: runId, thread_id: threadId }, now)
   if (before === null) return null
   if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
     throw new AppError('internal', 'The run was attempted too often without a result.')
@@ -64,6 +59,7 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
 
   /** Undefined if the run was given up: then another attempt executes the step. */
   async function attempt(live: LiveRun): Promise<StepResult | undefined> {
+    if (live.step === 0 && live.isFresh) deps.tracing.begun(live.run)
     try {
       return await executeStep(deps, live)
     } catch (error) {
@@ -123,7 +119,7 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     clientTurn: (input: OnThread<StepInput>): Promise<ClientTurnResult> => clientTurn(deps, input),
 
     /** Ends a run that did not end by itself. */
-    settle: (input: OnThread<SettleInput>, options: { endAnyway: boolean }): Promise<SettleResult> =>
+    settle: (input: OnThread<FinalizeInput>, options: { endAnyway: boolean }): Promise<FinalizeResult> =>
       settleRun(deps, input, options),
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { AppError, isRetryable } from '../../domain/errors.ts'
 import { SupersededError } from './live-runs.ts'
 
@@ -11,7 +12,7 @@ export class AnswerNotStoredError extends Error {
 }
 
 const attempts = 10
-const pauses = { firstMs: 200, factor: 2, longestMs: 20_000 }
+const pauses = { firstMs: 200, longestMs: 20_000 }
 
 /**
  * Stores an answer, and tries again when that fails, for a minute: the database may be away. Throws at once what no
@@ -33,8 +34,7 @@ export async function storeAnswer<T>(
       signal.throwIfAborted()
       onError(error)
       if (attempt === attempts) throw new AnswerNotStoredError(error)
-      const pauseMs = Math.min(pauses.firstMs * pauses.factor ** (attempt - 1), pauses.longestMs)
-      await wait(pauseMs)
+      await wait(backOffMs(attempt, pauses))
     }
   }
 }

@@ -1,12 +1,12 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
-import { type RunError, type RunKey, type RunRecord, isOpenRun, isUntouched, runKey } from '../../domain/records/run.ts'
+import { type RunError, type RunRecord, isOpenRun, isUntouched } from '../../domain/records/run.ts'
 import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import { leasedSweep } from '../leased-sweep.ts'
 import type { Decisions } from './decisions.ts'
-import { notStartedError, tellCancelled } from './end-run.ts'
+import { notStartedError, notifyCancelled } from './end-run.ts'
 import type { HandOver } from './hand-over.ts'
-
-type DueRun = RunKey & { check_at: Date }
+import { type DueRun, sweptRunStore } from './store.ts'
 
 export interface RunSweepDeps {
   collections: Pick<Collections, 'runs'>
@@ -24,8 +24,6 @@ const shortestPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
 const maxPerRound = 500
 const dueAtOnce = 200
-/** This many failures in a row are caused by a dependency, not by a run. */
-const maxFailures = 3
 
 const aborted: RunError = {
   status_code: 500,
@@ -44,32 +42,28 @@ const aborted: RunError = {
  * have no `check_at`, so that its index contains few others than open ones.
  */
 export function createRunSweep({ collections, handOver, workflows, decisions, settle, onError }: RunSweepDeps) {
-  const { runs } = collections
+  const runs = sweptRunStore(collections)
 
   /** One round; returns how many runs it checked. */
   return async (clock: () => number = Date.now): Promise<number> => {
-    let failures = 0
-    let count = 0
-    while (count < maxPerRound) {
-      const due = await readDue(new Date(clock()))
-      if (due.length === 0) break
-      for (const each of due) {
-        const now = clock()
-        const run = await take(runs, each, new Date(now + leaseMs))
-        // Another worker has come to this place: go on elsewhere.
-        if (run === null) break
-        count += 1
-        try {
-          await look(run, now)
-          failures = 0
-        } catch (error) {
-          onError(error)
-          failures += 1
-          if (failures === maxFailures) return count
+    let read: DueRun[] = []
+    return leasedSweep({
+      async due(now) {
+        for (;;) {
+          if (read.length === 0) read = await readDue(new Date(now))
+          const next = read.shift()
+          if (next === undefined) return null
+          const run = await runs.take(next, new Date(now + leaseMs))
+          if (run !== null) return run
+          // Another worker has come to this place: go on elsewhere.
+          read = []
         }
-      }
-    }
-    return count
+      },
+      work: look,
+      onError,
+      perRound: maxPerRound,
+      clock,
+    })
   }
 
   /**
@@ -77,11 +71,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
    * so that several hardly try the runs of one another.
    */
   async function readDue(now: Date): Promise<DueRun[]> {
-    const due = await runs
-      .find({ check_at: { $lt: now } }, { thread_id: 1, check_at: 1 })
-      .sort({ check_at: 1 })
-      .limit(dueAtOnce)
-      .lean<DueRun[]>()
+    const due = await runs.listDueOfAny(now, dueAtOnce)
     const first = Math.floor(Math.random() * due.length)
     return [...due.slice(first), ...due.slice(0, first)]
   }
@@ -90,15 +80,14 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
    * Whether a newer run of the thread began before Temporal had taken this one, whose process died or lost Temporal. Its
    * caller was not told that it was accepted, and runs keep the order of their ids: so it is not executed any more.
    */
-  async function wasOvertaken({ _id, thread_id, handed_over: isHandedOver }: RunRecord): Promise<boolean> {
-    if (isHandedOver) return false
-    return (await runs.exists({ thread_id, _id: { $gt: _id }, started_at: { $exists: true } })) !== null
+  async function wasOvertaken(run: RunRecord): Promise<boolean> {
+    return run.handed_over !== true && runs.hasNewerBegun(run)
   }
 
   async function look(run: RunRecord, now: number): Promise<void> {
     if (!isOpenRun(run)) {
       // A workflow that has the run settles it.
-      if (await tellCancelled({ workflows }, run)) await checkAgain(run, now)
+      if (await notifyCancelled({ workflows }, run)) await checkAgain(run, now)
       else await settle(run, aborted)
       return
     }
@@ -122,22 +111,9 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
   }
 
   async function checkAgain(run: RunRecord, now: number): Promise<void> {
-    const checkAt = new Date(now + pauseMs(now - run.created_at.getTime()))
-    await runs.updateOne(
-      { ...runKey(run), check_at: { $exists: true } },
-      { $set: { check_at: checkAt, ...(run.status === 'pending' ? { requeued: true } : {}) } },
-    )
+    const check_at = new Date(now + pauseMs(now - run.created_at.getTime()))
+    await runs.checkAgain(run, { check_at, ...(run.status === 'pending' ? { requeued: true } : {}) })
   }
-}
-
-type Runs = RunSweepDeps['collections']['runs']
-
-/** Null if another worker has taken the run since it was read, or it is settled. */
-function take(runs: Runs, due: DueRun, until: Date): Promise<RunRecord | null> {
-  const change = { $set: { check_at: until } }
-  return runs
-    .findOneAndUpdate({ ...runKey(due), check_at: due.check_at }, change, { returnDocument: 'after' })
-    .lean<RunRecord>()
 }
 
 /** Whether the thread's workflow was terminated after the run was stored. */

@@ -1,25 +1,25 @@
 import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
-import { type FinishCallDeps, createFinishCall } from './asking/finish-call.ts'
-import { type StartAskedRunDeps, createStartAskedRun } from './asking/start-asked-run.ts'
+import { runStore } from '../stores/runs.ts'
+import { type FinishCallDeps, createFinishCall } from './delegation/finish-call.ts'
+import { type StartChildRunDeps, createStartChildRun } from './delegation/start-child-run.ts'
 import type { StepDeps } from './step-deps.ts'
 import { type ToolStepOptions, showResult, toolStep } from './tool-step.ts'
 
 export type ToolCalls = ReturnType<typeof createToolCalls>
 
-type ToolCallsDeps = StepDeps & StartAskedRunDeps & Omit<FinishCallDeps, 'showResult'>
+type ToolCallsDeps = StepDeps & StartChildRunDeps & Omit<FinishCallDeps, 'showResult'>
 
 /** The tool calls of runs, as the workflow of a thread asks a process to make them. */
 export function createToolCalls(deps: ToolCallsDeps) {
-  const startAskedRun = createStartAskedRun(deps)
+  const startChildRun = createStartChildRun(deps)
   return {
     callTool: (input: OnThread<ToolInput>, options: ToolStepOptions): Promise<ToolOutcome> =>
-      toolStep({ ...deps, startAskedRun }, input, options),
+      toolStep({ ...deps, startChildRun }, input, options),
 
     finishCall: createFinishCall({
       ...deps,
       async showResult(key, call) {
-        const run = await deps.collections.runs.findOne(runKey(key)).lean<RunRecord>()
+        const run = await runStore(deps.collections).findInThread(key)
         if (run !== null) await showResult(deps, run, call)
       },
     }),

@@ -2,15 +2,18 @@ import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/th
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
-import type { StartAskedRun } from './asking/start-asked-run.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { runStore } from '../stores/runs.ts'
+import type { StartChildRun } from './delegation/start-child-run.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/tool-message.ts'
 import { type ToolResult, executeTool } from '../tools/execute-tool.ts'
 import { keepFiles } from '../tools/keep-files.ts'
 import type { Tool } from '../tool.ts'
 import type { StepDeps } from './step-deps.ts'
+import { ledgerStore, startedRunStore } from './store.ts'
 
 export interface ToolStepDeps extends StepDeps {
-  startAskedRun: StartAskedRun
+  startChildRun: StartChildRun
 }
 
 export interface ToolStepOptions {
@@ -25,7 +28,7 @@ export interface ToolStepOptions {
  * Executes one tool call at most once: only the attempt that changes its status from `waiting` to `claimed`
  * executes it. If an earlier attempt has claimed the call and its outcome is unknown, the call is repeated only if
  * the tool is safe to repeat. All failures of a tool become text for the model. A call that asks another assistant
- * stays open: `asking/finish-call.ts` stores its result.
+ * stays open: `delegation/finish-call.ts` stores its result.
  */
 export async function toolStep(
   deps: ToolStepDeps,
@@ -33,24 +36,17 @@ export async function toolStep(
   options: ToolStepOptions,
 ): Promise<ToolOutcome> {
   const { attempt, signal } = options
-  const { toolCalls } = deps.collections
+  const ledger = ledgerStore(deps.collections)
   const key = toolCallKey(input.runId, input.step, input.index)
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input))
   if (run === null || run.status !== 'running') return undefined
   const tools =
     assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, run, signal)
   const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
-  const claim = (status: ToolCallRecord['status']) =>
-    toolCalls
-      .findOneAndUpdate(
-        { _id: key, status },
-        { $set: { status: 'claimed' as const, claimed_by: attempt } },
-        { returnDocument: 'after' },
-      )
-      .lean<ToolCallRecord>()
+  const claim = (status: ToolCallRecord['status']) => ledger.claim(key, status, attempt)
   /** Begun by an earlier attempt, which may have died. */
   async function claimAgain(): Promise<ToolCallRecord | null> {
-    const tool = toolOf(await toolCalls.findById(key).lean<ToolCallRecord>())
+    const tool = toolOf(await ledger.find(key))
     return tool === undefined || tool.safeToRepeat ? claim('claimed') : null
   }
   const call = (await claim('waiting')) ?? (await claimAgain())
@@ -63,22 +59,15 @@ export async function toolStep(
   signal.throwIfAborted()
   // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
-  const closed = await toolCalls
-    .findOneAndUpdate(
-      { _id: key, status: 'claimed', claimed_by: claimedBy },
-      { $set: { status: 'done', ...changesOf(result), finished_at: new Date() } },
-      { returnDocument: 'after' },
-    )
-    .lean<ToolCallRecord>()
-  const stored = closed ?? (await toolCalls.findById(key).lean<ToolCallRecord>())
+  const stored = (await ledger.finish(key, changesOf(result), claimedBy)) ?? (await ledger.find(key))
   // Otherwise another attempt is executing the call.
   if (stored?.status === 'done') await showResult(deps, run, stored)
   return undefined
 }
 
-async function readRun({ collections: { runs, assistants } }: StepDeps, { runId, threadId }: OnThread<ToolInput>) {
-  const run = await runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
-  const assistant = run && (await assistants.findById(run.assistant_id).lean<AssistantRecord>())
+async function readRun({ collections }: StepDeps, { runId, threadId }: OnThread<ToolInput>) {
+  const run = await runStore(collections).findInThread({ _id: runId, thread_id: threadId })
+  const assistant = run && (await assistantStore(collections).findOfAny(run.assistant_id))
   return { run, assistant }
 }
 
@@ -101,7 +90,7 @@ async function resultOf(
   if (call.decision?.action === 'reject') return { content: rejection(call.decision.message) }
   // An earlier attempt has asked; the assistants that can be asked may have changed since.
   const { asked } = call
-  if (asked && (await deps.collections.runs.exists({ _id: asked.run_id, thread_id: asked.thread_id })) !== null)
+  if (asked && (await startedRunStore(deps.collections).exists({ _id: asked.run_id, thread_id: asked.thread_id })))
     return asked
   if (tool === undefined) return { content: `There is no tool called ${call.name}.` }
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
@@ -122,7 +111,7 @@ async function resultOf(
     const kept = files.length === 0 ? parts : await keepFiles(deps.collections, place, files)
     return { content, ...(kept === undefined ? {} : { parts: kept }) }
   }
-  const asking = await deps.startAskedRun({ run, assistant, call, deadline }, question)
+  const asking = await deps.startChildRun({ run, assistant, call, deadline }, question)
   return typeof asking === 'string' ? { content: asking } : asking
 }
 

@@ -1,6 +1,6 @@
 import { type DecisionDeps, createDecisions } from './decisions.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
-import { settleLostRun } from './settle.ts'
+import { finalizeLostRun } from './finalize.ts'
 import type { StepDeps } from './step-deps.ts'
 import { type RunSweepDeps, createRunSweep } from './sweep.ts'
 
@@ -15,14 +15,14 @@ export function createRunUpkeep(deps: UpkeepDeps) {
       ...deps,
       handOver: createHandOver(deps),
       decisions: createDecisions(deps),
-      settle: (run, error) => settleLostRun(deps, run, error),
+      settle: (run, error) => finalizeLostRun(deps, run, error),
     }),
 
     /** Learns which runs were ended or taken over, until the returned function is called. */
-    hearSuperseded: () => stream.onSuperseded(liveRuns.supersede),
+    subscribeSuperseded: () => stream.onSuperseded(liveRuns.supersede),
 
     /** Learns which threads are being deleted, until the returned function is called. */
-    hearForgotten: () =>
+    subscribeForgotten: () =>
       stream.onForgotten((threadIds) => {
         liveRuns.forgetThreads(threadIds)
         conversations.forget(threadIds)

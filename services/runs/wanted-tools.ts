@@ -8,7 +8,10 @@ import type { SecretBox } from '../secrets.ts'
 import type { WantedTools } from '../tools/resolve-tools.ts'
 
 /** What decides which tools a run has. */
-export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'acting' | 'public' | 'schedule_id' | 'asked_by'>
+export type ToolsRun = Pick<
+  RunRecord,
+  '_id' | 'user_id' | 'overrides' | 'acting' | 'public' | 'schedule_id' | 'asked_by'
+>
 
 /** What a run wants of its assistant's tools. */
 export function wantedTools(secretBox: Pick<SecretBox, 'open'>, run: ToolsRun): WantedTools {

@@ -1,8 +1,7 @@
 import { cutText } from '../../domain/cut-text.ts'
-import type { DueRun, RunLook } from '../../domain/contracts/schedule-run.ts'
-import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import type { DueRun, RunInspection } from '../../domain/contracts/schedule-run.ts'
+import { type RunError, isOpenRun } from '../../domain/records/run.ts'
 import {
-  type ScheduleRecord,
   type ScheduleRunRecord,
   type ScheduleRunStatus,
   failuresBeforePause,
@@ -11,7 +10,9 @@ import {
 import { nextTimes } from '../../domain/schedules/next-times.ts'
 import type { Collections } from '../collections.ts'
 import type { Runs } from '../runs/index.ts'
+import { type ListedRun, runStore } from '../stores/runs.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface FinishRunDeps {
@@ -22,9 +23,6 @@ export interface FinishRunDeps {
   onError(error: unknown): void
 }
 
-const dayMs = 86_400_000
-const asItWas = { timestamps: false } as const
-
 type Ending = Pick<ScheduleRunRecord, 'outcome' | 'error'>
 
 export const keyOf = ({ scheduleId, dueAt, triggeredRunId }: DueRun) =>
@@ -32,14 +30,16 @@ export const keyOf = ({ scheduleId, dueAt, triggeredRunId }: DueRun) =>
 
 /** What follows the start of a schedule's run. */
 export function createFinishRun({ collections, transaction, runs, sync, onError }: FinishRunDeps) {
-  const { schedules, scheduleRuns } = collections
+  const schedules = scheduleStore(collections)
+  const scheduleRuns = scheduleRunStore(collections)
+  const started = runStore(collections)
 
-  const read = (due: DueRun) => scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
-  const runOf = ({ run_id: _id, thread_id }: ScheduleRunRecord) =>
-    collections.runs.findOne({ _id, thread_id }, { input_json: 0 }).lean<RunRecord>()
+  const read = (due: DueRun) => scheduleRuns.findOfAny(keyOf(due))
+  const keyOfRun = ({ run_id: _id, thread_id }: ScheduleRunRecord) => ({ _id, thread_id })
+  const runOf = (scheduled: ScheduleRunRecord) => started.findListedInThread(keyOfRun(scheduled))
 
   return {
-    async look(due: DueRun): Promise<RunLook> {
+    async look(due: DueRun): Promise<RunInspection> {
       const scheduled = await read(due)
       const run = scheduled && (await runOf(scheduled))
       if (!scheduled || !run || !isOpenRun(run)) return { state: 'ended' }
@@ -53,9 +53,7 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
      */
     async cancel(due: DueRun): Promise<void> {
       const scheduled = await read(due)
-      const run =
-        scheduled &&
-        (await collections.runs.findOne({ _id: scheduled.run_id, thread_id: scheduled.thread_id }).lean<RunRecord>())
+      const run = scheduled && (await started.findInThread(keyOfRun(scheduled)))
       if (!scheduled || !run) return
       if (run.status === 'interrupted' && (await isDueAgain(scheduled)) && (await expire(run))) return
       await runs.cancel(run)
@@ -65,11 +63,11 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
     async giveUp(due: DueRun): Promise<void> {
       const scheduled = await read(due)
       if (scheduled === null || (await runOf(scheduled)) !== null) return
-      const error = { status_code: 503, type: 'unavailable', message: 'The run could not be started.' }
-      await scheduleRuns.updateOne(
-        { _id: scheduled._id, outcome: { $exists: false } },
-        { $set: { outcome: 'refused', error } },
-      )
+      await scheduleRuns.refuse(scheduled, {
+        status_code: 503,
+        type: 'unavailable',
+        message: 'The run could not be started.',
+      })
     },
 
     /**
@@ -82,29 +80,11 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
       const ending = await endingOf(scheduled)
       const now = new Date()
       const paused = await transaction(async (session) => {
-        const first = await scheduleRuns.updateOne(
-          { _id: scheduled._id, finished_at: { $exists: false } },
-          { $set: { ...ending, finished_at: now }, $unset: { check_at: 1 } },
-          { session },
-        )
-        if (first.matchedCount === 0) return false
+        if (!(await scheduleRuns.finish(scheduled, { ...ending, finished_at: now }, session))) return false
         const verdict = verdictOf(ending)
         if (verdict === 'none') return false
-        const schedule = await schedules
-          .findOneAndUpdate(
-            { _id: scheduled.schedule_id, deleting: { $ne: true } },
-            verdict === 'failed' ? { $inc: { failures: 1 } } : { $set: { failures: 0 } },
-            { session, returnDocument: 'after', timestamps: false },
-          )
-          .lean<ScheduleRecord>()
-        if (schedule === null || schedule.paused || schedule.failures < failuresBeforePause) return false
         const reason = `Paused after ${failuresBeforePause} failures in a row. The last one: ${ending.error?.message ?? 'the run failed.'}`
-        await schedules.updateOne(
-          { _id: schedule._id },
-          { $set: { paused: true, pause_reason: cutText(reason, 1000), check_at: now }, $inc: { revision: 1 } },
-          { session },
-        )
-        return true
+        return schedules.countEndOfAny(scheduled.schedule_id, verdict, cutText(reason, 1000), session)
       })
       // If this fails, the sweep does it; the record is paused already.
       if (paused) await sync(scheduled.schedule_id).catch(onError)
@@ -113,12 +93,12 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
   }
 
   /** Ends a run that waits for a person with an error, which counts as a failure. False if it waits no more. */
-  async function expire(run: RunRecord): Promise<boolean> {
+  async function expire(run: ListedRun): Promise<boolean> {
     return (await runs.expire(run, waitedTooLong)) !== null
   }
 
   /** Whether a run waits for longer than its schedule's period: the schedule would stand still. */
-  async function waitsTooLong(scheduled: ScheduleRunRecord, run: RunRecord): Promise<boolean> {
+  async function waitsTooLong(scheduled: ScheduleRunRecord, run: ListedRun): Promise<boolean> {
     const [first, second] = await timesAround(scheduled)
     if (first === undefined || second === undefined) return false
     const waitedMs = Date.now() - (run.waiting_since ?? run.created_at).getTime()
@@ -132,24 +112,13 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
 
   /** The time of a run and the next one; of a triggered run, the next two. Fewer if there are no more. */
   async function timesAround({ schedule_id: id, due_at: due, triggered }: ScheduleRunRecord): Promise<Date[]> {
-    const schedule = await schedules.findById(id).lean<ScheduleRecord>()
+    const schedule = await schedules.findOfAny(id)
     if (schedule === null) return []
     return triggered ? nextTimes(schedule, due, 2) : [due, ...nextTimes(schedule, due, 1)]
   }
 
   async function isMailed({ _id, schedule_id: id }: ScheduleRunRecord, { outcome }: Ending, now: Date) {
-    if (outcome !== 'refused') return (await schedules.exists({ _id: id, mail_result: true })) !== null
-    const isDue = {
-      $or: [
-        { refusal_mail: { $exists: false } },
-        { 'refusal_mail.at': { $lt: new Date(now.getTime() - dayMs) } },
-        // Another attempt has noted it, and may have died before the mail.
-        { 'refusal_mail.run': _id },
-      ],
-    }
-    const $set = { refusal_mail: { at: now, run: _id } }
-    const { matchedCount } = await schedules.updateOne({ _id: id, mail_result: true, ...isDue }, { $set }, asItWas)
-    return matchedCount > 0
+    return outcome === 'refused' ? schedules.noteRefusalMailOfAny(id, _id, now) : schedules.mailsResultOfAny(id)
   }
 
   async function endingOf(scheduled: ScheduleRunRecord): Promise<Ending & { outcome: ScheduleRunStatus }> {

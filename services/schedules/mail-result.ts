@@ -2,14 +2,15 @@ import { cutText } from '../../domain/cut-text.ts'
 import { escapeHtml } from '../../domain/escape-html.ts'
 import { type Language, defaultLanguage } from '../../domain/languages.ts'
 import type { DueRun } from '../../domain/contracts/schedule-run.ts'
-import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
+import type { ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
-import { mailTexts, mailTime } from '../mail-texts.ts'
+import { mailMessages, mailTime } from '../mail-messages.ts'
 import type { Mail, Mailer } from '../mailer.ts'
 import type { Runs } from '../runs/index.ts'
+import { userStore } from '../stores/users.ts'
 import { keyOf } from './finish-run.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 
 export interface MailResultDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'users'>
@@ -27,14 +28,13 @@ const answerLength = 20_000
  * sends a mail with the same id.
  */
 export function createMailResult({ collections, mailer, secrets, readOutput, settings }: MailResultDeps) {
-  const { schedules, scheduleRuns, users } = collections
-
   return async (due: DueRun): Promise<void> => {
-    const scheduled = await scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
-    const schedule = await schedules.findById(due.scheduleId).lean<ScheduleRecord>()
+    const scheduled = await scheduleRunStore(collections).findOfAny(keyOf(due))
+    const schedule = await scheduleStore(collections).findOfAny(due.scheduleId)
     if (scheduled === null || schedule === null || !schedule.mail_result) return
-    const user = await users.findById(schedule.user_id).lean<UserRecord>()
-    if (!user?.email || !user.verified || user.deleting || user.suspended_at !== undefined) return
+    const user = await userStore(collections).find(schedule.user_id)
+    if (!user?.email || !user.verified || user.deleting) return
+    if (user.suspended_at !== undefined || user.deactivated_at !== undefined) return
     const { mail_stops: stops = 0 } = schedule
     const { language = defaultLanguage } = user
     const signature = secrets.scheduleMailSignature(schedule._id, stops)
@@ -44,7 +44,7 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
         to: user.email,
         language,
         messageId: `schedule-${scheduled.run_id}`,
-        title: cutText(schedule.note.replaceAll(/\s+/g, ' ').trim() || mailTexts[language].result.subject, 100),
+        title: cutText(schedule.note.replaceAll(/\s+/g, ' ').trim() || mailMessages[language].result.subject, 100),
         time: mailTime(scheduled.due_at, language, schedule.timezone),
         text: await wordsOf(scheduled, language),
         stopUrl: `${settings.baseUrl}/schedules/${schedule._id}/mail?${stop.toString()}`,
@@ -55,7 +55,7 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
   async function wordsOf(scheduled: ScheduleRunRecord, language: Language): Promise<string> {
     const { outcome = 'unknown', error, run_id, thread_id, user_id } = scheduled
     if (outcome !== 'success') {
-      const { noAnswer, outcomes } = mailTexts[language].result
+      const { noAnswer, outcomes } = mailMessages[language].result
       return `${noAnswer(outcomes[outcome])} ${error?.message ?? ''}`.trim()
     }
     const { messages } = await readOutput({ _id: run_id, thread_id, user_id })
@@ -77,7 +77,7 @@ interface Result {
 
 export function resultMail({ to, language, messageId, title, time, text, stopUrl }: Result): Mail {
   const url = escapeHtml(stopUrl)
-  const { runOf, stop } = mailTexts[language].result
+  const { runOf, stop } = mailMessages[language].result
   return {
     to,
     messageId,

@@ -1,42 +1,44 @@
+import { scheduleStore } from '../stores/schedules.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import { mayEdit } from '../owner.ts'
+import { type Page, type PageRange } from '../page.ts'
 
 export type ScheduleReads = ReturnType<typeof createScheduleReads>
 
-/** Selects schedules that are not being deleted. */
-export const present = { deleting: { $ne: true } } as const
-/** A schedule without its input. */
-const restBytes = 5000
-
-export function createScheduleReads({ schedules }: Pick<Collections, 'schedules'>) {
+export function createScheduleReads(collections: Pick<Collections, 'schedules'>) {
+  const store = scheduleStore(collections)
   return {
-    /** The schedules of the token's project, newest first. */
-    list: ({ userId, projectId }: Caller, range: PageRange): Promise<Page<ScheduleRecord>> =>
-      readPage(
-        schedules
-          .find({ user_id: userId, project_id: projectId, ...present })
-          .sort({ _id: -1 })
-          .lean<ScheduleRecord>(),
-        range,
-        ({ input_json: input }) => Buffer.byteLength(input) + restBytes,
-      ),
+    /** The schedules of the token's project, newest first; editors see those that wait to be taken over, too. */
+    list: (caller: Caller, range: PageRange): Promise<Page<ScheduleRecord>> =>
+      store.listOwned(caller, range, seesLeft(caller)),
 
-    get: (userId: string, scheduleId: string) => get(userId, scheduleId, ''),
+    get: async (userId: string, scheduleId: string): Promise<ScheduleRecord> =>
+      found(await store.findOwned(userId, scheduleId)),
     /** With the bytes of the images and files of its input. */
-    getWhole: (userId: string, scheduleId: string) => get(userId, scheduleId, '+attachments'),
-  }
+    getWhole: async (userId: string, scheduleId: string): Promise<ScheduleRecord> =>
+      found(await store.findOwnedWhole(userId, scheduleId)),
 
-  async function get(userId: string, scheduleId: string, members: string): Promise<ScheduleRecord> {
-    const schedule = await schedules
-      .findOne({ _id: scheduleId, user_id: userId, ...present })
-      .select(members)
-      .lean<ScheduleRecord>()
-    if (schedule === null) throw missing()
-    return schedule
+    /** One's own, or one that waits for an editor of the project to take it over. */
+    async see(caller: Caller, scheduleId: string): Promise<ScheduleRecord> {
+      const schedule = found(await store.findPresentOfAny(scheduleId))
+      const { user_id: userId, project_id: projectId, awaits_takeover: isLeft = false } = schedule
+      if (userId === caller.userId || (isLeft && projectId === caller.projectId && mayEdit(caller))) return schedule
+      throw missing()
+    },
   }
 }
 
+/** Editors of a shared project see the schedules whose makers have left it, too. */
+function seesLeft(caller: Caller): boolean {
+  return (caller.holderId !== undefined || caller.isShared === true) && mayEdit(caller)
+}
+
 export const missing = () => new AppError('not_found', 'There is no such schedule.')
+
+function found(schedule: ScheduleRecord | null): ScheduleRecord {
+  if (schedule === null) throw missing()
+  return schedule
+}

@@ -12,7 +12,8 @@ import type { Collections } from '../collections.ts'
 import { derivedId } from '../../domain/derived-id.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
-import { present } from './read-schedules.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { scheduleStore } from '../stores/schedules.ts'
 import type { createScheduleWrites } from './write-schedules.ts'
 
 export interface ScheduleToolDeps {
@@ -112,26 +113,19 @@ function act(deps: ScheduleToolDeps, planner: Planner, args: Arguments, context:
   }
 }
 
-/** Versions that did not store whose it is kept only those of owners. */
-const ownOf = ({ assistant, person }: Planner) => ({
-  user_id: assistant.user_id,
-  assistant_id: assistant._id,
-  person: person === 'owner' ? { $in: [person, null] } : person,
-  ...present,
-})
-
 async function create(
-  { collections: { schedules, assistants }, schedules: { create: make } }: ScheduleToolDeps,
+  { collections, schedules: { create: make } }: ScheduleToolDeps,
   { assistant: { _id: assistantId, user_id: userId, project_id: projectId }, person }: Planner,
   { action: _action, question, in_this_conversation: here = false, schedule_id: _id, ...given }: Arguments,
   { call }: ToolContext,
 ): Promise<string> {
   if (question === undefined) throw new Error('`question` is required')
   if (here && call.threadId === undefined) throw new Error('there is no conversation here')
-  if (!call.isApproved && (await assistants.exists({ _id: assistantId, schedules_approved: true })) === null)
+  const assistants = assistantStore(collections)
+  if (!call.isApproved && !(await assistants.hasSchedulesApproved(userId, assistantId)))
     throw new Error('a person has to allow the first schedule of this assistant, and has not')
   const id = derivedId(['schedule', call.key], call.key.split('/')[0] ?? '')
-  const find = () => schedules.findOne({ _id: id, user_id: userId }).lean<ScheduleRecord>()
+  const find = () => scheduleStore(collections).findMadeBy(userId, id)
   const request = {
     ...given,
     assistant_id: assistantId,
@@ -146,13 +140,12 @@ async function create(
       throw error
     }))
   // A call that its owner only tries approves nothing for later.
-  if (call.isApproved && call.threadId !== undefined)
-    await assistants.updateOne({ _id: assistantId }, { $set: { schedules_approved: true } }, { timestamps: false })
+  if (call.isApproved && call.threadId !== undefined) await assistants.approveSchedules(userId, assistantId)
   return JSON.stringify({ created: shown(schedule) })
 }
 
-async function list({ collections: { schedules } }: ScheduleToolDeps, planner: Planner): Promise<string> {
-  const found = await schedules.find(ownOf(planner)).sort({ _id: -1 }).limit(listed).lean<ScheduleRecord[]>()
+async function list({ collections }: ScheduleToolDeps, planner: Planner): Promise<string> {
+  const found = await scheduleStore(collections).listPlanned(planner, listed)
   return JSON.stringify({ schedules: found.map(shown) })
 }
 
@@ -162,8 +155,8 @@ async function cancel(
   scheduleId: string | undefined,
 ): Promise<string> {
   if (scheduleId === undefined) throw new Error('`schedule_id` is required')
-  const own = { _id: scheduleId, made_by: 'assistant' as const, ...ownOf(planner) }
-  if ((await collections.schedules.exists(own)) === null) throw new Error('this assistant has made no such schedule')
+  if (!(await scheduleStore(collections).hasPlanned(planner, scheduleId)))
+    throw new Error('this assistant has made no such schedule')
   await schedules.remove(planner.assistant.user_id, scheduleId)
   return JSON.stringify({ cancelled: scheduleId })
 }

@@ -3,17 +3,21 @@ import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/s
 import { noteActivity } from '../note-activity.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
 import { type ScheduleRecord, type ScheduleRunRecord, personOf, scheduleRunKey } from '../../domain/records/schedule.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { type Shared, requireRole, sharedMembers } from '../membership.ts'
+import { requireRole } from '../membership.ts'
 import type { Caller } from '../owner.ts'
 import type { Runs } from '../runs/index.ts'
+import { projectStore } from '../stores/projects.ts'
+import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
+import { userStore } from '../stores/users.ts'
 import { threadRecordOf } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { runInputOf } from './schedule-input.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 
 export interface StartDueRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users' | 'projects'>
@@ -32,13 +36,15 @@ const followedAfterMs = 60_000
  * that is used up, is stored with the run of the schedule, and then there is nothing to wait for.
  */
 export function createStartDueRun(deps: StartDueRunDeps) {
-  const { schedules, scheduleRuns, runs, users, projects } = deps.collections
+  const { users } = deps.collections
+  const schedules = scheduleStore(deps.collections)
+  const scheduleRuns = scheduleRunStore(deps.collections)
 
   return async (due: DueRun): Promise<StartOutcome> => {
     const claimed = await claim(due)
     if (typeof claimed === 'string') return { next: 'none', reason: claimed }
     if (claimed.finished_at !== undefined) return { next: 'finish' }
-    const schedule = await schedules.findById(due.scheduleId).select('+attachments').lean<ScheduleRecord>()
+    const schedule = await schedules.findWholeOfAny(due.scheduleId)
     if (schedule === null) return { next: 'none', reason: 'gone' }
     try {
       await start(schedule, claimed)
@@ -46,10 +52,7 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error
       const { status: status_code, code: type, message } = error
-      await scheduleRuns.updateOne(
-        { _id: claimed._id, outcome: { $exists: false } },
-        { $set: { outcome: 'refused', error: { status_code, type, message } } },
-      )
+      await scheduleRuns.refuse(claimed, { status_code, type, message })
       return { next: 'finish' }
     }
   }
@@ -57,13 +60,13 @@ export function createStartDueRun(deps: StartDueRunDeps) {
   /** The stored run of this time, made now if it is the first attempt and the schedule may run. */
   async function claim({ scheduleId, dueAt, triggeredRunId }: DueRun): Promise<ScheduleRunRecord | NoRunReason> {
     const key = scheduleRunKey(scheduleId, triggeredRunId ?? new Date(dueAt))
-    const known = await scheduleRuns.findById(key).lean<ScheduleRunRecord>()
+    const known = await scheduleRuns.findOfAny(key)
     if (known !== null) return known
-    const schedule = await schedules.findById(scheduleId).lean<ScheduleRecord>()
+    const schedule = await schedules.findOfAny(scheduleId)
     if (schedule === null || schedule.deleting) return 'gone'
-    const user = await users.findById(schedule.user_id, { suspended_at: 1, deleting: 1 }).lean()
+    const user = await userStore({ users }).findState(schedule.user_id)
     if (user === null || user.deleting) return 'gone'
-    if (user.suspended_at !== undefined) return 'suspended'
+    if (user.suspended_at !== undefined || user.deactivated_at !== undefined) return 'suspended'
     // Whose schedules run is not inactive.
     await noteActivity(users, { _id: schedule.user_id })
     const isTriggered = triggeredRunId !== undefined
@@ -81,21 +84,15 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       created_at: now,
       ...(isTriggered ? { check_at: new Date(now.getTime() + followedAfterMs) } : {}),
     }
-    const hasRunsLeft = { $or: [{ max_runs: { $exists: false } }, { $expr: { $lt: ['$runs_made', '$max_runs'] } }] }
     try {
       return await deps.transaction(async (session) => {
-        const { matchedCount } = await schedules.updateOne(
-          { _id: scheduleId, deleting: { $ne: true }, ...(isTriggered ? {} : { paused: false, ...hasRunsLeft }) },
-          { $inc: { holds: 1, ...(isTriggered ? {} : { runs_made: 1 }) } },
-          { session, timestamps: false },
-        )
-        if (matchedCount === 0)
+        if (!(await schedules.countRunOfAny(scheduleId, { isTriggered }, session)))
           return schedule.paused ? 'paused' : schedule.max_runs === undefined ? 'gone' : 'enough_runs'
-        await scheduleRuns.create([record], { session })
+        await scheduleRuns.add(record, session)
         return record
       })
     } catch (error) {
-      const other = isDuplicateKey(error) && (await scheduleRuns.findById(key).lean<ScheduleRunRecord>())
+      const other = isDuplicateKey(error) && (await scheduleRuns.findOfAny(key))
       if (other) return other
       throw error
     }
@@ -103,23 +100,23 @@ export function createStartDueRun(deps: StartDueRunDeps) {
 
   /** Its maker, while he may have schedules in its project. */
   async function callerOf({ user_id: userId, project_id: projectId }: ScheduleRecord): Promise<Caller> {
-    const project = await projects.findById(projectId, sharedMembers).lean<Shared>()
+    const project = await projectStore(deps.collections).findSharedOfAny(projectId)
     if (project === null || project.user_id === userId) return { userId, projectId }
-    const role = requireRole(project, userId, 'editor')
+    const user = await userStore({ users }).findGrouped(userId)
+    const role = requireRole(project, user ?? { _id: userId }, 'editor')
     return { userId, projectId, holderId: project.user_id, role }
   }
 
-  async function start(schedule: ScheduleRecord, { _id, thread_id: threadId, run_id }: ScheduleRunRecord) {
-    let runId = run_id
-    const earlier = await runs
-      .findOne({ _id: runId, thread_id: threadId }, { error: 1 })
-      .lean<Pick<RunRecord, 'error'>>()
+  async function start(schedule: ScheduleRecord, scheduled: ScheduleRunRecord) {
+    const { thread_id: threadId } = scheduled
+    let runId = scheduled.run_id
+    const earlier = await runStore(deps.collections).findErrorInThread({ _id: runId, thread_id: threadId })
     if (earlier !== null && earlier.error?.type !== 'unavailable') return
     if (earlier !== null) {
       // An attempt was ended because Temporal did not take it; this one has another id.
       runId = newId()
-      const moved = await scheduleRuns.updateOne({ _id, run_id }, { $set: { run_id: runId } })
-      if (moved.matchedCount === 0) throw new AppError('unavailable', 'Another attempt has begun.')
+      if (!(await scheduleRuns.renameRun(scheduled, runId)))
+        throw new AppError('unavailable', 'Another attempt has begun.')
     }
     const draft = schedule.thread_id === undefined ? await draftOf(deps, schedule, threadId) : undefined
     const received = runInputOf(schedule)
@@ -137,11 +134,11 @@ export function createStartDueRun(deps: StartDueRunDeps) {
 
 /** The thread of a run that has one of its own, unless an attempt whose run Temporal did not take has stored it. */
 async function draftOf(
-  { collections: { threads } }: StartDueRunDeps,
+  { collections }: StartDueRunDeps,
   schedule: ScheduleRecord,
   threadId: string,
 ): Promise<ThreadRecord | undefined> {
-  if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return undefined
+  if (await threadStore(collections).hasOwned(schedule.user_id, threadId)) return undefined
   return threadRecordOf({
     id: threadId,
     userId: schedule.user_id,

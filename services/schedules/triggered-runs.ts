@@ -1,13 +1,14 @@
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
 import { type ScheduleRecord, type ScheduleRunRecord, whichOf } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import type { Page, PageRange } from '../page.ts'
+import { type ListedRun, runStore } from '../stores/runs.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { keyOf } from './finish-run.ts'
 import { type ScheduleReads, missing } from './read-schedules.ts'
 import type { createStartDueRun } from './start-due-run.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 
 export interface ScheduleRunsDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
@@ -18,12 +19,13 @@ export interface ScheduleRunsDeps {
 /** A run of a schedule together with the run that it started, if that still exists. */
 export interface ListedScheduleRun {
   scheduled: ScheduleRunRecord
-  run: RunRecord | undefined
+  run: ListedRun | undefined
 }
 
 /** The runs of schedules: those that their owners trigger, and the list of all. */
 export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<ScheduleReads, 'get'>) {
-  const { schedules, scheduleRuns, runs } = deps.collections
+  const scheduleRuns = scheduleRunStore(deps.collections)
+  const runs = runStore(deps.collections)
 
   return {
     /**
@@ -36,7 +38,7 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
       const started = await deps.startDueRun(due)
       if (started.next === 'none') throw new AppError('not_found', 'There is no such schedule any more.')
       await follow(schedule, runId)
-      const scheduled = await scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
+      const scheduled = await scheduleRuns.findOfAny(keyOf(due))
       if (scheduled === null) throw missing()
       return withRun(scheduled)
     },
@@ -44,7 +46,7 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
     /** A run that its owner triggered; for a repeated request. */
     async triggered(userId: string, scheduleId: string, runId: string): Promise<ListedScheduleRun | null> {
       const key = keyOf({ scheduleId, dueAt: '', triggeredRunId: runId })
-      const scheduled = await scheduleRuns.findOne({ _id: key, user_id: userId }).lean<ScheduleRunRecord>()
+      const scheduled = await scheduleRuns.findOwned(userId, key)
       return scheduled && withRun(scheduled)
     },
 
@@ -53,8 +55,8 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
      * workflow: the run itself may have another id by now.
      */
     async followAgain(runKey: string): Promise<void> {
-      const scheduled = await scheduleRuns.findById(runKey).lean<ScheduleRunRecord>()
-      const schedule = scheduled && (await schedules.findById(scheduled.schedule_id).lean<ScheduleRecord>())
+      const scheduled = await scheduleRuns.findOfAny(runKey)
+      const schedule = scheduled && (await scheduleStore(deps.collections).findOfAny(scheduled.schedule_id))
       if (scheduled === null || scheduled.finished_at !== undefined || !schedule) return
       await follow(schedule, whichOf(scheduled))
     },
@@ -62,23 +64,15 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
     /** Newest first. */
     async runs(userId: string, scheduleId: string, range: PageRange): Promise<Page<ListedScheduleRun>> {
       await get(userId, scheduleId)
-      const query = scheduleRuns
-        .find({ schedule_id: scheduleId, user_id: userId })
-        .sort({ created_at: -1, _id: -1 })
-        .lean<ScheduleRunRecord>()
-      const { entries, hasMore } = await readPage(query, range, (entry) => Buffer.byteLength(JSON.stringify(entry)))
-      const _id = { $in: entries.map((entry) => entry.run_id) }
-      const thread_id = { $in: entries.map((entry) => entry.thread_id) }
-      const started = await runs.find({ _id, thread_id, user_id: userId }, { input_json: 0 }).lean<RunRecord[]>()
+      const { entries, hasMore } = await scheduleRuns.listOwned(userId, scheduleId, range)
+      const started = await runs.listOwnedByKeys(userId, entries.map(keyOfRun))
       const byId = new Map(started.map((run) => [run._id, run]))
       return { entries: entries.map((scheduled) => ({ scheduled, run: byId.get(scheduled.run_id) })), hasMore }
     },
   }
 
   async function withRun(scheduled: ScheduleRunRecord): Promise<ListedScheduleRun> {
-    const run = await runs
-      .findOne({ _id: scheduled.run_id, thread_id: scheduled.thread_id, user_id: scheduled.user_id })
-      .lean<RunRecord>()
+    const run = await runs.findOwnedInThread(scheduled.user_id, keyOfRun(scheduled))
     return { scheduled, run: run ?? undefined }
   }
 
@@ -92,3 +86,5 @@ export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<Schedul
     })
   }
 }
+
+const keyOfRun = ({ run_id: _id, thread_id }: ScheduleRunRecord) => ({ _id, thread_id })

@@ -5,11 +5,11 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { Collections } from '../collections.ts'
-import { holderOf, ownerOf } from '../owner.ts'
-import { holdAssistant, holdProject, holdThread } from '../parents.ts'
+import { holderOf, ownerOf, personOf } from '../owner.ts'
+import { lockAssistant, lockProject, lockThread } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type ScheduleReads, missing, present } from './read-schedules.ts'
+import { type ScheduleReads, missing } from './read-schedules.ts'
 import { storedInputOf } from './schedule-input.ts'
 import { takeActiveSlot, takeScheduleSlot } from './schedule-quota.ts'
 import { recordOf, undoOf, updateOf } from './schedule-record.ts'
@@ -21,10 +21,14 @@ import {
   checkTiming,
   timingOf,
 } from './schedule-request.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface ScheduleWritesDeps {
-  collections: Pick<Collections, 'schedules' | 'users' | 'projects' | 'purchases' | 'assistants' | 'threads'>
+  collections: Pick<
+    Collections,
+    'schedules' | 'scheduleRuns' | 'users' | 'projects' | 'purchases' | 'assistants' | 'threads'
+  >
   transaction: RunInTransaction
   assistants: Pick<Assistants, 'readOwn'>
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
@@ -34,9 +38,9 @@ export interface ScheduleWritesDeps {
   onError(error: unknown): void
 }
 
-export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<ScheduleReads, 'getWhole'>) {
+export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<ScheduleReads, 'getWhole' | 'see'>) {
   const { collections, transaction } = deps
-  const { schedules } = collections
+  const store = scheduleStore(collections)
   const limitOf = (userId: string) => ({ userId, most: deps.settings.scheduleMaxDefault })
 
   return {
@@ -64,6 +68,8 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       const { userId } = caller
       // With what its input holds, so that a change which cannot be passed on is undone wholly.
       const before = await reads.getWhole(userId, scheduleId)
+      if (before.awaits_takeover && changes.paused === false)
+        throw new AppError('conflict', 'Whoever made this schedule has left the project. Take it over instead.')
       const timing = changedTiming(before, changes)
       if (timing !== undefined) checkTiming({ ...timing, created_at: before.created_at }, new Date())
       if (changes.assistant_id !== undefined) await deps.assistants.readOwn(ownerOf(caller), changes.assistant_id)
@@ -73,38 +79,41 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       const updated = await transaction(async (session) => {
         if (before.paused && changes.paused === false) await takeActiveSlot(collections, limitOf(userId), session)
         if (changes.assistant_id !== undefined)
-          await holdAssistant(
+          await lockAssistant(
             collections,
             { assistantId: changes.assistant_id, userId: holderOf(caller).userId },
             session,
           )
-        if (typeof changes.thread_id === 'string') await holdThread(collections, changes.thread_id, session)
-        return schedules
-          .findOneAndUpdate(
-            { _id: scheduleId, user_id: userId, ...present },
-            { ...change, $inc: { revision: 1 } },
-            { session, returnDocument: 'after', timestamps: false },
-          )
-          .lean<ScheduleRecord>()
+        if (typeof changes.thread_id === 'string') await lockThread(collections, changes.thread_id, session)
+        return store.changeOwned(userId, scheduleId, change, session)
       })
       if (updated === null) throw missing()
-      await passOn(deps, scheduleId, () =>
-        schedules.updateOne(
-          { _id: scheduleId, revision: updated.revision },
-          { ...undoOf(change, before), $inc: { revision: 1 } },
-          { timestamps: false },
-        ),
-      )
+      await passOn(deps, scheduleId, () => store.undo(updated, undoOf(change, before)))
       return updated
+    },
+
+    /**
+     * Makes a schedule whose maker has left the project the caller's own, and continues it: it counts for him, and its runs
+     * work for him. Of two at once one gets it; throws `conflict` for one that somebody else has.
+     */
+    async takeOver(caller: Caller, scheduleId: string): Promise<ScheduleRecord> {
+      const { userId } = caller
+      const before = await reads.see(caller, scheduleId)
+      if (!before.awaits_takeover) throw new AppError('conflict', 'This schedule is yours already.')
+      const taken = await transaction(async (session) => {
+        if (before.user_id !== userId) await takeScheduleSlot(collections, limitOf(userId), session)
+        await takeActiveSlot(collections, limitOf(userId), session)
+        return store.takeOver(caller, scheduleId, personOf(caller), session)
+      })
+      if (taken === null) throw new AppError('conflict', 'Somebody else has taken this schedule over.')
+      await scheduleRunStore(collections).giveTo(userId, scheduleId)
+      await passOn(deps, scheduleId)
+      return taken
     },
 
     /** Nothing is started any more from now on. A run that is under way goes on. */
     async remove(userId: string, scheduleId: string): Promise<void> {
-      const { matchedCount } = await schedules.updateOne(
-        { _id: scheduleId, user_id: userId, ...present },
-        { $set: { deleting: true, check_at: new Date() } },
-      )
-      if (matchedCount === 0) throw missing()
+      if (!(await store.markDeleting(userId, scheduleId))) throw missing()
       await passOn(deps, scheduleId)
     },
 
@@ -113,12 +122,7 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
      * was used before and the owner has asked for mails again since. Returns the owner too, if there is such a schedule.
      */
     async stopMails(scheduleId: string, stops: number): Promise<{ areStopped: boolean; userId: string | undefined }> {
-      const unused = stops === 0 ? { mail_stops: { $in: [null, 0] } } : { mail_stops: stops }
-      await schedules.updateOne(
-        { _id: scheduleId, ...unused, ...present },
-        { $set: { mail_result: false, mail_stops: stops + 1 } },
-      )
-      const now = await schedules.findOne({ _id: scheduleId, ...present }, { mail_result: 1, user_id: 1 }).lean()
+      const now = await store.stopMailsOfAny(scheduleId, stops)
       return { areStopped: !now?.mail_result, userId: now?.user_id }
     },
   }
@@ -131,14 +135,14 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
 
   /** Stores a new schedule, if its parents exist and its owner may have another one. `holderId` holds the project. */
   async function insert(schedule: ScheduleRecord, holderId: string = schedule.user_id): Promise<void> {
-    const { _id, user_id: userId, project_id: projectId, assistant_id: assistantId, thread_id: threadId } = schedule
+    const { user_id: userId, project_id: projectId, assistant_id: assistantId, thread_id: threadId } = schedule
     await transaction(async (session) => {
       await takeScheduleSlot(collections, limitOf(userId), session)
-      await holdProject(collections, { projectId, userId }, session)
-      await holdAssistant(collections, { assistantId, userId: holderId }, session)
-      if (threadId !== undefined) await holdThread(collections, threadId, session)
-      await schedules.create([schedule], { session, timestamps: false })
+      await lockProject(collections, { projectId, userId }, session)
+      await lockAssistant(collections, { assistantId, userId: holderId }, session)
+      if (threadId !== undefined) await lockThread(collections, threadId, session)
+      await store.add(schedule, session)
     })
-    await passOn(deps, _id, () => schedules.deleteOne({ _id, revision: schedule.revision }))
+    await passOn(deps, schedule._id, () => store.removeUnchanged(schedule))
   }
 }

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
 import { crawlLimits, knownAddressesMax } from '../../domain/sources/limits.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 import { createTurns } from '../turns.ts'
 import { type SourceCollections, newPage } from './source-pages.ts'
 
 type Collections = Pick<SourceCollections, 'sources' | 'sourcePages'>
+type Pages = ReturnType<typeof sourcePageStore>
 
 export interface Found {
   links: string[]
@@ -26,9 +27,9 @@ const recordsInWrite = 500
  * their number is only counted.
  */
 export async function discover(collections: Collections, source: SourceRecord, found: Found): Promise<void> {
-  const { sources, sourcePages } = collections
+  const store = sourcePageStore(collections)
   const addresses = await wantedAddresses(source, found)
-  const known = await sourcePages.countDocuments({ source_id: source._id, round: source.round })
+  const known = await store.countOfRound(source)
   let room = knownAddressesMax(source.max_pages) - known
   let order = known
   let ignored = 0
@@ -39,15 +40,15 @@ export async function discover(collections: Collections, source: SourceRecord, f
       ...(reason === undefined ? {} : { status: 'left_out' as const, reason }),
       ...(queryOf(url) === undefined ? {} : { query_of: queryOf(url) }),
     }))
-    const fresh = await unknown(collections, source, pages)
-    await noteList(collections, source, pages)
-    const limited = await withinQueries(collections, source, fresh)
+    const fresh = await unknown(store, source, pages)
+    await noteList(store, source, pages)
+    const limited = await withinQueries(store, source, fresh)
     const taken = limited.slice(0, Math.max(0, room))
     room -= taken.length
     ignored += fresh.length - taken.length
-    await insert(collections, taken)
+    await store.addAll(taken)
   }
-  if (ignored > 0) await sources.updateOne({ _id: source._id, round: source.round }, { $inc: { ignored } })
+  if (ignored > 0) await sourceStore(collections).countIgnored(source, ignored)
 }
 
 /** Canonical, each once, of the source; `reason`: why one is not visited. */
@@ -66,47 +67,22 @@ async function wantedAddresses(source: SourceRecord, { links, kind }: Found) {
 }
 
 /** Those without a record. Those that an earlier crawl has met are visited again. */
-async function unknown({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
-  const ids = pages.map(({ _id }) => _id)
-  const found = await sourcePages
-    .find({ _id: { $in: ids } }, { round: 1 })
-    .lean<Pick<SourcePageRecord, '_id' | 'round'>[]>()
+async function unknown(store: Pages, source: SourceRecord, pages: SourcePageRecord[]) {
+  const found = await store.roundsOf(pages.map(({ _id }) => _id))
   const old = found.filter(({ round }) => round < source.round).map(({ _id }) => _id)
-  for (const page of pages.filter(({ _id }) => old.includes(_id))) {
-    const { status, reason, order, depth } = page
-    await sourcePages.updateOne(
-      { _id: page._id, round: { $lt: source.round } },
-      {
-        $set: {
-          round: source.round,
-          status,
-          tries: 0,
-          taken: 0,
-          order,
-          depth,
-          ...(reason === undefined ? {} : { reason }),
-        },
-        $unset: {
-          same_as: 1,
-          is_awaited: 1,
-          unlisted: 1,
-          ...(reason === undefined ? { reason: 1 } : { file_id: 1, sha256: 1 }),
-        },
-      },
-    )
-  }
+  for (const page of pages.filter(({ _id }) => old.includes(_id))) await store.meetAgain(page)
   const known = new Set(found.map(({ _id }) => _id))
   return pages.filter(({ _id }) => !known.has(_id))
 }
 
 /** A page may be in several lists. */
-async function noteList({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
+async function noteList(store: Pages, source: SourceRecord, pages: SourcePageRecord[]) {
   const [list] = pages[0]?.listed_by ?? []
   if (list === undefined) return
-  const ids = pages.map(({ _id }) => _id)
-  await sourcePages.updateMany(
-    { _id: { $in: ids }, source_id: source._id, listed_by: { $ne: list } },
-    { $addToSet: { listed_by: list } },
+  await store.noteListed(
+    source._id,
+    pages.map(({ _id }) => _id),
+    list,
   )
 }
 
@@ -117,28 +93,14 @@ function queryOf(url: string): string | undefined {
 }
 
 /** Filters and sort orders of one page make addresses without end. */
-async function withinQueries({ sourcePages }: Collections, source: SourceRecord, pages: SourcePageRecord[]) {
+async function withinQueries(store: Pages, source: SourceRecord, pages: SourcePageRecord[]) {
   const paths = [...new Set(pages.flatMap(({ query_of: path }) => path ?? []))]
   if (paths.length === 0) return pages
-  const counted = await sourcePages.aggregate<{ _id: string; count: number }>([
-    { $match: { source_id: source._id, query_of: { $in: paths } } },
-    { $group: { _id: '$query_of', count: { $sum: 1 } } },
-  ])
-  const counts = new Map(counted.map(({ _id, count }) => [_id, count]))
+  const counts = await store.countQueries(source._id, paths)
   return pages.filter(({ query_of: path }) => {
     if (path === undefined) return true
     const count = (counts.get(path) ?? 0) + 1
     counts.set(path, count)
     return count <= crawlLimits.queriesOfPath
   })
-}
-
-async function insert({ sourcePages }: Collections, pages: SourcePageRecord[]): Promise<void> {
-  if (pages.length === 0) return
-  try {
-    await sourcePages.insertMany(pages, { ordered: false, lean: true })
-  } catch (error) {
-    // An interrupted attempt has stored some.
-    if (!isDuplicateKey(error)) throw error
-  }
 }

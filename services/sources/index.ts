@@ -6,12 +6,14 @@ import type { Collections } from '../collections.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
 import type { Outbound } from '../outbound.ts'
-import { holdAssistant } from '../parents.ts'
+import { lockAssistant } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
+import { receiptStore } from '../stores/receipts.ts'
+import { sourceStore } from '../stores/sources.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
-import { type Owner, type SourceView, createSourceReads, missing, present } from './read-sources.ts'
+import { type Owner, type SourceView, createSourceReads, missing } from './read-sources.ts'
 import { takeSourceSlot } from './source-quota.ts'
 import { type NewSource, settingsOf } from './source-request.ts'
 import type { SyncSource } from './sync-sources.ts'
@@ -37,25 +39,34 @@ export type Sources = ReturnType<typeof createSources>
 /** The sources of an assistant, as its owner sees them. */
 export function createSources(deps: SourcesDeps) {
   const { collections, transaction, workflows } = deps
-  const { sources } = collections
+  const sources = sourceStore(collections)
   const reads = createSourceReads(collections)
   const { find, view } = reads
 
   async function insert(assistant: Owner, source: SourceRecord): Promise<void> {
     await transaction(async (session) => {
       await takeSourceSlot(collections, { userId: source.user_id, most: deps.settings.sourceMaxDefault }, session)
-      await holdAssistant(collections, { assistantId: assistant._id, userId: source.user_id }, session)
-      await sources.create([source], { session, timestamps: false })
+      await lockAssistant(collections, { assistantId: assistant._id, userId: source.user_id }, session)
+      await sources.add(source, session)
     })
-    await passOn(deps, source._id, () => sources.deleteOne({ _id: source._id, revision: source.revision }))
+    await passOn(deps, source._id, () => sources.removeUnchanged(source))
   }
 
   return {
-    async create(assistant: AssistantRecord, sourceId: string, given: NewSource): Promise<SourceView> {
+    /** `makerId`: a member who makes it. */
+    async create(
+      assistant: AssistantRecord,
+      sourceId: string,
+      given: NewSource,
+      makerId?: string,
+    ): Promise<SourceView> {
       const settings = settingsOf(given)
       await deps.uploads.admit(assistant)
       await deps.outbound.assertReachable(settings.url, ['body', 'url'])
-      const source = recordOf(assistant, sourceId, settings)
+      const source = {
+        ...recordOf(assistant, sourceId, settings),
+        ...(makerId === undefined ? {} : { created_by: makerId }),
+      }
       await insert(assistant, source)
       return view(source)
     },
@@ -78,28 +89,19 @@ export function createSources(deps: SourcesDeps) {
     async refresh(assistant: AssistantRecord, sourceId: string): Promise<SourceView> {
       const source = await find(assistant, sourceId)
       await deps.uploads.admit(assistant)
-      await sources.updateOne(
-        { _id: source._id, status: { $in: ['ready', 'failed'] }, crawl_id: { $exists: false }, ...present },
-        { $set: { status: 'queued', check_at: new Date() } },
-      )
+      await sources.queue(source)
       await passOn(deps, source._id)
       return view(await find(assistant, sourceId))
     },
 
     /** A repeated request joins the deletion that is under way. */
     async remove(assistant: Owner, sourceId: string): Promise<DeletionResult> {
-      const source = await sources
-        .findOneAndUpdate(
-          { _id: sourceId, assistant_id: assistant._id },
-          { $set: { deleting: true }, $unset: { crawl_id: 1 } },
-          { returnDocument: 'after' },
-        )
-        .lean<SourceRecord>()
+      const source = await sources.markDeletingOwned(assistant, sourceId)
       if (source !== null) {
         await workflows.start(sourceDeletionContract, deletionOfSource(source))
       } else {
-        const underWay = { _id: sourceId, kind: 'source', user_id: assistant.user_id, status: 'running' } as const
-        if ((await collections.receipts.exists(underWay)) === null) throw missing()
+        const receipt = { _id: sourceId, kind: 'source' } as const
+        if (!(await receiptStore(collections).isRunning(assistant.user_id, receipt))) throw missing()
       }
       const end = await workflows.result(sourceDeletionContract, { sourceId }, { waitMs: deps.deletionWaitMs })
       if (end.status === 'failed')

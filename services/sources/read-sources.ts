@@ -2,7 +2,8 @@ import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { SourcePageRecord, SourcePageStatus, SourceRecord } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import type { Page, PageRange } from '../page.ts'
+import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 
 /** A source and how far it is. */
 export interface SourceView {
@@ -13,28 +14,18 @@ export interface SourceView {
 }
 
 export type Owner = Pick<AssistantRecord, '_id' | 'user_id'>
-/** Selects sources that are not being deleted. */
-export const present = { deleting: { $ne: true } } as const
 
-export function createSourceReads({ sources, sourcePages }: Pick<Collections, 'sources' | 'sourcePages'>) {
+export function createSourceReads(collections: Pick<Collections, 'sources' | 'sourcePages'>) {
+  const sources = sourceStore(collections)
+  const pages = sourcePageStore(collections)
+
   async function find(assistant: Owner, sourceId: string): Promise<SourceRecord> {
-    const source = await sources
-      .findOne({ _id: sourceId, assistant_id: assistant._id, ...present })
-      .lean<SourceRecord>()
+    const source = await sources.findOwned(assistant, sourceId)
     if (source === null) throw missing()
     return source
   }
 
-  async function view(source: SourceRecord): Promise<SourceView> {
-    const own = { source_id: source._id, user_id: source.user_id }
-    const groups = await sourcePages.aggregate<{ _id: SourcePageStatus; count: number }>([
-      { $match: { ...own, kind: 'page' } },
-      { $group: { _id: '$status', count: { $sum: 1 } } },
-    ])
-    const counts = { waiting: 0, processing: 0, ready: 0, left_out: 0 }
-    for (const { _id, count } of groups) counts[_id] = count
-    return { source, counts, pages: await sourcePages.countDocuments({ ...own, file_id: { $exists: true } }) }
-  }
+  const view = async (source: SourceRecord): Promise<SourceView> => ({ source, ...(await pages.countOwned(source)) })
 
   return {
     find,
@@ -44,11 +35,7 @@ export function createSourceReads({ sources, sourcePages }: Pick<Collections, 's
 
     /** Newest first. */
     async list(assistant: Owner, range: PageRange): Promise<Page<SourceView>> {
-      const query = sources
-        .find({ assistant_id: assistant._id, ...present })
-        .sort({ _id: -1 })
-        .lean<SourceRecord>()
-      const { entries, hasMore } = await readPage(query, range, () => 4096)
+      const { entries, hasMore } = await sources.listOwned(assistant, range)
       return { entries: await Promise.all(entries.map(view)), hasMore }
     },
 
@@ -59,11 +46,7 @@ export function createSourceReads({ sources, sourcePages }: Pick<Collections, 's
       { status, ...range }: PageRange & { status?: SourcePageStatus },
     ): Promise<Page<SourcePageRecord>> {
       const { _id } = await find(assistant, sourceId)
-      const query = sourcePages
-        .find({ source_id: _id, user_id: assistant.user_id, ...(status === undefined ? {} : { status }) })
-        .sort({ depth: 1, order: 1, _id: 1 })
-        .lean<SourcePageRecord>()
-      return readPage(query, range, () => 4096)
+      return pages.listOwned(assistant.user_id, _id, status, range)
     },
   }
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { cutText } from '../../domain/cut-text.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from '../knowledge/collections.ts'
+import { sourcePageStore } from '../stores/sources.ts'
 
 export type SourceCollections = KnowledgeCollections &
-  Pick<Collections, 'sources' | 'sourcePages' | 'assistants' | 'projects'>
+  Pick<Collections, 'users' | 'sources' | 'sourcePages' | 'assistants' | 'projects'>
 
 export function pageIdOf(sourceId: string, url: string): string {
   return `${sourceId}:${createHash('sha256').update(url).digest('hex').slice(0, 32)}`
@@ -36,14 +36,6 @@ export function newPage(
 export const rootKind = ({ type }: Pick<SourceRecord, 'type'>): SourcePageRecord['kind'] =>
   type === 'sitemap' || type === 'feed' ? 'list' : 'page'
 
-/** A page that was met by an earlier crawl, and is visited by this one. */
-export function visitedAgain(round: number) {
-  return {
-    $set: { round, status: 'waiting' as const, tries: 0, taken: 0 },
-    $unset: { reason: 1, same_as: 1, is_awaited: 1 },
-  }
-}
-
 const fullRounds = 5
 
 /**
@@ -58,21 +50,10 @@ type EndedPage = Pick<SourcePageRecord, '_id' | 'source_id' | 'round' | 'kind' |
 
 /** A page is left out, and its text, if it has one, with it. */
 export async function leaveOut(collections: Pages, page: EndedPage, reason: string): Promise<void> {
-  const { sourcePages } = collections
-  const { _id, source_id, round, kind, depth } = page
-  await sourcePages.updateOne(
-    { _id, round },
-    {
-      $set: { status: 'left_out', reason: cutText(reason, 500), fetched_at: new Date() },
-      $unset: { file_id: 1, next_file_id: 1, sha256: 1, etag: 1, last_modified: 1 },
-    },
-  )
+  const store = sourcePageStore(collections)
+  await store.leaveOut(page, reason)
   // Whether a list that was not read still names its pages, only they can tell.
-  if (kind === 'list' && depth > 0)
-    await sourcePages.updateMany(
-      { source_id, round: { $lt: round }, $or: [{ listed_by: _id }, { listed_by: { $exists: false } }] },
-      visitedAgain(round),
-    )
+  if (page.kind === 'list' && page.depth > 0) await store.visitListedBy(page, page._id)
   await letGoOn(collections, page)
 }
 
@@ -83,13 +64,7 @@ export async function keepOld(
   reason: string,
 ): Promise<void> {
   if (page.file_id === undefined) return leaveOut(collections, page, reason)
-  await collections.sourcePages.updateOne(
-    { _id: page._id, round: page.round },
-    {
-      $set: { status: 'ready', reason: cutText(`Not renewed: ${reason}`, 500) },
-      $unset: { next_file_id: 1, unlisted: 1 },
-    },
-  )
+  await sourcePageStore(collections).keepText(page, reason)
   await letGoOn(collections, page)
 }
 
@@ -103,20 +78,15 @@ export function standing(page: SourcePageRecord, round: number): 'text' | 'open'
 
 /** A page waits until another has been visited, and is then visited again. Nobody waits for one that waits. */
 export async function waitFor(
-  { sourcePages }: Pages,
+  collections: Pages,
   page: Pick<SourcePageRecord, '_id' | 'round'>,
   other: Pick<SourcePageRecord, '_id' | 'round' | 'url'>,
 ): Promise<void> {
-  await sourcePages.updateOne({ _id: other._id, round: other.round }, { $set: { is_awaited: true } })
   const reason = `It may be the same page as ${other.url.slice(0, 300)}`
-  await sourcePages.updateOne({ _id: page._id, round: page.round }, { $set: { same_as: other._id, reason } })
+  await sourcePageStore(collections).waitFor(page, other, reason)
 }
 
 /** The visit of a page has ended: those that waited for it are visited. */
-export async function letGoOn(
-  { sourcePages }: Pages,
-  { _id, source_id, round, is_awaited: isAwaited }: Omit<EndedPage, 'kind' | 'depth'>,
-): Promise<void> {
-  if (isAwaited !== true) return
-  await sourcePages.updateMany({ source_id, round, same_as: _id }, { $unset: { same_as: 1, reason: 1 } })
+export async function letGoOn(collections: Pages, page: Omit<EndedPage, 'kind' | 'depth'>): Promise<void> {
+  if (page.is_awaited === true) await sourcePageStore(collections).letGoOn(page)
 }

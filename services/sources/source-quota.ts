@@ -2,7 +2,9 @@ import type { ClientSession } from 'mongoose'
 import { largestOf } from '../../domain/extremes.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
-import { holdUser } from '../parents.ts'
+import { lockUser } from '../parents.ts'
+import { purchaseStore } from '../stores/purchases.ts'
+import { sourceStore } from '../stores/sources.ts'
 
 /**
  * Checks, within the transaction that creates a source, that its owner may have another one, by the setting or by an
@@ -13,12 +15,10 @@ export async function takeSourceSlot(
   { userId, most }: { userId: string; most: number },
   session: ClientSession,
 ): Promise<void> {
-  await holdUser(collections, userId, session)
+  await lockUser(collections, userId, session)
   const [count, plans] = await Promise.all([
-    collections.sources.countDocuments({ user_id: userId, deleting: { $ne: true } }, { session }),
-    collections.purchases
-      .find({ user_id: userId, status: 'active' }, { source_max: 1 }, { session })
-      .lean<{ source_max?: number }[]>(),
+    sourceStore(collections).countOwned(userId, session),
+    purchaseStore(collections).listAllowed(userId, session),
   ])
   const max = largestOf(
     plans.map(({ source_max: allowed }) => allowed ?? 0),

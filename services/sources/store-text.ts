@@ -8,6 +8,9 @@ import { addressName } from '../../domain/sources/addresses.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { parentsRemain } from '../parents.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { fileStore } from '../stores/files.ts'
+import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 import type { SourceCollections } from './source-pages.ts'
 
 export interface StoreTextDeps {
@@ -45,7 +48,7 @@ export async function storeText(
   text: PageText,
   { ingestionId, order }: Place,
 ): Promise<FileRecord> {
-  const { files, assistants, sourcePages } = collections
+  const files = fileStore(collections)
   await storageQuota.requireRoom(source.user_id, text.body.length)
   const now = new Date()
   const record: FileRecord = {
@@ -71,46 +74,30 @@ export async function storeText(
     updated_at: now,
   }
   // First the page, so that the sweep of the source's files finds none that no page names.
-  await sourcePages.updateOne(
-    { _id: page._id, round: source.round },
-    {
-      $set: {
-        next_file_id: record._id,
-        status: 'processing',
-        sha256: record.sha256,
-        fetched_at: now,
-        ...(text.title === undefined ? {} : { title: text.title }),
-        ...(text.etag === undefined ? {} : { etag: text.etag }),
-        ...(text.lastModified === undefined ? {} : { last_modified: text.lastModified }),
-      },
-      $unset: {
-        reason: 1,
-        ...(text.etag === undefined ? { etag: 1 } : {}),
-        ...(text.lastModified === undefined ? { last_modified: 1 } : {}),
-      },
-    },
-  )
-  await assistants.updateOne({ _id: source.assistant_id, has_files: { $ne: true } }, { $set: { has_files: true } })
-  await files.create([record])
+  await sourcePageStore(collections).noteText(page, {
+    next_file_id: record._id,
+    sha256: record.sha256,
+    ...(text.title === undefined ? {} : { title: text.title }),
+    ...(text.etag === undefined ? {} : { etag: text.etag }),
+    ...(text.lastModified === undefined ? {} : { last_modified: text.lastModified }),
+  })
+  await assistantStore(collections).noteHasFiles(source.assistant_id)
+  await files.add(record)
   if (!(await remains(collections, source))) {
-    await files.deleteOne({ _id: record._id })
+    await files.remove(record)
     throw new AppError('not_found', 'The source is being deleted.')
   }
   await blobs.write(record.blob_id, source.assistant_id, Readable.from([text.body]))
-  const { matchedCount } = await files.updateOne(
-    { _id: record._id, status: 'uploading' },
-    { $set: { status: 'queued' } },
-  )
-  if (matchedCount > 0) return record
+  if (await files.queue(record)) return record
   await blobs.delete([record.blob_id])
   throw new AppError('not_found', 'The source is being deleted.')
 }
 
 async function remains(collections: SourceCollections, source: SourceRecord): Promise<boolean> {
   const [assistant, own] = await Promise.all([
-    collections.assistants.findById(source.assistant_id, { project_id: 1 }).lean<{ project_id: string }>(),
-    collections.sources.exists({ _id: source._id, deleting: { $ne: true } }),
+    assistantStore(collections).findLocationOfAny(source.assistant_id),
+    sourceStore(collections).isPresentOfAny(source._id),
   ])
-  if (assistant === null || own === null) return false
+  if (assistant === null || !own) return false
   return parentsRemain(collections, { project_id: assistant.project_id, assistant_id: source.assistant_id })
 }

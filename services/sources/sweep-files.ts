@@ -1,7 +1,8 @@
 import type { FileRecord } from '../../domain/records/file.ts'
-import type { SourcePageRecord } from '../../domain/records/source.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import { type RemovePartDeps, partOf, removePart } from '../knowledge/delete-file.ts'
+import { fileStore } from '../stores/files.ts'
+import { sourcePageStore } from '../stores/sources.ts'
 import type { SourceCollections } from './source-pages.ts'
 
 export interface SweepFilesDeps extends RemovePartDeps {
@@ -16,18 +17,12 @@ const filesAtOnce = 100
  * and vectors. Returns how many are left after it, as the stores count them.
  */
 export async function sweepFiles(deps: SweepFilesDeps, sourceId: string, signal: AbortSignal): Promise<number> {
-  const { files, sourcePages } = deps.collections
+  const files = fileStore(deps.collections)
   let left = 0
   for (let after = ''; ;) {
     signal.throwIfAborted()
-    const found = await files
-      .find({ 'web.source_id': sourceId, _id: { $gt: after } })
-      .sort({ _id: 1 })
-      .limit(filesAtOnce)
-      .lean<FileRecord[]>()
-    const pages = await sourcePages
-      .find({ _id: { $in: found.flatMap(({ web }) => web?.page_id ?? []) } }, { file_id: 1, next_file_id: 1 })
-      .lean<SourcePageRecord[]>()
+    const found = await files.listOfSource(sourceId, after, filesAtOnce)
+    const pages = await sourcePageStore(deps.collections).filesOf(found.flatMap(({ web }) => web?.page_id ?? []))
     const named = new Set(pages.flatMap(({ file_id: file, next_file_id: next }) => [file, next]))
     for (const file of found) {
       if (named.has(file._id)) continue
@@ -40,12 +35,11 @@ export async function sweepFiles(deps: SweepFilesDeps, sourceId: string, signal:
 
 /** Its record goes last, because the rest is found by it. False if something is left. */
 async function eraseFile(deps: SweepFilesDeps, file: FileRecord): Promise<boolean> {
-  const { files } = deps.collections
-  // Steps of its ingestion stop.
-  await files.updateOne({ _id: file._id }, { $set: { status: 'failing', updated_at: new Date() } })
+  const files = fileStore(deps.collections)
+  await files.markFailing(file)
   const left = await removePart(deps, partOf(file))
   if (left.vectors + left.chunks > 0) return false
   await deps.blobs.delete([file.blob_id])
-  await files.deleteOne({ _id: file._id })
+  await files.remove(file)
   return true
 }

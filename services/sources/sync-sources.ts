@@ -1,7 +1,9 @@
 import { crawlContract } from '../../domain/contracts/crawl.ts'
-import { type SourceRecord, deadCrawlMs } from '../../domain/records/source.ts'
+import { deadCrawlMs } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
+import { leasedSweep } from '../leased-sweep.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
+import { sourceStore } from '../stores/sources.ts'
 import type { RefreshTimetable } from './refresh-timetable.ts'
 
 export interface SyncSourcesDeps {
@@ -15,7 +17,6 @@ const leaseMs = 60_000
 /** How often a source is compared although nothing was changed, because Temporal may have lost it. */
 const compareEveryMs = 3_600_000
 const maxPerRound = 200
-const maxFailures = 3
 
 export type SyncSource = ReturnType<typeof createSyncSource>
 
@@ -23,9 +24,10 @@ export type SyncSource = ReturnType<typeof createSyncSource>
  * Makes the schedule at Temporal what a source says, and starts its crawl if one waits. Safe to repeat: whoever changes
  * a source sets `check_at`, so that a worker does this if the process dies before.
  */
-export function createSyncSource({ collections: { sources }, workflows, refreshes }: SyncSourcesDeps) {
+export function createSyncSource({ collections, workflows, refreshes }: SyncSourcesDeps) {
+  const sources = sourceStore(collections)
   return async (sourceId: string): Promise<void> => {
-    const source = await sources.findById(sourceId).lean<SourceRecord>()
+    const source = await sources.findOfAny(sourceId)
     if (source === null || source.deleting) return
     if (source.refresh !== undefined || source.revision > 1) await refreshes.put(source)
     const isDead = source.status === 'crawling' && (source.alive_at ?? new Date(0)).getTime() < Date.now() - deadCrawlMs
@@ -39,20 +41,15 @@ export function createSyncSource({ collections: { sources }, workflows, refreshe
       })
     }
     const later = source.status === 'ready' || source.status === 'failed' ? compareEveryMs : deadCrawlMs
-    await sources.updateOne(
-      { _id: sourceId, revision: source.revision, deleting: { $ne: true } },
-      { $set: { check_at: new Date(Date.now() + later * (0.5 + Math.random())) } },
-      { timestamps: false },
-    )
+    await sources.noteCompared(source, new Date(Date.now() + later * (0.5 + Math.random())))
     // A put beside a deletion has brought the schedule back.
-    const now = await sources.findById(sourceId, { deleting: 1 }).lean()
-    if (now === null || now.deleting) await refreshes.remove(sourceId)
+    if (!(await sources.isPresentOfAny(sourceId))) await refreshes.remove(sourceId)
   }
 }
 
 /** Compares sources that are due with Temporal. */
 export function createSourceSweep({
-  collections: { sources },
+  collections,
   sync,
   onError,
 }: {
@@ -60,24 +57,7 @@ export function createSourceSweep({
   sync: SyncSource
   onError(error: unknown): void
 }) {
-  return async (): Promise<void> => {
-    for (let count = 0, failures = 0; count < maxPerRound && failures < maxFailures; count++) {
-      const now = Date.now()
-      const due = await sources
-        .findOneAndUpdate(
-          { check_at: { $lt: new Date(now) }, deleting: { $ne: true } },
-          { $set: { check_at: new Date(now + leaseMs) } },
-          { sort: { check_at: 1 }, projection: { _id: 1 } },
-        )
-        .lean()
-      if (due === null) return
-      try {
-        await sync(due._id)
-        failures = 0
-      } catch (error) {
-        onError(error)
-        failures += 1
-      }
-    }
-  }
+  const sources = sourceStore(collections)
+  return (): Promise<number> =>
+    leasedSweep({ due: (now) => sources.leaseDueOfAny(now, leaseMs), work: sync, onError, perRound: maxPerRound })
 }

@@ -4,6 +4,7 @@ import type { SourcePageRecord, SourceRecord } from '../../domain/records/source
 import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import type { PageRead, PageReader } from '../knowledge/extraction.ts'
+import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 import { discover } from './discover.ts'
 import {
   type SourceCollections,
@@ -13,7 +14,6 @@ import {
   pageIdOf,
   readsWhole,
   standing,
-  visitedAgain,
   waitFor,
 } from './source-pages.ts'
 import { type PageText, type Place, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
@@ -85,15 +85,11 @@ async function hasMoved(
   url: string,
 ): Promise<boolean> {
   if (type !== 'feed' || page.kind !== 'page' || url === page.url) return false
-  const other = await collections.sourcePages.findById(pageIdOf(sourceId, url)).lean<SourcePageRecord>()
+  const other = await sourcePageStore(collections).find(pageIdOf(sourceId, url))
   if (other === null || other.round !== round || other.status === 'left_out') return false
   // The other one has been read, says the same, and waits for this one: it is the one to keep.
   const waitsForThis = other.status === 'waiting' && other.same_as === page._id
-  if (waitsForThis)
-    await collections.sourcePages.updateOne(
-      { _id: other._id, round, same_as: page._id },
-      { $unset: { same_as: 1, reason: 1 } },
-    )
+  if (waitsForThis) await sourcePageStore(collections).stopWaiting(other, page._id)
   if (waitsForThis || standing(other, round) === 'open') {
     await waitFor(collections, page, other)
     return true
@@ -137,27 +133,17 @@ async function noteMove(
   const { moved_to: known, ...rest } = source
   const movedTo = isWithin(rest, url) ? undefined : url
   if (source.type !== 'site' || page.depth > 0 || known === movedTo) return source
-  await collections.sources.updateOne(
-    { _id: source._id, round: source.round },
-    movedTo === undefined ? { $unset: { moved_to: 1 } } : { $set: { moved_to: movedTo } },
-  )
+  await sourceStore(collections).noteMoved(source, movedTo)
   return movedTo === undefined ? rest : { ...rest, moved_to: movedTo }
 }
 
 async function tryLater({ collections }: VisitDeps, page: SourcePageRecord, reason: string): Promise<void> {
   if (page.tries + 1 >= crawlLimits.tries) return keepOld(collections, page, reason)
-  // Behind all others of its depth.
-  await collections.sourcePages.updateOne(
-    { _id: page._id, round: page.round },
-    { $set: { reason: cutText(reason, 500) }, $inc: { tries: 1, order: 1_000_000 } },
-  )
+  await sourcePageStore(collections).tryLater(page, reason)
 }
 
 async function noteUnchanged(collections: SourceCollections, page: SourcePageRecord): Promise<void> {
-  await collections.sourcePages.updateOne(
-    { _id: page._id, round: page.round },
-    { $set: { status: 'ready', fetched_at: new Date() }, $unset: { reason: 1 } },
-  )
+  await sourcePageStore(collections).noteUnchanged(page)
   await letGoOn(collections, page)
 }
 
@@ -196,7 +182,7 @@ async function take(
     return {}
   }
   if (!read.nofollow) await follow(deps, source, page, read)
-  const reason = whyNotKept(read)
+  const reason = refusalReason(read)
   if (reason !== undefined) {
     await leaveOut(collections, page, reason)
     return {}
@@ -226,7 +212,9 @@ async function takeList(deps: VisitDeps, source: SourceRecord, page: SourcePageR
     return leaveOut(collections, page, 'Sitemaps name sitemaps too deeply.')
   const kind = read.kind === 'lists' ? 'list' : 'page'
   await discover(collections, source, { links: read.links, kind, depth: page.depth + 1, listedBy: page._id })
-  if (source.type === 'feed') await visitUnlisted(collections, source)
+  // An article that its feed names no more may have moved, whatever it says by now: only a visit can tell. It is visited
+  // again if that could not be read.
+  if (source.type === 'feed') await sourcePageStore(collections).visitUnlisted(source)
   await noteUnchanged(collections, page)
 }
 
@@ -240,7 +228,7 @@ async function follow(
   await discover(deps.collections, source, { links, kind: 'page', depth: page.depth + 1 })
 }
 
-function whyNotKept(read: PageRead): string | undefined {
+function refusalReason(read: PageRead): string | undefined {
   if (read.kind !== 'page') return 'It is a list of pages. Add it as a sitemap or a feed.'
   if (read.noindex) return 'The page asks not to be indexed.'
   return read.html === '' ? 'It holds no readable text.' : undefined
@@ -261,7 +249,7 @@ async function hasAnotherAddress(
     return false
   if (!isWithin(source, canonical) || addressFilter(source)(canonical) !== undefined) return false
   await discover(collections, source, { links: [canonical], kind: 'page', depth: page.depth })
-  const other = await collections.sourcePages.findById(pageIdOf(source._id, canonical)).lean<SourcePageRecord>()
+  const other = await sourcePageStore(collections).find(pageIdOf(source._id, canonical))
   if (other === null) return false
   switch (standing(other, source.round)) {
     case 'text':
@@ -287,10 +275,8 @@ async function isDuplicate(
   mayWait = false,
 ): Promise<boolean> {
   if (sha256 === undefined) return false
-  const others = await collections.sourcePages
-    .find({ source_id: source._id, sha256, round: source.round, _id: { $ne: page._id } })
-    .limit(comparedPages)
-    .lean<SourcePageRecord[]>()
+  const inRound = { ...page, source_id: source._id, round: source.round }
+  const others = await sourcePageStore(collections).listSameText(inRound, sha256, comparedPages)
   const same = others.find((other) => standing(other, source.round) === 'text')
   if (same !== undefined) {
     await leaveOut(collections, page, `It says the same as ${cutText(same.url, 300)}`)
@@ -300,25 +286,6 @@ async function isDuplicate(
   if (open === undefined) return false
   await waitFor(collections, page, open)
   return true
-}
-
-/**
- * A feed that names an article with a text that it had under another address may have moved it: whether that one still
- * has the text, only a visit can tell.
- */
-async function visitEarlier({ collections }: VisitDeps, { _id, round }: SourceRecord, sha256: string): Promise<void> {
-  const earlier = { source_id: _id, sha256, kind: 'page' as const, round: { $lt: round } }
-  await collections.sourcePages.updateMany(earlier, visitedAgain(round))
-}
-
-/**
- * An article that its feed names no more may have moved, whatever it says by now: only a visit can tell. Each is visited
- * once, and again if that could not be read.
- */
-async function visitUnlisted({ sourcePages }: SourceCollections, { _id, round }: SourceRecord): Promise<void> {
-  const articles = { source_id: _id, kind: 'page' as const, round: { $lt: round }, file_id: { $exists: true } }
-  const { $set, $unset } = visitedAgain(round)
-  await sourcePages.updateMany({ ...articles, unlisted: { $ne: true } }, { $set: { ...$set, unlisted: true }, $unset })
 }
 
 /** Makes a file of a text that is new. */
@@ -332,19 +299,17 @@ async function keep(
   const { collections } = deps
   const sha256 = hashOf(text.body)
   const isSame = page.file_id !== undefined && page.sha256 === sha256
-  if (source.type === 'feed' && page.file_id === undefined) await visitEarlier(deps, source, sha256)
+  // A feed that names an article with a text that it had under another address may have moved it: whether that one still
+  // has the text, only a visit can tell.
+  if (source.type === 'feed' && page.file_id === undefined)
+    await sourcePageStore(collections).visitSameText(source, sha256)
   if (await isDuplicate(deps, source, page, sha256, !isSame)) return {}
   if (isSame) {
     const { etag, lastModified } = text
-    await collections.sourcePages.updateOne(
-      { _id: page._id, round: page.round },
-      {
-        $set: {
-          ...(etag === undefined ? {} : { etag }),
-          ...(lastModified === undefined ? {} : { last_modified: lastModified }),
-        },
-      },
-    )
+    await sourcePageStore(collections).noteFacts(page, {
+      ...(etag === undefined ? {} : { etag }),
+      ...(lastModified === undefined ? {} : { last_modified: lastModified }),
+    })
     await noteUnchanged(collections, page)
     return {}
   }

@@ -1,5 +1,5 @@
 import { type Message, messagesToJson } from '../../domain/messages.ts'
-import { wordsOf } from '../../domain/search/message-words.ts'
+import { wordsOf } from '../../domain/search/message-terms.ts'
 
 /** What is set in an entry of a log whose messages were changed. `search`: the entry is found by its words. */
 export function changedMessages(messages: readonly Message[], search: object | undefined) {

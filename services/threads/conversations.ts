@@ -1,3 +1,5 @@
+import { logStore } from '../stores/log.ts'
+import { threadStore } from '../stores/threads.ts'
 import { LRUCache } from 'lru-cache'
 import {
   type AIMessage,
@@ -55,7 +57,7 @@ const entriesAtOnce = 64
  * turn reads its end from the log, and that is kept.
  */
 const keptBytes = { all: 32 * 1024 * 1024, one: 4 * 1024 * 1024 }
-const keptMs = 5 * 60_000
+const cachedMs = 5 * 60_000
 
 /**
  * What a model is shown of a thread. It is read from the end of the log until there are enough bytes, so that a turn
@@ -67,8 +69,8 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
     maxSize: keptBytes.all,
     maxEntrySize: keptBytes.one,
     sizeCalculation: ({ messages }) => bytesOf(messages),
-    ttl: keptMs,
-    // So that nothing of a deleted thread stays in memory for longer than `keptMs`.
+    ttl: cachedMs,
+    // So that nothing of a deleted thread stays in memory for longer than `cachedMs`.
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: { now: clock },
@@ -137,7 +139,6 @@ async function readEnd(
   maxBytes: number,
   { last, needsQuestion = false }: Pick<ReadOptions, 'last' | 'needsQuestion'> = {},
 ): Promise<Conversation> {
-  const { checkpoints } = deps.collections
   const newestFirst: { seq: number; messages: Message[] }[] = []
   let newestSeq: number | undefined
   let before: number | undefined
@@ -151,11 +152,7 @@ async function readEnd(
 
   async function readOn(): Promise<void> {
     while (!isEnough()) {
-      const batch = await checkpoints
-        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
-        .sort({ seq: -1 })
-        .limit(entriesAtOnce)
-        .lean<CheckpointRecord[]>()
+      const batch = await logStore(deps.collections).listBefore(threadId, before, entriesAtOnce)
       for (const { seq, source, messages_json: json } of batch) {
         newestSeq ??= seq
         before = seq
@@ -206,16 +203,12 @@ async function readEnd(
  * continue an earlier version.
  */
 async function withEntriesOfOthers(
-  { collections: { checkpoints } }: ConversationsDeps,
+  { collections }: ConversationsDeps,
   threadId: string,
   { messages, lastSeq, reach }: Conversation,
   runId: string,
 ): Promise<Conversation | undefined> {
-  const added = await checkpoints
-    .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
-    .sort({ seq: 1 })
-    .limit(entriesAtOnce)
-    .lean<CheckpointRecord[]>()
+  const added = await logStore(collections).listSince(threadId, lastSeq, entriesAtOnce, runId)
   if (added.length === entriesAtOnce) return undefined
   const news = added.flatMap((entry) => storedMessagesFromJson(entry.messages_json))
   if (earlierVersion(messages, news) !== undefined) return undefined
@@ -234,16 +227,12 @@ export function earlierVersion(conversation: readonly Message[], added: readonly
 
 /** A conversation keeps its system messages, however old they are. Most threads have none, and their records say so. */
 async function systemMessagesBefore(
-  { checkpoints, threads }: ConversationsDeps['collections'],
+  collections: ConversationsDeps['collections'],
   threadId: string,
   seq: number,
 ): Promise<Message[]> {
-  const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
-  if (thread?.has_system === false) return []
-  const entries = await checkpoints
-    .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: systemMessageInJson })
-    .sort({ seq: 1 })
-    .lean<CheckpointRecord[]>()
+  if (!(await threadStore(collections).mayHaveSystem(threadId))) return []
+  const entries = await logStore(collections).listWithSystemBefore(threadId, seq)
   return entries
     .flatMap((entry) => storedMessagesFromJson(entry.messages_json))
     .filter((message) => message.type === 'SystemMessage')

@@ -1,16 +1,19 @@
+import { projectStore } from '../stores/projects.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import { holdAssistant, holdProject, parentsRemain } from '../parents.ts'
+import { lockAssistant, lockProject, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { takePlace, takesPlace } from './quota.ts'
+import { takePlace, countsInQuota } from './quota.ts'
 
 export interface NewThread {
   id: string
   userId: string
   projectId: string
   name: string
+  provisionalName?: boolean
   metadataJson: string
   assistantId?: string | undefined
   /** Created by a public caller of the assistant: belongs to it, and does not count against the owner's quota. */
@@ -22,16 +25,17 @@ export interface NewThread {
   /** The threads above it, if an assistant answers another one in it. */
   askedFrom?: string[] | undefined
   pinned?: boolean
+  archived?: boolean
   tags?: string[]
+  folderId?: string | undefined
+  visibility?: ThreadRecord['visibility']
+  project_access?: ThreadRecord['project_access']
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
   expiresAt?: Date | undefined
   /** Of a thread that comes with an archive; default: those of a new one. */
   earlier?: Pick<ThreadRecord, 'created_at' | 'updated_at' | 'last_outcome'>
 }
-
-/** The record has its own times. */
-const asGiven = { timestamps: false } as const
 
 export type CreateThread = ReturnType<typeof createThreadCreation>
 
@@ -46,26 +50,27 @@ interface ThreadCreationDeps {
  * id is taken.
  */
 export function createThreadCreation({ collections, transaction }: ThreadCreationDeps) {
+  const threads = threadStore(collections)
+
   /** Many public callers must not compete for a write to their assistant's record. */
   async function createPublic(record: ThreadRecord): Promise<ThreadRecord> {
-    await collections.threads.create([record], asGiven)
+    await threads.add(record)
     if (await parentsRemain(collections, record)) return record
-    await collections.threads.deleteOne({ _id: record._id })
+    await threads.remove(record)
     throw new AppError('not_found', 'There is no such assistant.')
   }
 
   /** Of a response or a stored completion that comes with an archive. */
   async function createUncounted(record: ThreadRecord): Promise<ThreadRecord> {
-    await collections.threads.create([record], asGiven)
-    const project = { _id: record.project_id, user_id: record.user_id, deleting: { $ne: true } }
-    if ((await collections.projects.exists({ ...project, suspended: { $ne: true } })) !== null) return record
-    await collections.threads.deleteOne({ _id: record._id })
+    await threads.add(record)
+    if (await projectStore(collections).isUsable(record.user_id, record.project_id)) return record
+    await threads.remove(record)
     throw new AppError('forbidden', 'The project is not available.')
   }
 
   return async (thread: NewThread): Promise<ThreadRecord> => {
     const record = threadRecordOf(thread)
-    if (!takesPlace(record)) return record.public ? createPublic(record) : createUncounted(record)
+    if (!countsInQuota(record)) return record.public ? createPublic(record) : createUncounted(record)
     await transaction((session) => insertThread(collections, record, session))
     return record
   }
@@ -80,13 +85,13 @@ export async function insertThread(
   record: ThreadRecord,
   session: ClientSession,
 ): Promise<void> {
-  if (takesPlace(record)) {
+  if (countsInQuota(record)) {
     const { user_id: userId, project_id: projectId, assistant_id: assistantId } = record
     await takePlace(collections, userId, session)
-    await holdProject(collections, { projectId, userId }, session)
-    if (record.public) await holdAssistant(collections, { assistantId, userId }, session)
+    await lockProject(collections, { projectId, userId }, session)
+    if (record.public) await lockAssistant(collections, { assistantId, userId }, session)
   }
-  await collections.threads.insertMany([record], { session, lean: true })
+  await threadStore(collections).addNew(record, session)
 }
 
 /** The stored form of a new thread. */
@@ -104,8 +109,13 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     ...(thread.container === undefined ? {} : { container: thread.container }),
     ...(thread.askedFrom === undefined ? {} : { asked_from: thread.askedFrom }),
     ...(thread.pinned ? { pinned: true } : {}),
+    ...(thread.archived ? { archived: true } : {}),
     ...(thread.tags?.length ? { tags: thread.tags } : {}),
+    ...(thread.folderId === undefined ? {} : { folder_id: thread.folderId }),
+    ...(thread.visibility === undefined ? {} : { visibility: thread.visibility }),
+    ...(thread.project_access === undefined ? {} : { project_access: thread.project_access }),
     name: thread.name,
+    ...(thread.provisionalName ? { provisional_name: true } : {}),
     metadata_json: thread.metadataJson,
     public: thread.public,
     ...(thread.counted === undefined ? {} : { counted: thread.counted }),

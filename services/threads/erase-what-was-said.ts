@@ -1,9 +1,12 @@
+import { attachmentStore } from '../stores/attachments.ts'
+import { idempotencyStore } from '../stores/idempotency.ts'
+import { logStore } from '../stores/log.ts'
+import { runStore } from '../stores/runs.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import { answerEntry } from '../../domain/contracts/thread.ts'
-import { openRunStatuses } from '../../domain/records/run.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from './start-thread-deletion.ts'
@@ -17,13 +20,14 @@ export interface EraseWhatWasSaidDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'idempotencyKeys' | 'runs' | 'toolCalls'>
   log: Pick<ThreadLog, 'append'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  /** Versions of documents that messages have written. */
+  documents: { removeOfMessages(threadId: string, messageIds: readonly string[]): Promise<void> }
   /** What the streams of runs say. */
   stream: { erase(runIds: string[]): Promise<void> }
   workflows: Pick<WorkflowClient, 'start'>
 }
 
 type Owner = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id'>
-type Entry = Pick<CheckpointRecord, '_id' | 'run_id' | 'step' | 'source' | 'messages_json' | 'search'>
 export type EraseWhatWasSaid = ReturnType<typeof createEraseWhatWasSaid>
 
 /**
@@ -34,8 +38,10 @@ export type EraseWhatWasSaid = ReturnType<typeof createEraseWhatWasSaid>
  * Throws `conflict` while a run is under way that the messages belong to.
  */
 export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
-  const { log, pendingInput, stream, workflows } = deps
-  const { attachments, checkpoints, idempotencyKeys, runs, toolCalls } = deps.collections
+  const { documents, log, pendingInput, stream, workflows } = deps
+  const entriesOf = logStore(deps.collections)
+  const runs = runStore(deps.collections)
+  const calls = toolCallStore(deps.collections)
 
   /** What else has to go, as the log tells it. */
   async function find(threadId: string, erasure: Erasure) {
@@ -43,7 +49,7 @@ export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
     const attached = new Set<string>()
     const called: { run_id: string; step: number; index: number }[] = []
     const words = eraser(erasure)
-    for await (const entry of entriesOf(checkpoints, { thread_id: threadId })) {
+    for await (const entry of entriesOf.openErasable(threadId)) {
       const before = new Set(words.openCalls)
       const change = words.apply(entry.messages_json)
       if (change === undefined) continue
@@ -58,34 +64,31 @@ export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
 
   async function eraseCalls(thread: Owner, called: { run_id: string; step: number; index: number }[]): Promise<void> {
     for (const place of called) {
-      const call = await toolCalls.findOne({ ...place, thread_id: thread._id }).lean<ToolCallRecord>()
+      const call = await calls.findInThread(thread._id, place)
       if (call === null) continue
       if (call.asked !== undefined) await startThreadDeletion(workflows, { ...thread, _id: call.asked.thread_id })
-      await toolCalls.deleteOne({ _id: call._id, thread_id: thread._id })
+      await calls.remove(call)
     }
   }
 
   async function eraseInputs(threadId: string, erasure: Erasure): Promise<void> {
-    for await (const { _id } of runs.find({ thread_id: threadId }, { _id: 1 }).lean().cursor({ batchSize: 50 }))
+    for await (const { _id } of runs.openIdsInThread(threadId))
       for (;;) {
-        const run = await runs.findOne({ _id, thread_id: threadId }, { input_json: 1 }).lean<{ input_json: string }>()
-        const change = run === null ? undefined : eraser(erasure).apply(run.input_json)
-        if (run === null || change === undefined) break
-        const asRead = { _id, thread_id: threadId, input_json: run.input_json }
-        await runs.updateOne(asRead, { $set: { input_json: messagesToJson(change.left) } })
+        const key = { _id, thread_id: threadId }
+        const input = await runs.inputInThread(key)
+        const change = input === undefined ? undefined : eraser(erasure).apply(input)
+        if (input === undefined || change === undefined) break
+        await runs.replaceInput(key, input, messagesToJson(change.left))
       }
   }
 
   /** Another deletion may change the same entry: what it has removed is not written again. */
   async function eraseEntry(threadId: string, id: string, openCalls: ReadonlySet<string>, erasure: Erasure) {
     for (;;) {
-      const [entry] = await checkpoints
-        .find({ _id: id, thread_id: threadId }, { messages_json: 1, 'search.at': 1 })
-        .lean<Entry[]>()
-      const change = entry === undefined ? undefined : eraser(erasure, openCalls).apply(entry.messages_json)
-      if (entry === undefined || change === undefined) return
-      const asRead = { _id: id, thread_id: threadId, messages_json: entry.messages_json }
-      await checkpoints.updateOne(asRead, { $set: changedMessages(change.left, entry.search) })
+      const entry = await entriesOf.findErasable(threadId, id)
+      const change = entry === null ? undefined : eraser(erasure, openCalls).apply(entry.messages_json)
+      if (entry === null || change === undefined) return
+      await entriesOf.change(threadId, entry, changedMessages(change.left, entry.search))
     }
   }
 
@@ -107,13 +110,11 @@ export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
     const { entries, runIds, attached, called } = await find(threadId, erasure)
     await eraseInputs(threadId, erasure)
     await eraseCalls(thread, called)
-    if (attached.size > 0) await attachments.deleteMany({ _id: { $in: [...attached] }, thread_id: threadId })
+    await attachmentStore(deps.collections).remove(threadId, [...attached])
     await stream.erase([...runIds])
+    if (erasure.call === undefined) await documents.removeOfMessages(threadId, messageIds)
     // A repeated request gets its answer from what is left.
-    await idempotencyKeys.updateMany(
-      { subjects: { $in: [threadId, ...entries.keys(), ...runIds] }, outcome: 'answered' },
-      { $set: { outcome: 'followed' }, $unset: { answer: 1 } },
-    )
+    await idempotencyStore(deps.collections).forgetAnswersAbout([threadId, ...entries.keys(), ...runIds])
     // Newest first: an answer leads to the results of its calls.
     for (const [id, openCalls] of [...entries].toReversed()) await eraseEntry(threadId, id, openCalls, erasure)
     // So that no process uses the conversation that it has read meanwhile.
@@ -124,28 +125,20 @@ export function createEraseWhatWasSaid(deps: EraseWhatWasSaidDeps) {
 /** The number of the step whose answer is this entry of its run. */
 const stepOf = (entry: number) => (entry - answerEntry(0)) / 2
 
-/** Oldest first, as they are at that moment. */
-function entriesOf(checkpoints: Collections['checkpoints'], filter: { thread_id: string; run_id?: { $in: string[] } }) {
-  return checkpoints
-    .find(filter, { run_id: 1, step: 1, source: 1, messages_json: 1, 'search.at': 1 })
-    .sort({ seq: 1 })
-    .lean<Entry>()
-    .cursor({ batchSize: 8 })
-}
-
 async function refuseOpenRuns(
-  { checkpoints, runs }: EraseWhatWasSaidDeps['collections'],
+  collections: EraseWhatWasSaidDeps['collections'],
   threadId: string,
   erasure: Erasure,
 ): Promise<void> {
-  const open = await runs
-    .find({ thread_id: threadId, status: { $in: [...openRunStatuses] } }, { input_json: 1 })
-    .lean<{ _id: string; input_json: string }[]>()
+  const open = await runStore(collections).listOpenInputs(threadId)
   const isIn = (json: string) => eraser(erasure).apply(json) !== undefined
   let isOpen = open.some(({ input_json: json }) => isIn(json))
   if (open.length > 0 && !isOpen) {
-    const ofOpen = { thread_id: threadId, run_id: { $in: open.map(({ _id }) => _id) } }
-    for await (const { messages_json: json } of entriesOf(checkpoints, ofOpen)) isOpen ||= isIn(json)
+    const entries = logStore(collections).openErasable(
+      threadId,
+      open.map(({ _id }) => _id),
+    )
+    for await (const { messages_json: json } of entries) isOpen ||= isIn(json)
   }
   if (isOpen) throw new AppError('conflict', 'The run of this message is still under way.')
 }

@@ -1,5 +1,7 @@
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
+import { createAuthors } from './authors.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { CreateThread } from './create-thread.ts'
 import { createFindMessages } from './find-messages.ts'
@@ -8,13 +10,14 @@ import type { ThreadStates } from './log-states.ts'
 import type { PendingInput } from './pending-input.ts'
 import { createThreadReads } from './read-threads.ts'
 import { createShares } from './shares.ts'
+import { createSides } from './sides.ts'
 import { createThreadState } from './thread-state.ts'
 import { createThreadWrites } from './write-threads.ts'
 
 interface ThreadsDeps {
   collections: Pick<
     Collections,
-    'projects' | 'threads' | 'assistants' | 'runs' | 'attachments' | 'checkpoints' | 'shares' | 'users'
+    'projects' | 'threads' | 'assistants' | 'runs' | 'attachments' | 'checkpoints' | 'shares' | 'users' | 'folders'
   >
   transaction: RunInTransaction
   createThread: CreateThread
@@ -23,23 +26,28 @@ interface ThreadsDeps {
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
-/** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */
+/** Operations on threads. One that the caller does not see is answered like a missing one: `not_found`. */
 export function createThreads(deps: ThreadsDeps) {
   const { collections, transaction, createThread, log, states, pendingInput } = deps
   const reads = createThreadReads(collections)
-  const { list, tags, read, readOwn, withStatus } = reads
+  const { list, tags, read, readOwn, see, requireMade, requireContinuable, withStatus } = reads
   return {
     list,
     tags,
-    shares: createShares({ collections, transaction, states, readOwn }),
+    shares: createShares({ collections, transaction, states, requireMade }),
     findMessages: createFindMessages(deps),
+    authors: createAuthors(collections),
     read,
     readOwn,
+    see,
+    requireMade,
+    requireContinuable,
     ...createThreadWrites({ collections, createThread, withStatus }),
     ...createThreadState({ reads, log, states, pendingInput }),
+    ...createSides({ collections, transaction, reads, log, states, pendingInput }),
 
-    async attachment(userId: string, threadId: string, attachmentId: string): Promise<OpenedAttachment> {
-      await readOwn(userId, threadId)
+    async attachment(caller: Caller, threadId: string, attachmentId: string): Promise<OpenedAttachment> {
+      await see(caller, threadId)
       return openAttachment(collections, threadId, attachmentId)
     },
   }

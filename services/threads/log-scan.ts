@@ -1,3 +1,4 @@
+import { type LogFilter, logStore } from '../stores/log.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
@@ -15,9 +16,7 @@ export interface SizedMessage {
 }
 
 interface LogPart {
-  filter:
-    | { thread_id: string; seq?: { $lt: number } }
-    | { thread_id: string; run_id: string; source?: { $ne: 'input' } }
+  filter: LogFilter
   /** The user whose thread it is: users take turns in reading long logs. */
   userId: string
   /** The run has ended: all of it is in the log. */
@@ -45,7 +44,7 @@ interface LogScanDeps {
  * pauses for other requests, and a process reads only two long logs at once. The input of the step under way is
  * passed at the end if the log does not contain it yet.
  */
-export function createLogScan({ collections: { checkpoints }, pendingInput }: LogScanDeps) {
+export function createLogScan({ collections, pendingInput }: LogScanDeps) {
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
 
   async function pendingOf({ filter, hasEnded }: LogPart): Promise<InputEntry | undefined> {
@@ -63,13 +62,7 @@ export function createLogScan({ collections: { checkpoints }, pendingInput }: Lo
     // Before the log: see `createPendingInput`.
     let pending = await pendingOf(part)
     let lastSeq = 0
-    // Steps are numbered within their run as entries are within their thread; each order has an index.
-    const position = 'run_id' in filter ? 'step' : 'seq'
-    const cursor = checkpoints
-      .find(filter)
-      .sort([[position, 1]])
-      .lean<CheckpointRecord>()
-      .cursor({ batchSize })
+    const cursor = logStore(collections).open(filter, batchSize)
     /** Visits entries until about `maxBytes` are read; false at the end of the log. */
     const visitSome = async (maxBytes: number): Promise<boolean> => {
       for (let read = 0; read < maxBytes;) {

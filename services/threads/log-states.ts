@@ -1,3 +1,4 @@
+import { logStore } from '../stores/log.ts'
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { createMessageWindow } from '../../domain/message-window.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
@@ -48,7 +49,7 @@ interface ThreadStatesDeps {
 const stateBytes = 512
 
 /** The current and past states of a thread, in answers of bounded size. */
-export function createThreadStates({ collections: { checkpoints }, scan, pendingInput }: ThreadStatesDeps) {
+export function createThreadStates({ collections, scan, pendingInput }: ThreadStatesDeps) {
   const partOf = (thread: Thread, until?: number) => ({
     filter: { thread_id: thread._id, ...(until === undefined ? {} : { seq: { $lt: until } }) },
     userId: thread.user_id,
@@ -81,8 +82,8 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
 
   /** The number of the entry with that id; null if it is unknown. */
   async function seqOf(thread: Thread, id: string): Promise<number | null> {
-    const entry = await checkpoints.findOne({ _id: id, thread_id: thread._id }, { seq: 1 }).lean()
-    if (entry !== null) return entry.seq
+    const seq = await logStore(collections).seqOf(thread._id, id)
+    if (seq !== undefined) return seq
     const input = await pendingInput.ofThread(thread._id)
     return input?._id === id ? (thread.last_seq ?? 0) + 1 : null
   }

@@ -1,9 +1,11 @@
+import { logStore } from '../stores/log.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesFromJson, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { messageWords, wordsOf } from '../../domain/search/message-words.ts'
+import { messageTerms, wordsOf } from '../../domain/search/message-terms.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -39,20 +41,6 @@ export interface LogEntry {
   guard?: (session: ClientSession) => Promise<void>
 }
 
-const rememberedErasures = 1000
-
-/** What an append needs of the thread's record. */
-const membersOfAppend = {
-  last_seq: 1,
-  log_bytes: 1,
-  project_id: 1,
-  public: 1,
-  counted: 1,
-  asked_from: 1,
-  expires_at: 1,
-  erased_ids: 1,
-} as const
-
 /** An entry that was appended. */
 export interface Appended {
   record: CheckpointRecord
@@ -85,11 +73,10 @@ interface LogDeps {
  * transaction: it takes the next number there, so that two appends never take the same one, and a
  * thread that is being deleted takes no more (the deletion's fence is a write to that record too).
  */
-export function createThreadLog({ collections: { threads, checkpoints }, transaction }: LogDeps) {
+export function createThreadLog({ collections, transaction }: LogDeps) {
+  const log = logStore(collections)
   const earlier = async (threadId: string, runId: string | undefined, step: number) =>
-    runId === undefined
-      ? null
-      : checkpoints.findOne({ thread_id: threadId, run_id: runId, step }).lean<CheckpointRecord>()
+    runId === undefined ? null : log.findStep(threadId, runId, step)
 
   async function store(threadId: string, entry: LogEntry): Promise<Appended> {
     const {
@@ -114,23 +101,8 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     if (input !== undefined) knownWords.set(input.messages_json, foundWordsOf(messagesFromJson(input.messages_json)))
     return transaction(async (session) => {
       const now = new Date()
-      const thread = await threads
-        .findOneAndUpdate(
-          { _id: threadId, deleting: { $ne: true } },
-          {
-            $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes },
-            $set: { ...changes, ...systemFlag, last_entry_id: id, updated_at: now },
-            ...(erases.length === 0
-              ? {}
-              : { $push: { erased_ids: { $each: [...erases], $slice: -rememberedErasures } } }),
-          },
-          {
-            session,
-            returnDocument: 'after',
-            projection: membersOfAppend,
-          },
-        )
-        .lean()
+      const change = { bytes, entries: input === undefined ? 1 : 2, $set: { ...changes, ...systemFlag }, erases }
+      const thread = await threadStore(collections).takeNumbers(threadId, { id, now, ...change }, session)
       if (thread === null) throw new AppError('not_found', 'There is no such thread.')
       if (!pastLimit && (thread.log_bytes ?? 0) > threadMaxBytes) throw threadFull()
       await guard?.(session)
@@ -149,10 +121,10 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       const records = input === undefined ? [record] : [{ ...inputWithoutErased(input, thread), seq: seq - 1 }, record]
       const stored = records.map((each) => {
         const words = knownWords.get(each.messages_json) ?? foundWordsOf(messagesFromJson(each.messages_json))
-        const search = messageWords(thread, each, words)
+        const search = messageTerms(thread, each, words)
         return search === undefined ? each : { ...each, search }
       })
-      await checkpoints.insertMany(stored, { session, lean: true })
+      await log.addAll(stored, session)
       return { record, isNew: true, firstSeq: seq - records.length + 1 }
     })
   }
@@ -176,8 +148,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     },
 
     /** An entry of this thread; null if the id is unknown. */
-    find: (threadId: string, id: string) =>
-      checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
+    find: log.find,
   }
 }
 

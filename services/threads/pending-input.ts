@@ -1,6 +1,8 @@
-import { type RunKey, type RunRecord, openRunStatuses, runKey } from '../../domain/records/run.ts'
+import { logStore } from '../stores/log.ts'
+import { type OpenInput, runStore } from '../stores/runs.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
+import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
-import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import { toolMessageOf } from '../../domain/tool-message.ts'
@@ -15,36 +17,26 @@ export type InputEntry = Omit<CheckpointRecord, 'seq'> & { run_id: string; step:
 
 export type PendingInput = ReturnType<typeof createPendingInput>
 
-const members = { thread_id: 1, input_json: 1, created_at: 1 } as const
-const open = { status: { $in: [...openRunStatuses] } }
-
 /**
  * The input of a step is stored in the record of its run, or of its calls, and written into the log together with the
  * step's answer. Until then, code that shows the thread adds the input of the step that the thread is working on: of its
  * oldest open run. Read it before the log: if the answer is stored in between, its input is then in the log.
  */
-export function createPendingInput({
-  runs,
-  checkpoints,
-  toolCalls,
-}: Pick<Collections, 'runs' | 'checkpoints' | 'toolCalls'>) {
-  type Shown = Pick<RunRecord, '_id' | keyof typeof members>
+export function createPendingInput(collections: Pick<Collections, 'runs' | 'checkpoints' | 'toolCalls'>) {
+  const toolCalls = toolCallStore(collections)
+
   async function find(filter: Pick<RunKey, 'thread_id'> | RunKey): Promise<InputEntry | undefined> {
-    const run = await runs
-      .findOne({ ...filter, ...open }, members)
-      .sort({ _id: 1 })
-      .lean<Shown>()
+    const run = await runStore(collections).findOldestOpen(filter)
     // Checked again, because a wrong record would show the owner of the thread another user's input.
     const isOwn = run !== null && ('_id' in filter ? run._id === filter._id : run.thread_id === filter.thread_id)
     return isOwn ? newestInputOf(run) : undefined
   }
 
   /** Of a run that has called tools, the results; undefined until all are there. */
-  async function newestInputOf(run: Shown): Promise<InputEntry | undefined> {
-    const last = await toolCalls.findOne({ run_id: run._id }, { step: 1 }).sort({ step: -1 }).lean()
-    if (last === null) return inputEntryOf(run)
-    const { step } = last
-    const calls = await toolCalls.find({ run_id: run._id, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  async function newestInputOf(run: OpenInput): Promise<InputEntry | undefined> {
+    const step = await toolCalls.lastStepOf(run._id)
+    if (step === undefined) return inputEntryOf(run)
+    const calls = await toolCalls.listOfStep(run._id, step)
     const isAnswered = calls.every(({ status }) => status === 'done')
     return isAnswered ? resultsEntryOf(run, step, calls.map(toolMessageOf)) : undefined
   }
@@ -58,8 +50,7 @@ export function createPendingInput({
     async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
       const input = await find({ thread_id: threadId })
       if (input === undefined) return undefined
-      const isLogged = await checkpoints.exists({ thread_id: threadId, run_id: input.run_id, step: input.step })
-      return isLogged === null ? input : undefined
+      return (await logStore(collections).hasStep(threadId, input.run_id, input.step)) ? undefined : input
     },
   }
 }

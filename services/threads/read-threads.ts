@@ -1,44 +1,33 @@
-import { AppError } from '../../domain/errors.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { folderStore } from '../stores/folders.ts'
+import { threadStore } from '../stores/threads.ts'
+import type { ThreadRecord, Visibility } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { type PageRange, readPage } from '../page.ts'
+import { type PageRange } from '../page.ts'
+import { missing, requireContinuable, requireMade, requireSeen } from './access.ts'
 import { type ThreadStatus, statusesOf } from './status.ts'
 import { createUnusedHomeThread } from './unused-home-thread.ts'
 
 export type ThreadReads = ReturnType<typeof createThreadReads>
 
-/** With `pinned` only those, with `tag` only those that have it. */
+/** With `pinned` only those, with `tag` only those that have it, with `archived` those that were put aside in place of the others. */
 export interface ThreadRange extends PageRange {
   pinned?: boolean | undefined
+  archived?: boolean | undefined
   tag?: string | undefined
+  /** `none`: those in none of the caller's folders. */
+  folder_id?: string | undefined
+  /** Only those; default: both kinds. */
+  visibility?: Visibility | undefined
 }
 
 export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
 
-/** Selects threads that are not being deleted. */
-export const present = { deleting: { $ne: true } } as const
-/**
- * Selects the threads of a project that are its user's own: not those of public callers and completions, temporary ones,
- * and those in which assistants ask each other.
- */
-export const listed = ({ userId, projectId }: Caller) =>
-  ({
-    user_id: userId,
-    project_id: projectId,
-    public: false,
-    counted: { $ne: false },
-    asked_from: { $exists: false },
-    expires_at: { $exists: false },
-    ...present,
-  }) as const
-/** A thread without its metadata; a name has at most 1,000 characters. */
-const restBytes = 5000
 const maxTags = 1000
 
-/** Another user's thread is answered like a missing one: `not_found`. */
-export function createThreadReads(collections: Pick<Collections, 'projects' | 'threads' | 'runs'>) {
-  const { threads } = collections
+/** A thread that the caller does not see is answered like a missing one: `not_found`. */
+export function createThreadReads(collections: Pick<Collections, 'projects' | 'threads' | 'runs' | 'folders'>) {
+  const threads = threadStore(collections)
   const unusedHomeThread = createUnusedHomeThread(collections)
 
   return {
@@ -46,35 +35,42 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
      * The threads of the token's project, most recently updated first, without those of public callers, temporary ones,
      * those in which assistants ask each other, and the one that a login made and nobody has used.
      */
-    async list(caller: Caller, { pinned, tag, ...range }: ThreadRange) {
-      const own = { ...listed(caller), ...(pinned ? { pinned } : {}), ...(tag === undefined ? {} : { tags: tag }) }
-      const unused = await unusedHomeThread(caller)
-      const filter = unused === undefined ? own : { ...own, _id: { $ne: unused } }
-      const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
-      const [{ entries, hasMore }, total] = await Promise.all([
-        readPage(query, range, ({ metadata_json: metadata }) => Buffer.byteLength(metadata) + restBytes),
-        threads.countDocuments(filter),
-      ])
+    async list(caller: Caller, { pinned, archived, tag, visibility, folder_id: folder, ...range }: ThreadRange) {
+      const without = await unusedHomeThread(caller)
+      const inFolder = folder === 'none' ? { notIn: await folderStore(collections).idsOwned(caller) } : { folder }
+      const wanted = { pinned, archived, tag, visibility, without, ...inFolder }
+      const { entries, hasMore, total } = await threads.list(caller, wanted, range)
       return { entries: await withStatuses(entries), hasMore, total }
     },
 
-    /** The tags of the threads in `list`. */
+    /** The tags of the threads in `list`, without those put aside. */
     async tags(caller: Caller): Promise<string[]> {
-      const tags = await threads.distinct('tags', { ...listed(caller), tags: { $exists: true } })
+      const tags = await threads.tagsOf(caller)
       return tags.toSorted((a, b) => a.localeCompare(b)).slice(0, maxTags)
     },
 
-    async read(userId: string, threadId: string): Promise<ThreadWithStatus> {
-      return withStatus(await readOwn(userId, threadId))
+    async read(caller: Caller, threadId: string): Promise<ThreadWithStatus> {
+      return withStatus(await see(caller, threadId))
     },
 
     readOwn,
+    see,
+    /** The thread, for what its owner does alone. */
+    requireMade: async (caller: Caller, threadId: string) => requireMade(caller, await threads.findOfAny(threadId)),
+    /** The thread, for a run or a message on it. */
+    requireContinuable: async (caller: Caller, threadId: string) =>
+      requireContinuable(caller, await threads.findOfAny(threadId)),
     statusOf,
     withStatus,
   }
 
+  /** One's own thread, or one that the project sees. */
+  async function see(caller: Caller, threadId: string): Promise<ThreadRecord> {
+    return requireSeen(caller, await threads.findOfAny(threadId))
+  }
+
   async function readOwn(userId: string, threadId: string): Promise<ThreadRecord> {
-    const thread = await threads.findOne({ _id: threadId, user_id: userId, ...present }).lean<ThreadRecord>()
+    const thread = await threads.findOwned(userId, threadId)
     if (thread === null) throw missing()
     return thread
   }
@@ -91,8 +87,4 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
   async function withStatus(record: ThreadRecord): Promise<ThreadWithStatus> {
     return { ...record, status: await statusOf(record) }
   }
-}
-
-export function missing(): AppError {
-  return new AppError('not_found', 'There is no such thread.')
 }

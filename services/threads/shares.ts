@@ -1,3 +1,6 @@
+import { shareStore } from '../stores/shares.ts'
+import { threadStore } from '../stores/threads.ts'
+import { userStore } from '../stores/users.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { isAttached } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -6,17 +9,17 @@ import type { ShareRecord } from '../../domain/records/share.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { type PageRange, readPage } from '../page.ts'
-import { holdThread } from '../parents.ts'
+import { type PageRange } from '../page.ts'
+import { lockThread } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { ThreadStates } from './log-states.ts'
-import { type ThreadReads, present } from './read-threads.ts'
+import type { ThreadReads } from './read-threads.ts'
 
 export interface SharesDeps {
   collections: Pick<Collections, 'shares' | 'threads' | 'users'>
   transaction: RunInTransaction
   states: Pick<ThreadStates, 'state'>
-  readOwn: ThreadReads['readOwn']
+  requireMade: ThreadReads['requireMade']
 }
 
 export type SharedThread = ShareRecord & { name: string }
@@ -29,17 +32,16 @@ export interface SharedMessage {
   files: string[]
 }
 
-const recordBytes = 5000
-const ownThread = { public: false, counted: { $ne: false }, ...present } as const
-
 /** Read-only links to threads. The token of a link is known only to whom it was given: the record has its hash. */
-export function createShares({ collections, transaction, states, readOwn }: SharesDeps) {
-  const { shares, threads, users } = collections
+export function createShares({ collections, transaction, states, requireMade }: SharesDeps) {
+  const shares = shareStore(collections)
+  const threads = threadStore(collections)
 
   return {
     /** A new link to the thread as it is now; the link before it no longer works. */
-    async create(userId: string, threadId: string): Promise<{ share: SharedThread; token: string }> {
-      const thread = await sharable(userId, threadId)
+    async create(caller: Caller, threadId: string): Promise<{ share: SharedThread; token: string }> {
+      const { userId } = caller
+      const thread = await sharable(caller, threadId)
       const token = randomBytes(32).toString('base64url')
       const now = new Date()
       const share: ShareRecord = {
@@ -54,43 +56,37 @@ export function createShares({ collections, transaction, states, readOwn }: Shar
         updated_at: now,
       }
       await transaction(async (session) => {
-        await holdThread(collections, threadId, session)
-        await shares.deleteOne({ _id: threadId, user_id: userId }, { session })
-        await shares.create([share], { session })
+        await lockThread(collections, threadId, session)
+        await shares.replace(share, session)
       })
       return { share: { ...share, name: thread.name }, token }
     },
 
     /** The same link shows the messages up to now. */
-    async update(userId: string, threadId: string): Promise<SharedThread> {
-      const thread = await sharable(userId, threadId)
-      const share = await shares
-        .findOneAndUpdate(
-          { _id: threadId, user_id: userId },
-          { $set: { until_seq: thread.last_seq ?? 0, updated_at: new Date() } },
-          { returnDocument: 'after' },
-        )
-        .lean<ShareRecord>()
+    async update(caller: Caller, threadId: string): Promise<SharedThread> {
+      const { userId } = caller
+      const thread = await sharable(caller, threadId)
+      const share = await shares.showUntil(userId, threadId, thread.last_seq ?? 0)
       return { ...shared(share), name: thread.name }
     },
 
-    async read(userId: string, threadId: string): Promise<SharedThread> {
-      const { name } = await readOwn(userId, threadId)
-      return { ...shared(await shares.findOne({ _id: threadId, user_id: userId }).lean<ShareRecord>()), name }
+    async read(caller: Caller, threadId: string): Promise<SharedThread> {
+      const { userId } = caller
+      const { name } = await requireMade(caller, threadId)
+      return { ...shared(await shares.findOwned(userId, threadId)), name }
     },
 
-    async remove(userId: string, threadId: string): Promise<void> {
-      const { deletedCount } = await shares.deleteOne({ _id: threadId, user_id: userId })
-      if (deletedCount === 0) throw notShared()
+    async remove(caller: Caller, threadId: string): Promise<void> {
+      const { userId } = caller
+      await requireMade(caller, threadId)
+      if (!(await shares.removeOwned(userId, threadId))) throw notShared()
     },
 
     /** The links of the token's project, newest first. */
-    async list({ userId, projectId }: Caller, range: PageRange) {
-      const own = { user_id: userId, project_id: projectId }
-      const query = shares.find(own).sort({ created_at: -1, _id: -1 }).lean<ShareRecord>()
-      const page = await readPage(query, range, () => recordBytes)
+    async list(caller: Caller, range: PageRange) {
+      const page = await shares.listOwned(caller, range)
       const ids = page.entries.map(({ thread_id: id }) => id)
-      const named = await threads.find({ _id: { $in: ids }, user_id: userId }, { name: 1 }).lean()
+      const named = await threads.namesOf(ids, caller.userId)
       const names = new Map(named.map(({ _id, name }) => [_id, name]))
       const entries = page.entries.map((share): SharedThread => ({ ...share, name: names.get(share._id) ?? '' }))
       return { entries, hasMore: page.hasMore }
@@ -101,19 +97,15 @@ export function createShares({ collections, transaction, states, readOwn }: Shar
      * it. Counted as a view without `before`. Throws `not_found` for a link that does not work, whatever the reason.
      */
     async open(token: string, before?: string) {
-      const share = await shares.findOne({ token_hash: hashOf(token) }).lean<ShareRecord>()
+      const share = await shares.findOfAnyByToken(hashOf(token))
       if (share === null) throw noLink()
       const [thread, owner] = await Promise.all([
-        threads.findOne({ _id: share.thread_id, user_id: share.user_id, ...ownThread }).lean<ThreadRecord>(),
-        users.exists({ _id: share.user_id, deleting: { $ne: true }, suspended_at: { $exists: false } }),
+        threads.findSharable(share.user_id, share.thread_id),
+        userStore(collections).isUsable(share.user_id),
       ])
-      if (thread === null || owner === null) throw noLink()
+      if (thread === null || !owner) throw noLink()
       const state = await states.state(thread, { before, until: share.until_seq + 1 })
-      if (before === undefined)
-        await shares.updateOne(
-          { _id: share._id, token_hash: share.token_hash },
-          { $inc: { views: 1 }, $set: { last_viewed_at: new Date() } },
-        )
+      if (before === undefined) await shares.countView(share)
       return {
         name: thread.name,
         shared_at: share.updated_at,
@@ -124,8 +116,8 @@ export function createShares({ collections, transaction, states, readOwn }: Shar
     },
   }
 
-  async function sharable(userId: string, threadId: string): Promise<ThreadRecord> {
-    const thread = await readOwn(userId, threadId)
+  async function sharable(caller: Caller, threadId: string): Promise<ThreadRecord> {
+    const thread = await requireMade(caller, threadId)
     if (thread.public || thread.counted === false)
       throw new AppError('forbidden', 'Only your own chats can be shared, not those of public callers.')
     return thread

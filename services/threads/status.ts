@@ -1,5 +1,5 @@
+import { runStore } from '../stores/runs.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { openRunStatuses } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 
 export const threadStatuses = ['idle', 'busy', 'interrupted', 'error'] as const
@@ -9,15 +9,10 @@ type Dated = Pick<ThreadRecord, '_id' | 'last_outcome'>
 
 /** The status of each thread, from its runs; one query for any number of threads. */
 export async function statusesOf(
-  { runs }: Pick<Collections, 'runs'>,
+  collections: Pick<Collections, 'runs'>,
   threads: Dated[],
 ): Promise<Map<string, ThreadStatus>> {
-  const open = await runs
-    .find(
-      { thread_id: { $in: threads.map((thread) => thread._id) }, status: { $in: [...openRunStatuses] } },
-      { thread_id: 1, status: 1 },
-    )
-    .lean()
+  const open = await runStore(collections).listOpenStates(threads.map((thread) => thread._id))
   const busy = new Set(open.filter((run) => run.status !== 'interrupted').map((run) => run.thread_id))
   const interrupted = new Set(open.filter((run) => run.status === 'interrupted').map((run) => run.thread_id))
   return new Map(

@@ -70,9 +70,16 @@ export function httpRequestWarning({ headers, allowed_hosts: hosts }: HttpReques
   return 'The configured headers are not sent: allowed_hosts does not list the hosts that may receive them.'
 }
 
-export function httpRequestTool(name: string, config: HttpRequestConfig, outbound: Pick<Outbound, 'fetchWith'>): Tool {
+export function httpRequestTool(
+  name: string,
+  config: HttpRequestConfig,
+  outbound: Pick<Outbound, 'fetchWith'>,
+  /** Those that the operator allows to the user; default: all. */
+  allowedToUser?: readonly string[],
+): Tool {
   const { allowed_hosts: hosts } = config
   const allowed = hosts && createAllowedHosts(hosts)
+  const ofUser = allowedToUser && createAllowedHosts([...allowedToUser])
   const allowedMethods = methods.filter((method) => config.methods?.includes(method) ?? true)
   // Without a list of hosts, the model, or a text that the model reads, could choose who receives these headers.
   const ownHeaders = hosts === undefined ? {} : (config.headers ?? {})
@@ -81,6 +88,8 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
     checkRequest: (url, method) => {
       if (allowed?.mayReach(url) === false)
         throw new AppError('forbidden', `This tool may not reach the host ${url.hostname}.`)
+      if (ofUser?.mayReach(url) === false)
+        throw new AppError('forbidden', `The operator of this service does not allow you the host ${url.hostname}.`)
       if (!allowedMethods.some((one) => one === method))
         throw new AppError('forbidden', `This tool may not use the method ${method}.`)
     },

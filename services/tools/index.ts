@@ -1,6 +1,7 @@
 import type { Person } from '../../domain/acting.ts'
 import type { Tool } from '../tool.ts'
 import type { CodeOverride } from '../../domain/code-override.ts'
+import type { SearchAccount } from '../../domain/search-account.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -10,16 +11,16 @@ import type { Fetch, Outbound } from '../outbound.ts'
 import { createMcpTools } from './mcp.ts'
 import type { Askable } from './assistant-tool.ts'
 import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
-import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
   /** Every kind of tool. */
   catalogue: CatalogueEntry[]
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   outbound: Pick<Outbound, 'fetchWith'>
-  search: WebSearchSettings
-  /** For addresses from the settings. */
-  fetch?: Fetch
+  /** Where the web is searched now; undefined: nowhere. */
+  search(): SearchAccount | undefined
+  /** For addresses of operators. */
+  fetch: Fetch
   /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
   retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
   /** The tool with which the assistant makes schedules. */
@@ -28,6 +29,8 @@ export interface ToolsDeps {
   memory(assistant: AssistantRecord, options: MemoryOptions): Tool
   /** The tool with which the assistant executes Python; undefined if none is executed here. */
   code?: ((assistant: AssistantRecord, name: string, wanted: CodeOverride) => Promise<Tool>) | undefined
+  /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in. */
+  mcpAuthorization(assistant: AssistantRecord, url: string, signal: AbortSignal): Promise<string | undefined>
   /** Those of these assistants that the assistant can ask now. */
   askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
@@ -59,18 +62,19 @@ export function createTools({
   assistantConfigs,
   outbound,
   search,
-  fetch = (input, init) => globalThis.fetch(input, init),
+  fetch,
   retrieval,
   schedule,
   memory,
   code,
+  mcpAuthorization,
   askable,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
   })
   const isAvailable = (type: ToolSetting['type']) =>
-    type === 'web_search' ? canSearch(search) : type !== 'code' || code !== undefined
+    type === 'web_search' ? search() !== undefined : type !== 'code' || code !== undefined
   return {
     /** What an MCP server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
     offeredBy: mcp.offeredBy,
@@ -94,9 +98,10 @@ export function createTools({
         code: code && ((name) => code(assistant, name, wanted.code ?? {})),
         askable: (ids) => askable(assistant, ids),
         outbound,
-        search,
+        search: search(),
         fetch,
         mcp,
+        mcpAuthorization: (url) => mcpAuthorization(assistant, url, signal),
         signal,
       }),
   }

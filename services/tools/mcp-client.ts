@@ -158,6 +158,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof McpError) return error.message
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0) {
     const answered = `the MCP server answered with status ${error.code}`
+    if (error.code === 401) return `${answered}: it asks for a login or another key`
     // What a server of the transport before streamable HTTP says to a POST at its address (MCP 2025-11-25, Transports).
     return error.code === 405 || error.code === 404
       ? `${answered}: its address may be wrong, or one for the older transport (HTTP with SSE), which is not supported`

@@ -1,6 +1,9 @@
+import type { SearchAccount } from '../../domain/search-account.ts'
 import { Value } from 'typebox/value'
 import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
 import type { Acting } from '../../domain/acting.ts'
+import { type Allowances, mayUseToolType } from '../../domain/allowances.ts'
+import { createAllowedHosts } from './allowed-hosts.ts'
 import { mayBringFunctions, mayUse } from '../../domain/tool-rights.ts'
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import type { CodeOverride } from '../../domain/code-override.ts'
@@ -15,13 +18,15 @@ import type { Tool } from '../tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
 import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
 import { type Askable, assistantTool } from './assistant-tool.ts'
-import { type WebSearchSettings, canSearch, webSearchTool } from './web-search.ts'
+import { webSearchTool } from './web-search.ts'
 
 interface ResolveDeps {
   outbound: Pick<Outbound, 'fetchWith'>
-  search: WebSearchSettings
+  search: SearchAccount | undefined
   fetch: Fetch
   mcp: McpTools
+  /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in. */
+  mcpAuthorization(url: string): Promise<string | undefined>
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
   memory(name: string, config: MemoryConfig): Tool
@@ -58,6 +63,8 @@ export interface WantedTools {
   types?: ToolType[]
   /** Tools that the service executes in addition. */
   added?: ToolSetting[]
+  /** What the operator allows to the user of the run; default: everything. */
+  allowed?: Allowances
   /** Functions of the client, which replace those of the assistant with the same names. */
   functions?: ClientFunction[]
 }
@@ -70,7 +77,7 @@ type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: str
  */
 export async function resolveTools(
   { tools: settings }: Pick<AssistantSettings, 'tools'>,
-  { acting, types = [...toolTypes], added = [], functions = [], code }: WantedTools,
+  { acting, types = [...toolTypes], added = [], functions = [], code, allowed = {} }: WantedTools,
   deps: ResolveDeps,
 ) {
   const all: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
@@ -82,7 +89,11 @@ export async function resolveTools(
     mayUse(type, acting),
   )
   const resolved = await Promise.all(
-    given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
+    given.map(async (setting) => {
+      // What a request brings has the request's own keys, not the owner's login.
+      const known = added.includes(setting) ? { ...deps, mcpAuthorization: async () => undefined } : deps
+      return { setting, result: await resolveAllowed(setting, allowed, known) }
+    }),
   )
   const problems: ToolProblem[] = []
   const warnings: ToolWarning[] = []
@@ -90,7 +101,7 @@ export async function resolveTools(
   const clientTools = new Map(brought.map((given) => [given.name, clientTool(given)]))
   const tools: Tool[] = []
   for (const { setting, result } of resolved) {
-    const about = { type: setting.type, name: shownName(setting) }
+    const about = { type: setting.type, name: toName(setting) }
     if ('problem' in result) problems.push({ ...about, problem: result.problem })
     else
       for (const tool of result.tools) {
@@ -107,7 +118,14 @@ function asking(isAdded: boolean): Pick<Tool, 'asksClient' | 'needsApproval'> {
   return { needsApproval: () => true, ...(isAdded ? { asksClient: true } : {}) }
 }
 
-async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Resolved> {
+/** Search in the own files is no tool that somebody chooses. */
+async function resolveAllowed(setting: ToolSetting, allowed: Allowances, deps: ResolveDeps): Promise<Resolved> {
+  if (setting.type !== 'retrieval' && !mayUseToolType(allowed, setting.type))
+    return { problem: `The operator of this service does not allow you tools of the type ${setting.type}.` }
+  return resolveOne(setting, allowed, deps)
+}
+
+async function resolveOne(setting: ToolSetting, { hosts }: Allowances, deps: ResolveDeps): Promise<Resolved> {
   const name = nameOf(setting)
   const config = setting.config ?? {}
   switch (setting.type) {
@@ -117,9 +135,9 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     }
     case 'http_request':
       if (!Value.Check(HttpRequestConfig, config)) return { problem: mismatch(HttpRequestConfig, config) }
-      return { tools: [httpRequestTool(name, config, deps.outbound)], warning: httpRequestWarning(config) }
+      return { tools: [httpRequestTool(name, config, deps.outbound, hosts)], warning: httpRequestWarning(config) }
     case 'web_search':
-      if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
+      if (deps.search === undefined) return { problem: 'No search service is configured.' }
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
     case 'schedule':
       return { tools: [deps.schedule(name)] }
@@ -128,15 +146,19 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
       return { tools: [deps.memory(name, config)] }
     case 'assistant':
       if (!Value.Check(AssistantToolConfig, config)) return { problem: mismatch(AssistantToolConfig, config) }
-      return askingTool(name, config, deps)
+      return delegationTool(name, config, deps)
     case 'code':
       return deps.code === undefined ? { problem: 'No code is executed here.' } : { tools: [await deps.code(name)] }
     case 'client':
       return clientToolOf(setting)
     case 'mcp':
       if (!Value.Check(McpConfig, config)) return { problem: mismatch(McpConfig, config) }
+      if (hosts !== undefined && !reaches(hosts, config.url)) {
+        const host = URL.parse(config.url)?.hostname ?? config.url
+        return { problem: `The operator of this service does not allow you the host ${host}.` }
+      }
       try {
-        return await deps.mcp.list(config, deps.signal)
+        return await deps.mcp.list(await withLogin(config, deps), deps.signal)
       } catch (error) {
         deps.signal.throwIfAborted()
         return { problem: error instanceof Error ? error.message : 'the MCP server failed' }
@@ -144,7 +166,22 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
   }
 }
 
-async function askingTool(
+/** Headers of the owner come first. */
+async function withLogin(
+  config: McpConfig,
+  { mcpAuthorization }: Pick<ResolveDeps, 'mcpAuthorization'>,
+): Promise<McpConfig> {
+  const given = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'authorization')
+  const authorization = given ? undefined : await mcpAuthorization(config.url)
+  return authorization === undefined ? config : { ...config, headers: { ...config.headers, authorization } }
+}
+
+function reaches(hosts: readonly string[], url: string): boolean {
+  const parsed = URL.parse(url)
+  return parsed !== null && createAllowedHosts([...hosts]).mayReach(parsed)
+}
+
+async function delegationTool(
   name: string,
   { assistant_ids: ids }: AssistantToolConfig,
   { askable: find }: Pick<ResolveDeps, 'askable'>,
@@ -163,7 +200,7 @@ function nameOf(setting: ToolSetting): string {
 }
 
 /** The tools of an MCP server begin with the name in its settings. */
-function shownName(setting: ToolSetting): string {
+function toName(setting: ToolSetting): string {
   const inside = setting.type === 'mcp' ? setting.config?.['name'] : undefined
   return setting.name === undefined && typeof inside === 'string' ? toolName(inside) : nameOf(setting)
 }

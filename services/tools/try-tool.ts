@@ -2,6 +2,7 @@ import type { Person } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AllowancesNow } from '../groups/allowances.ts'
 import { createSemaphore } from '../semaphore.ts'
 import type { CheckForeignArguments } from './check-arguments.ts'
 import { type ToolResult, executeTool } from './execute-tool.ts'
@@ -10,6 +11,7 @@ import { isCut } from '../tool-text.ts'
 
 interface TryToolDeps {
   tools: Pick<Tools, 'resolve'>
+  allowances: Pick<AllowancesNow, 'of'>
   checkForeignArguments: CheckForeignArguments
 }
 
@@ -27,18 +29,21 @@ const trialsAtOnce = { slots: 64, slotsPerOwner: 4, waitingPerOwner: 0 }
  * Calls a tool of an assistant once, as a run of `person` would, who sets it up. Nothing is recorded. Who calls writes the
  * arguments, so the call needs no approval.
  */
-export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
+export function createTryTool({ tools, allowances, checkForeignArguments }: TryToolDeps) {
   const slots = createSemaphore(trialsAtOnce)
 
   return async (
     assistant: AssistantRecord,
-    { name, argsJson, person }: { name: string; argsJson: string; person: Person },
+    { name, argsJson, person, userId }: { name: string; argsJson: string; person: Person; userId: string },
     gone: AbortSignal,
   ): Promise<ToolTrial> => {
     const limit = AbortSignal.timeout(maxTrialMs)
     const call = async () => {
       const signal = AbortSignal.any([gone, limit])
-      const resolved = await tools.resolve(assistant, signal, { acting: { person, origin: 'chat' } })
+      const resolved = await tools.resolve(assistant, signal, {
+        acting: { person, origin: 'chat' },
+        allowed: await allowances.of(userId),
+      })
       const tool = resolved.tools.find((candidate) => candidate.name === name)
       if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
       const begun = performance.now()

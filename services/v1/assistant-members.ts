@@ -82,7 +82,7 @@ export const newAssistant = (members: AssistantMembers): StoredAssistant =>
   withMembers({ name: nameless, config: {} }, members)
 
 /** The tools of an assistant that the assistants API knows. */
-export function shownTools(tools: ToolSetting[]): AssistantTool[] {
+export function toTools(tools: ToolSetting[]): AssistantTool[] {
   return tools.flatMap(({ type, name = '', config = {} }): AssistantTool[] => {
     if (type === 'client') return [{ type: 'function', function: { name, ...config } }]
     if (type === 'code') return [{ type: 'code_interpreter' }]

@@ -18,7 +18,7 @@ import {
   type AssistantTool,
   newAssistant,
   requireCode,
-  shownTools,
+  toTools,
   withMembers,
 } from './assistant-members.ts'
 
@@ -77,7 +77,8 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
   async function requireMembers(caller: Caller, members: AssistantMembers): Promise<void> {
     requireCode(members.tools, deps.canExecute)
     for (const id of members.vectorStores ?? []) await vectorStores.find(caller, id)
-    for (const id of members.codeFiles ?? []) await deps.files.find(caller, id)
+    const { files: projectFiles } = deps
+    for (const id of members.codeFiles ?? []) await projectFiles.find(caller, id)
   }
 
   /** Who may not edit the project sees what the native API shows him, and the model, which runs show in any case. */
@@ -101,7 +102,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       topP: settings.topP,
       responseFormat: settings.responseFormat,
       reasoningEffort: settings.reasoningEffort,
-      tools: shownTools(settings.tools),
+      tools: toTools(settings.tools),
       vectorStores: settings.vectorStores,
       codeFiles: settings.codeFiles,
       metadata: settings.metadata,

@@ -55,7 +55,7 @@ export function createV1Chat(deps: V1ChatDeps) {
     start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
     reserve: runs.reserve,
 
-    find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller.userId, runId),
+    find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller, runId),
     follow: (run: RunRecord) => runs.follow(run),
 
     /** Deletes a run with its thread and messages, or begins to. */

@@ -3,7 +3,8 @@ import { invalidInput } from '../../domain/errors.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
-import { missing, ownOf } from '../public/find-thread.ts'
+import { missing } from '../public/find-thread.ts'
+import { namedThreadStore } from '../public/store.ts'
 
 interface CodeFilesDeps {
   collections: Pick<Collections, 'threads'>
@@ -13,9 +14,11 @@ interface CodeFilesDeps {
 export type CodeFiles = ReturnType<typeof createCodeFiles>
 
 /** Files of the project that code of a thread's runs can read. */
-export function createCodeFiles({ collections: { threads }, files }: CodeFilesDeps) {
+export function createCodeFiles({ collections, files: projectFiles }: CodeFilesDeps) {
+  const { changeOwned } = namedThreadStore(collections)
+
   async function require(caller: Caller, ids: string[] = []): Promise<void> {
-    for (const id of ids) await files.find(caller, id)
+    for (const id of ids) await projectFiles.find(caller, id)
   }
 
   return {
@@ -25,19 +28,16 @@ export function createCodeFiles({ collections: { threads }, files }: CodeFilesDe
     async set(caller: Caller, threadId: string, ids: string[]): Promise<void> {
       await require(caller, ids)
       const change = { $set: { code_files: ids, updated_at: new Date() } }
-      const { matchedCount } = await threads.updateOne(ownOf(caller, threadId), change)
-      if (matchedCount === 0) throw missing('thread')
+      if ((await changeOwned(caller, threadId, change)) === null) throw missing('thread')
     },
 
     /** Adds files that came with messages. */
     async add(caller: Caller, threadId: string, ids: string[], loc: (string | number)[]): Promise<void> {
       if (ids.length === 0) return
       const hasRoom = { [`code_files.${Math.max(0, maxCodeFiles - ids.length)}`]: { $exists: false } }
-      const { matchedCount } = await threads.updateOne(
-        { ...ownOf(caller, threadId), ...hasRoom },
-        { $addToSet: { code_files: { $each: ids } } },
-      )
-      if (matchedCount === 0) throw invalidInput(loc, `a thread has at most ${maxCodeFiles} files for code`, 'too_many')
+      const change = { $addToSet: { code_files: { $each: ids } } }
+      if ((await changeOwned(caller, threadId, change, hasRoom)) === null)
+        throw invalidInput(loc, `a thread has at most ${maxCodeFiles} files for code`, 'too_many')
     },
   }
 }

@@ -13,22 +13,25 @@ import { withAttachments } from '../attachments/store-attachments.ts'
 import { containerLimits, useContainer } from '../code/container-use.ts'
 import { newSessionFiles } from '../code/session-files.ts'
 import type { Collections } from '../collections.ts'
-import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import type { Page } from '../page.ts'
-import { holdProject, holdUser } from '../parents.ts'
-import { ownOf } from '../public/find-thread.ts'
+import { lockProject, lockUser } from '../parents.ts'
+import { namedThreadStore } from '../public/store.ts'
+import { type ListedAttachment, attachmentStore } from '../stores/attachments.ts'
+import { threadStore } from '../stores/threads.ts'
 import { threadRecordOf } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { containerStore } from './store.ts'
 
 interface ContainersDeps {
   collections: Pick<Collections, 'threads' | 'attachments' | 'users' | 'projects'>
   transaction: RunInTransaction
   files: Pick<ProjectFiles, 'find' | 'content'>
   storageQuota: Pick<StorageQuota, 'requireRoom'>
-  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
 }
 
 export interface NewContainer {
@@ -57,20 +60,17 @@ export interface ContainerFile {
   isWritten: boolean
 }
 
-type Listed = Pick<AttachmentRecord, '_id' | 'name' | 'size' | 'created_at' | 'is_written'>
-const members = { name: 1, size: 1, created_at: 1, is_written: 1 } as const
-const recordBytes = 1000
-
 /**
  * Containers: sessions of code with their files. Those that are made by themselves go some time after their last use; the
  * session of a thread has the files of the thread, as long as there is the thread.
  */
 export function createContainers(deps: ContainersDeps) {
   const { collections, transaction, deletions, storageQuota } = deps
-  const { threads, attachments } = collections
+  const [named, containers] = [namedThreadStore(collections), containerStore(collections)]
+  const attachments = attachmentStore(collections)
 
   async function find(caller: Caller, id: string): Promise<Container> {
-    const thread = await threads.findOne(ownOf(caller, threadOfContainer(id) ?? '')).lean<ThreadRecord>()
+    const thread = await named.findOwned(caller, threadOfContainer(id) ?? '')
     if (thread === null) throw new AppError('not_found', `There is no container ${id}.`)
     return shown(thread)
   }
@@ -104,10 +104,7 @@ export function createContainers(deps: ContainersDeps) {
     await withAttachments(collections, place, {
       given: added,
       async work() {
-        const there = await attachments
-          .find({ thread_id: thread._id }, { size: 1 })
-          .limit(containerLimits.files + 1)
-          .lean<Pick<AttachmentRecord, 'size'>[]>()
+        const there = await attachments.listSizes(thread._id, containerLimits.files + 1)
         if (there.length > containerLimits.files)
           throw invalidInput(loc, `a container has at most ${containerLimits.files} files`, 'too_many')
         if (there.reduce((sum, file) => sum + file.size, 0) > containerLimits.allBytes)
@@ -118,17 +115,14 @@ export function createContainers(deps: ContainersDeps) {
           )
         // Either the deletion of the thread sees the files, or they see it.
         const owner = { userId: thread.user_id, projectId: thread.project_id }
-        if ((await threads.exists(ownOf(owner, thread._id))) === null)
-          throw new AppError('not_found', 'The container was deleted.')
+        if (!(await named.hasOwned(owner, thread._id))) throw new AppError('not_found', 'The container was deleted.')
       },
     })
   }
 
-  async function findFile(caller: Caller, id: string, fileId: string): Promise<{ file: Listed; container: Container }> {
+  async function findFile(caller: Caller, id: string, fileId: string) {
     const container = await use(caller, id)
-    const file = await attachments
-      .findOne({ _id: { $in: storedFileIds(fileId) }, thread_id: container.thread._id, name: { $ne: '' } }, members)
-      .lean<Listed>()
+    const file = await attachments.findListed(container.thread._id, storedFileIds(fileId))
     if (file === null) throw new AppError('not_found', `The container has no file ${fileId}.`)
     return { file, container }
   }
@@ -166,53 +160,32 @@ export function createContainers(deps: ContainersDeps) {
       }
       await transaction(async (session) => {
         // Creations of one user come one after the other, so that none is counted too late.
-        await holdUser(collections, caller.userId, session)
-        await holdProject(collections, caller, session)
-        const alive = { user_id: caller.userId, container: { $exists: true }, expires_at: { $gt: new Date() } }
-        const count = await threads.countDocuments({ ...alive, deleting: { $ne: true } }, { session })
-        if (count >= containerLimits.containers)
+        await lockUser(collections, caller.userId, session)
+        await lockProject(collections, caller, session)
+        if ((await containers.countAlive(caller.userId, session)) >= containerLimits.containers)
           throw new AppError('too_many_requests', `There can be ${containerLimits.containers} containers at once.`)
-        await threads.insertMany([record], { session, lean: true })
+        await threadStore(collections).addNew(record, session)
       })
       const container = shown(record)
       try {
         await add(container, files, ['body', 'file_ids'])
         return container
       } catch (error) {
-        await deletions.deleteThread(caller.userId, id)
+        await deletions.deleteThread(caller, id)
         throw error
       }
     },
 
     async page(caller: Caller, query: PageQuery & { name?: string | undefined }): Promise<Page<Container>> {
-      const own = {
-        user_id: caller.userId,
-        project_id: caller.projectId,
-        container: { $exists: true },
-        deleting: { $ne: true },
-        ...(query.name === undefined ? {} : { name: query.name }),
-      }
-      const { entries, hasMore } = await storedPage(withThreadIds(query), {
-        find: (id) =>
-          threads
-            .findOne({ _id: id, ...own }, { created_at: 1 })
-            .lean<ThreadRecord>()
-            .exec(),
-        read: (range, sort) =>
-          threads
-            .find({ ...own, ...range })
-            .sort(sort)
-            .lean<ThreadRecord>(),
-        bytesOf: () => recordBytes,
-      })
+      const { entries, hasMore } = await containers.page(caller, withThreadIds(query), query.name)
       return { entries: entries.map(shown), hasMore }
     },
 
     /** Of the session of a thread, what code has written is deleted; the thread stays. */
     async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
       const { thread } = await find(caller, id)
-      if (thread.container !== undefined) return deletions.deleteThread(caller.userId, thread._id)
-      await attachments.deleteMany({ thread_id: thread._id, is_written: true })
+      if (thread.container !== undefined) return deletions.deleteThread(caller, thread._id)
+      await attachments.removeWritten(thread._id)
       return undefined
     },
 
@@ -234,20 +207,7 @@ export function createContainers(deps: ContainersDeps) {
 
     async files(caller: Caller, id: string, query: PageQuery): Promise<Page<ContainerFile>> {
       const container = await use(caller, id)
-      const own = { thread_id: container.thread._id, name: { $ne: '' } }
-      const { entries, hasMore } = await storedPage(query, {
-        find: (fileId) =>
-          attachments
-            .findOne({ _id: { $in: storedFileIds(fileId) }, ...own }, { created_at: 1 })
-            .lean<Listed>()
-            .exec(),
-        read: (range, sort) =>
-          attachments
-            .find({ ...own, ...range }, members)
-            .sort(sort)
-            .lean<Listed>(),
-        bytesOf: () => recordBytes,
-      })
+      const { entries, hasMore } = await attachments.pageListed(container.thread._id, query, storedFileIds)
       return { entries: entries.map((file) => shownFile(container.id, file)), hasMore }
     },
 
@@ -263,7 +223,7 @@ export function createContainers(deps: ContainersDeps) {
 
     async removeFile(caller: Caller, id: string, fileId: string): Promise<void> {
       const { file, container } = await findFile(caller, id, fileId)
-      await attachments.deleteOne({ _id: file._id, thread_id: container.thread._id })
+      await attachments.remove(container.thread._id, [file._id])
     },
   }
 }
@@ -289,7 +249,10 @@ function shown(thread: ThreadRecord): Container {
   return { id: containerId(thread._id), thread, isExpired }
 }
 
-function shownFile(container: string, { _id, name, size, created_at: createdAt, is_written }: Listed): ContainerFile {
+function shownFile(
+  container: string,
+  { _id, name, size, created_at: createdAt, is_written }: ListedAttachment,
+): ContainerFile {
   return {
     id: containerFileId(_id),
     containerId: container,

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { clientMessageId, conversationId, isSameItem, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
+import { clientMessageId, conversationId, isSameItem, itemPositionOf, threadIdOf } from '../../domain/responses/ids.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import { withAttachments } from '../attachments/store-attachments.ts'
@@ -16,6 +16,7 @@ import type { PendingInput } from '../threads/pending-input.ts'
 import { createReadItems } from './read-items.ts'
 import { type RemoveItemDeps, createRemoveItem } from './remove-item.ts'
 import { type FindItemsDeps, type InputEntry, createFindItems } from './responses/find-items.ts'
+import { conversationStore } from './store.ts'
 
 interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']
@@ -23,7 +24,7 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   settings: { baseUrl: string }
-  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
 }
 
 interface Included {
@@ -45,36 +46,35 @@ interface Place {
 
 /** Conversations of a project: threads, whose messages are shown as items. Those of another project are `not_found`. */
 export function createConversations(deps: ConversationsDeps) {
-  const { threads } = deps.collections
+  const conversations = conversationStore(deps.collections)
   const removeItem = createRemoveItem(deps)
   const read = createReadItems(deps)
   const findItems = createFindItems(deps)
-  const ownOf = ({ userId, projectId }: Caller, id: string) => ({
-    _id: threadIdOf(id) ?? '',
-    user_id: userId,
-    project_id: projectId,
-    kind: 'conversation' as const,
-    deleting: { $ne: true },
-  })
 
   async function find(caller: Caller, id: string): Promise<ThreadRecord> {
-    const thread = await threads.findOne(ownOf(caller, id)).lean<ThreadRecord>()
+    const thread = await conversations.find(caller, threadIdOf(id) ?? '')
     if (thread === null) throw new AppError('not_found', `There is no conversation ${id}.`)
     return thread
   }
 
-  /** Adds messages under an id that is new. Returns their items. */
-  async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], { loc, entryId = newId() }: Place) {
+  /** The messages of entries, under an id that is new. Throws for what cannot be added, before anything is stored. */
+  async function readEntries(caller: Caller, entries: InputEntry[], { loc, entryId = newId() }: Place) {
     const found = await findItems(caller, entries, [])
     // Otherwise the decision would count as told, and the call would never be made.
     if (found.allowed.length > 0)
       throw invalidInput(loc, 'an mcp_approval_response is input of the response that makes the call', 'unsupported')
     const messages = found.input.map((message, index) => withId(message, entryId, { index, loc }))
+    return { entryId, messages, attachments: found.attachments }
+  }
+
+  /** Adds them. Returns their items. */
+  async function add(thread: ThreadRecord, given: Awaited<ReturnType<typeof readEntries>>) {
+    const { entryId, messages, attachments } = given
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)
     const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
     const work = () => deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
-    await withAttachments(deps.collections, place, { given: found.attachments, work })
+    await withAttachments(deps.collections, place, { given: attachments, work })
     return read.of(thread, entryId, { results: true })
   }
 
@@ -86,6 +86,8 @@ export function createConversations(deps: ConversationsDeps) {
       { entries, metadataJson }: { entries: InputEntry[]; metadataJson: string },
       id: string,
     ): Promise<ThreadRecord> {
+      // A request that is refused leaves no conversation behind.
+      const given = await readEntries(caller, entries, { loc: ['body', 'items'], entryId: id })
       const thread = await deps.createThread({
         id,
         ...caller,
@@ -94,7 +96,7 @@ export function createConversations(deps: ConversationsDeps) {
         public: false,
         kind: 'conversation',
       })
-      await add(caller, thread, entries, { loc: ['body', 'items'], entryId: id })
+      await add(thread, given)
       return thread
     },
 
@@ -102,28 +104,22 @@ export function createConversations(deps: ConversationsDeps) {
     async finishCreation(caller: Caller, entries: InputEntry[], threadId: string): Promise<ThreadRecord> {
       const thread = await find(caller, conversationId(threadId))
       if (entries.length > 0 && (await deps.log.find(threadId, threadId)) === null)
-        await add(caller, thread, entries, { loc: ['body', 'items'], entryId: threadId })
+        await add(thread, await readEntries(caller, entries, { loc: ['body', 'items'], entryId: threadId }))
       return thread
     },
 
     async update(caller: Caller, id: string, metadataJson: string): Promise<ThreadRecord> {
-      const thread = await threads
-        .findOneAndUpdate(
-          ownOf(caller, id),
-          { $set: { metadata_json: metadataJson, updated_at: new Date() } },
-          { returnDocument: 'after' },
-        )
-        .lean<ThreadRecord>()
-      return thread ?? find(caller, id)
+      const $set = { metadata_json: metadataJson, updated_at: new Date() }
+      return (await conversations.change(caller, threadIdOf(id) ?? '', $set)) ?? find(caller, id)
     },
 
     async remove(caller: Caller, id: string): Promise<DeletionResult> {
       const thread = await find(caller, id)
-      return deps.deletions.deleteThread(caller.userId, thread._id)
+      return deps.deletions.deleteThread(caller, thread._id)
     },
 
     addItems: async (caller: Caller, id: string, entries: InputEntry[]): Promise<ResponseItem[]> =>
-      add(caller, await find(caller, id), entries, { loc: ['body', 'items'] }),
+      add(await find(caller, id), await readEntries(caller, entries, { loc: ['body', 'items'] })),
 
     async items(caller: Caller, id: string, page: PageQuery, included: Included): Promise<Page<ResponseItem>> {
       return read.page(await find(caller, id), page, included)
@@ -131,7 +127,7 @@ export function createConversations(deps: ConversationsDeps) {
 
     async item(caller: Caller, id: string, itemId: string, included: Included): Promise<ResponseItem> {
       const thread = await find(caller, id)
-      const all = await read.of(thread, itemPlaceOf(itemId)?.entryId ?? '', included)
+      const all = await read.of(thread, itemPositionOf(itemId)?.entryId ?? '', included)
       const found = all.find((item) => isSameItem(item.id, itemId))
       if (found === undefined) throw noItem(itemId)
       return found
@@ -139,7 +135,7 @@ export function createConversations(deps: ConversationsDeps) {
 
     async removeItem(caller: Caller, id: string, itemId: string): Promise<ThreadRecord> {
       const thread = await find(caller, id)
-      const place = itemPlaceOf(itemId)
+      const place = itemPositionOf(itemId)
       if (place === undefined || !(await removeItem(thread, place))) throw noItem(itemId)
       return thread
     },

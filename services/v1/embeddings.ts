@@ -1,9 +1,10 @@
 import { addAll } from '../../domain/add-all.ts'
-import { AppError, type ErrorCode, httpStatusOf, invalidInput } from '../../domain/errors.ts'
-import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import { embeddingBatch, embeddingsAtOnce } from '../knowledge/embed-chunks.ts'
 import { noEmbeddingModel } from '../knowledge/embedder.ts'
+import { refusalOfServer } from '../models/refusal-of-server.ts'
 
 export interface AskedEmbeddings {
   /** Texts, or texts as the numbers of their tokens. */
@@ -114,31 +115,12 @@ function batchesOf(input: AskedEmbeddings['input']): AskedEmbeddings['input'][] 
   )
 }
 
-const codeOf: Record<ModelFailureType, ErrorCode> = {
-  model_refused_request: 'bad_request',
-  context_length_exceeded: 'bad_request',
-  model_busy: 'too_many_requests',
-  model_quota_exceeded: 'unavailable',
-  model_timeout: 'timed_out',
-  model_connection_error: 'upstream_failed',
-  model_credentials_refused: 'upstream_failed',
-  model_invalid_answer: 'upstream_failed',
-  model_answer_too_long: 'upstream_failed',
-  model_not_found: 'upstream_failed',
-  model_error: 'upstream_failed',
-}
-
-function refusalOf({ message, type, retryAfterMs }: ModelFailure, [first]: AskedEmbeddings['input']): AppError {
-  if (type === 'model_refused_request' && Array.isArray(first))
+function refusalOf(failure: ModelFailure, [first]: AskedEmbeddings['input']): AppError {
+  if (failure.type === 'model_refused_request' && Array.isArray(first))
     return invalidInput(
       ['body', 'input'],
       'the embedding server takes texts, and refused lists of tokens',
       'unsupported',
     )
-  const code = codeOf[type]
-  return new AppError(code, message, {
-    // What error bodies show as the code.
-    cause: { type, status_code: httpStatusOf[code], message },
-    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
-  })
+  return refusalOfServer(failure)
 }

@@ -1,15 +1,16 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
-import { budgetsOfProject } from '../assistants/project-of-assistant.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { isNew } from '../duplicate-key.ts'
 import { holderOf } from '../owner.ts'
-import { holdProject } from '../parents.ts'
+import { lockProject } from '../parents.ts'
+import { budgetStore } from '../stores/budgets.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { gatewayStore } from './store.ts'
 
 interface GatewayDeps {
-  collections: Pick<Collections, 'assistants' | 'budgets' | 'projects'>
+  collections: Pick<Collections, 'users' | 'assistants' | 'budgets' | 'projects'>
   transaction: RunInTransaction
   configs: Pick<AssistantConfigs, 'fieldsOf'>
 }
@@ -23,8 +24,7 @@ const idOf = (projectId: string) => `gateway:${projectId}`
  * the project.
  */
 export function createGateway({ collections, transaction, configs }: GatewayDeps) {
-  const { assistants } = collections
-  const find = (id: string) => assistants.findOne({ _id: id, kind: 'gateway' }).lean<AssistantRecord>()
+  const { find, add } = gatewayStore(collections)
 
   return async (caller: Caller): Promise<AssistantRecord> => {
     const id = idOf(caller.projectId)
@@ -43,15 +43,12 @@ export function createGateway({ collections, transaction, configs }: GatewayDeps
       created_at: now,
       updated_at: now,
     }
-    try {
-      await transaction(async (session) => {
-        await holdProject(collections, caller, session)
-        const budgets = await budgetsOfProject(collections, caller.projectId, session)
-        await assistants.create([budgets.length > 0 ? { ...record, budgets } : record], { session })
-      })
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-    }
+    const made = transaction(async (session) => {
+      await lockProject(collections, caller, session)
+      const budgets = await budgetStore(collections).idsOfProject(caller.projectId, session)
+      await add(budgets.length > 0 ? { ...record, budgets } : record, session)
+    })
+    await isNew(made)
     return (await find(id)) ?? record
   }
 }

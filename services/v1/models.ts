@@ -1,5 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { isGeneratedId } from '../../domain/ids.ts'
+import { mayUseModel } from '../../domain/allowances.ts'
+import type { AllowancesNow } from '../groups/allowances.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { ListedModels } from '../models/list-models.ts'
@@ -18,8 +20,9 @@ interface V1ModelsDeps {
   assistants: Pick<Assistants, 'newestIds' | 'readIn'>
   listModels: () => ListedModels
   servedList: ServedList
-  /** Undefined if none is configured. */
-  embeddingModel: string | undefined
+  allowances: Pick<AllowancesNow, 'of'>
+  /** Those that embed, write down speech, or read aloud. */
+  otherModels: string[]
 }
 
 /** Assistants in one list: more are found by their ids. */
@@ -30,11 +33,11 @@ const ownOwner = 'assistant-platform'
  * The assistants of a project, the models of the settings, and those that the server of `OPENAI_BASE_URL` lists. An
  * assistant hides a model with the name of its id.
  */
-export function createV1Models({ assistants, listModels, servedList, embeddingModel }: V1ModelsDeps) {
+export function createV1Models({ assistants, listModels, servedList, otherModels, allowances }: V1ModelsDeps) {
   function ofSettings(): NamedModel[] {
     const answering = listModels().models.map(({ id, providers }) => ({ id, ownedBy: providers[0] ?? ownOwner }))
-    const embedding = embeddingModel === undefined ? [] : [{ id: embeddingModel, ownedBy: ownOwner }]
-    return [...embedding, ...answering].map((model) => ({ ...model, createdAt: undefined }))
+    const others = otherModels.map((id) => ({ id, ownedBy: ownOwner }))
+    return [...others, ...answering].map((model) => ({ ...model, createdAt: undefined }))
   }
 
   async function ofServer(): Promise<NamedModel[] | undefined> {
@@ -45,10 +48,11 @@ export function createV1Models({ assistants, listModels, servedList, embeddingMo
     /** The newest assistants first. */
     async list(caller: Caller): Promise<NamedModel[]> {
       const own = await assistants.newestIds(caller, listedAssistants)
+      const allowed = await allowances.of(caller.userId)
+      const models = [...ofSettings(), ...((await ofServer()) ?? [])]
       const all: NamedModel[] = [
         ...own.map(({ _id, created_at }) => ({ id: _id, createdAt: created_at, ownedBy: ownOwner })),
-        ...ofSettings(),
-        ...((await ofServer()) ?? []),
+        ...models.filter(({ id }) => otherModels.includes(id) || mayUseModel(allowed, id)),
       ]
       const seen = new Set<string>()
       return all.filter(({ id }) => !seen.has(id) && seen.add(id))
@@ -60,6 +64,8 @@ export function createV1Models({ assistants, listModels, servedList, embeddingMo
         throw error
       })
       if (assistant !== undefined) return { id, createdAt: assistant.created_at, ownedBy: ownOwner }
+      if (!otherModels.includes(id) && !mayUseModel(await allowances.of(caller.userId), id))
+        throw unknownModel(id, ['path', 'model'])
       const known = ofSettings().find((one) => one.id === id)
       if (known !== undefined) return known
       if (isGeneratedId(id)) throw unknownModel(id, ['path', 'model'])

@@ -1,19 +1,20 @@
 import { AppError } from '../../domain/errors.ts'
 import { type CitedFile, citedFilesOf } from '../../domain/knowledge/citations.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { callContextOf, factsOf } from '../../domain/responses/facts.ts'
-import { itemPlaceOf } from '../../domain/responses/ids.ts'
+import { itemPositionOf } from '../../domain/responses/ids.ts'
 import { type CallContext, type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
-import { shownContainer } from '../../domain/responses/shown-container.ts'
+import { toContainer } from '../../domain/responses/to-container.ts'
 import { sourcesBefore } from '../../domain/responses/web-sources.ts'
 import { writtenBefore } from '../../domain/responses/written-files.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
 import type { Page } from '../page.ts'
+import { logStore } from '../stores/log.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
+import { responseStore } from './store.ts'
 
 interface ReadItemsDeps {
   collections: Pick<Collections, 'checkpoints' | 'runs'>
@@ -40,23 +41,19 @@ const entriesAtOnce = 50
  * Items of a thread, read by pages: as many entries of its log as a page needs, from its cursor on. An item is shown with
  * its result, and with the files that its run has found, so runs are read whole.
  */
-export function createReadItems({
-  collections: { checkpoints, runs },
-  pendingInput,
-  settings: { baseUrl },
-}: ReadItemsDeps) {
+export function createReadItems({ collections, pendingInput, settings: { baseUrl } }: ReadItemsDeps) {
+  const log = logStore(collections)
+
   async function itemsIn(thread: ThreadRecord, entries: Entry[], included: Included): Promise<ResponseItem[]> {
     const contexts = await callContexts(thread, entries)
-    return itemsOfEntries(entries, included, { container: shownContainer(thread._id, baseUrl), contexts })
+    return itemsOfEntries(entries, included, { container: toContainer(thread._id, baseUrl), contexts })
   }
 
   /** What is known of the calls of each run that is a response. */
-  async function callContexts({ _id, user_id }: ThreadRecord, entries: Entry[]): Promise<Map<string, CallContext>> {
+  async function callContexts(thread: ThreadRecord, entries: Entry[]): Promise<Map<string, CallContext>> {
     const ids = [...new Set(entries.flatMap(({ run_id: id }) => id ?? []))]
     if (ids.length === 0) return new Map()
-    const found = await runs
-      .find({ thread_id: _id, user_id, _id: { $in: ids } }, { response_json: 1 })
-      .lean<Pick<RunRecord, '_id' | 'response_json'>[]>()
+    const found = await responseStore(collections).listFacts(thread, ids)
     return new Map(
       found.flatMap((run) => {
         const facts = factsOf(run)
@@ -71,7 +68,7 @@ export function createReadItems({
     const pending = await pendingInput.missingFromLog(thread._id)
     const tail: Entry[] = pending === undefined ? [] : [pending]
     const cursor = after ?? before
-    const isOfPending = cursor !== undefined && itemPlaceOf(cursor)?.entryId === pending?.run_id
+    const isOfPending = cursor !== undefined && itemPositionOf(cursor)?.entryId === pending?.run_id
     // Other entries of a run that has called tools are in the log.
     const isInTail = isOfPending && pending?.source === 'input'
     let next = cursor === undefined || isInTail ? undefined : await seqOf(thread, cursor, isDown)
@@ -95,35 +92,21 @@ export function createReadItems({
 
   /** The outermost entry of what an item belongs to, a run or an entry of its own. */
   async function seqOf({ _id }: ThreadRecord, itemId: string, isDown: boolean): Promise<number> {
-    const entryId = itemPlaceOf(itemId)?.entryId ?? ''
-    const found = await checkpoints
-      .findOne({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] }, { seq: 1 })
-      .sort({ seq: isDown ? -1 : 1 })
-      .lean<Pick<CheckpointRecord, 'seq'>>()
-    if (found === null) throw new AppError('not_found', 'There is no such entry.')
-    return found.seq
+    const found = await log.seqOfItem(_id, itemPositionOf(itemId)?.entryId ?? '', isDown ? 'last' : 'first')
+    if (found === undefined) throw new AppError('not_found', 'There is no such entry.')
+    return found
   }
 
   /** Entries of the log up or down from one, and the rest of the last one's run. Fewer than `entriesAtOnce`: the end. */
   async function someFrom({ _id }: ThreadRecord, from: number | undefined, isDown: boolean) {
-    const read = (range: object, limit: number) =>
-      checkpoints
-        .find({ thread_id: _id, ...range })
-        .sort({ seq: isDown ? -1 : 1 })
-        .limit(limit)
-        .lean<CheckpointRecord[]>()
-        .exec()
+    const read = (seq: object | undefined, limit: number) => log.listRange(_id, seq, isDown ? -1 : 1, limit)
     const bound = isDown ? ('$lte' as const) : ('$gte' as const)
-    const some = await read(from === undefined ? {} : { seq: { [bound]: from } }, entriesAtOnce)
+    const some = await read(from === undefined ? undefined : { [bound]: from }, entriesAtOnce)
     const last = some.at(-1)
     if (last?.run_id === undefined || some.length < entriesAtOnce) return some
-    const outermost = await checkpoints
-      .findOne({ thread_id: _id, run_id: last.run_id }, { seq: 1 })
-      .sort({ step: isDown ? 1 : -1 })
-      .lean<Pick<CheckpointRecord, 'seq'>>()
-    const end = outermost?.seq ?? last.seq
+    const end = (await log.seqOfRun(_id, last.run_id, isDown ? 'first' : 'last')) ?? last.seq
     const between = isDown ? { $lt: last.seq, $gte: end } : { $gt: last.seq, $lte: end }
-    return [...some, ...(await read({ seq: between }, Math.abs(end - last.seq) + 1))]
+    return [...some, ...(await read(between, Math.abs(end - last.seq) + 1))]
   }
 
   return {
@@ -132,10 +115,7 @@ export function createReadItems({
     /** The items of a run, or of an entry that a caller has added. */
     async of(thread: ThreadRecord, entryId: string, included: Included): Promise<ResponseItem[]> {
       const { _id } = thread
-      const logged = await checkpoints
-        .find({ thread_id: _id, $or: [{ _id: entryId }, { run_id: entryId }] })
-        .sort({ seq: 1 })
-        .lean<CheckpointRecord[]>()
+      const logged = await log.listOfItem(_id, entryId)
       const pending = await pendingInput.missingFromLog(_id)
       return itemsIn(thread, pending?.run_id === entryId ? [...logged, pending] : logged, included)
     },

@@ -1,13 +1,17 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import type { Metadata } from '../../domain/metadata.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { Page } from '../page.ts'
 import { createRunsOfThreads } from '../public/runs-of-threads.ts'
-import type { FollowedRun, ListedRun, NewRun, Runs } from '../runs/index.ts'
+import { findThread } from '../public/find-thread.ts'
+import { type FollowedRun, type ListedRun, type NewRun, type Runs, requireControl } from '../runs/index.ts'
+import { runStore } from '../stores/runs.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
+import { responseStore } from './store.ts'
 
 interface V1RunsDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'toolCalls'>
@@ -24,17 +28,12 @@ export interface RunOfClient {
 /** Runs on the threads of a project, as the assistants API has them. */
 export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
   const ofThreads = createRunsOfThreads(collections)
+  const responses = responseStore(collections)
 
   /** The calls for which these runs wait, by run. */
   async function withCalls(listed: ListedRun[]): Promise<RunOfClient[]> {
     const waiting = listed.filter(({ status }) => status === 'interrupted').map(({ _id }) => _id)
-    const calls =
-      waiting.length === 0
-        ? []
-        : await collections.toolCalls
-            .find({ run_id: { $in: waiting }, status: 'waiting', client: true })
-            .sort({ run_id: 1, step: 1, index: 1 })
-            .lean<ToolCallRecord[]>()
+    const calls = waiting.length === 0 ? [] : await toolCallStore(collections).listForClient(waiting)
     return listed.map((run) => ({ run, calls: calls.filter(({ run_id: id }) => id === run._id) }))
   }
 
@@ -46,9 +45,16 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
   return {
     withOwnCalls,
     expireSeconds: settings.clientCallsExpireSeconds,
-    get: (caller: Caller, runId: string) => runs.get(caller.userId, runId),
+    get: runs.get,
     follow: (run: RunRecord) => runs.follow(run),
     find: (caller: Caller, threadId: string, runId: string) => ofThreads.findRun(caller, threadId, runId),
+    /** For what only who started it and the owner of its thread may do. */
+    async findControlled(caller: Caller, threadId: string, runId: string): Promise<RunRecord> {
+      const thread = await findThread(collections, caller, threadId, 'see')
+      const run = await ofThreads.findRun(caller, threadId, runId)
+      requireControl(caller, run, thread.user_id)
+      return run
+    },
     cancel: runs.cancel,
 
     /** Throws `bad_request` while another run is open on the thread. */
@@ -82,20 +88,19 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
 
     async setMetadata(run: RunRecord, metadata: Metadata): Promise<RunRecord> {
       const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
-      await collections.runs.updateOne({ ...runKey(run), user_id: run.user_id }, { $set: { metadata_json } })
+      await responses.setMetadata(run.user_id, run, metadata_json)
       return { ...run, metadata_json }
     },
 
     /** The assistant of each of these runs of a thread. */
     async assistantsOf(threadId: string, runIds: string[]): Promise<Map<string, string>> {
       if (runIds.length === 0) return new Map()
-      const those = { thread_id: threadId, _id: { $in: [...new Set(runIds)] } }
-      const found = await collections.runs.find(those, { assistant_id: 1 }).lean()
+      const found = await responses.listAssistants(threadId, [...new Set(runIds)])
       return new Map(found.map(({ _id, assistant_id: assistantId }) => [_id, assistantId]))
     },
 
     async reread(run: RunRecord): Promise<RunRecord> {
-      return (await collections.runs.findOne({ ...runKey(run), user_id: run.user_id }).lean<RunRecord>()) ?? run
+      return (await runStore(collections).findOwnedInThread(run.user_id, run)) ?? run
     },
   }
 }

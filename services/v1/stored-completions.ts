@@ -2,23 +2,24 @@ import { AppError } from '../../domain/errors.ts'
 import { toJsonText } from '../../domain/json-text.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { Metadata } from '../../domain/metadata.ts'
-import { type RunRecord, runKey } from '../../domain/records/run.ts'
+import { runKey } from '../../domain/records/run.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Page } from '../page.ts'
 import type { Runs } from '../runs/index.ts'
+import { type CompletionRun, completionStore } from './store.ts'
 
 interface StoredCompletionsDeps {
   collections: Pick<Collections, 'runs'>
   runs: Pick<Runs, 'output'>
-  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
 }
 
 /** A stored completion: the run of its first choice, and the answers of all choices. */
 export interface StoredCompletion {
-  run: RunRecord & { completion: NonNullable<RunRecord['completion']> }
+  run: CompletionRun
   answers: Message[][]
 }
 
@@ -28,26 +29,22 @@ export interface CompletionFilter {
   metadata?: Metadata
 }
 
-type StoredRun = StoredCompletion['run']
-
 /** Metadata as a run's record has it for filters. */
 export const tagsOf = (metadata: Metadata): string[] => Object.entries(metadata).map((pair) => JSON.stringify(pair))
 
 /** The completions that a caller has stored in a project. Those whose run has not ended with an answer are not shown. */
 export function createStoredCompletions(deps: StoredCompletionsDeps) {
   const { deletions } = deps
-  const { runs } = deps.collections
+  const completions = completionStore(deps.collections)
   const { output } = deps.runs
-  const own = ({ userId, projectId }: Caller) =>
-    ({ user_id: userId, project_id: projectId, 'completion.stored': true, status: 'success' }) as const
 
-  async function find(caller: Caller, runId: string): Promise<StoredRun> {
-    const run = await runs.findOne({ _id: runId, ...own(caller) }).lean<StoredRun>()
+  async function find(caller: Caller, runId: string): Promise<CompletionRun> {
+    const run = await completions.find(caller, runId)
     if (run === null) throw new AppError('not_found', 'There is no such stored completion.')
     return run
   }
 
-  async function withAnswers(run: StoredRun): Promise<StoredCompletion> {
+  async function withAnswers(run: CompletionRun): Promise<StoredCompletion> {
     const others = (run.completion.others ?? []).map(({ run_id: _id, thread_id }) => ({ _id, thread_id }))
     const answers: Message[][] = []
     for (const key of [runKey(run), ...others]) answers.push((await output({ ...key, user_id: run.user_id })).messages)
@@ -60,35 +57,20 @@ export function createStoredCompletions(deps: StoredCompletionsDeps) {
     async list(caller: Caller, page: PageQuery, filter: CompletionFilter): Promise<Page<StoredCompletion>> {
       const tags = tagsOf(filter.metadata ?? {}).map((tag) => ({ 'completion.tags': tag }))
       const wanted = {
-        ...own(caller),
         ...(filter.model === undefined ? {} : { 'completion.model': filter.model }),
         ...(tags.length === 0 ? {} : { $and: tags }),
       }
-      const { entries, hasMore } = await storedPage(page, {
-        find: (id) =>
-          runs
-            .findOne({ _id: id, ...own(caller) }, { created_at: 1 })
-            .lean<RunRecord>()
-            .exec(),
-        read: (range, sort) =>
-          runs
-            .find({ ...wanted, ...range }, { input_json: 0 })
-            .sort(sort)
-            .lean<StoredRun>(),
-        bytesOf: (run) => Buffer.byteLength(JSON.stringify(run)),
-      })
-      const completions: StoredCompletion[] = []
-      for (const run of entries) completions.push(await withAnswers(run))
-      return { entries: completions, hasMore }
+      const { entries, hasMore } = await completions.page(caller, page, wanted)
+      const found: StoredCompletion[] = []
+      for (const run of entries) found.push(await withAnswers(run))
+      return { entries: found, hasMore }
     },
 
     /** Replaces the metadata. */
     async update(caller: Caller, runId: string, metadata: Metadata): Promise<StoredCompletion> {
       const change = { metadata_json: toJsonText(metadata), 'completion.tags': tagsOf(metadata) }
       const found = await find(caller, runId)
-      const run = await runs
-        .findOneAndUpdate({ ...runKey(found), ...own(caller) }, { $set: change }, { returnDocument: 'after' })
-        .lean<StoredRun>()
+      const run = await completions.change(caller, found, change)
       if (run === null) throw new AppError('not_found', 'There is no such stored completion.')
       return withAnswers(run)
     },
@@ -97,10 +79,10 @@ export function createStoredCompletions(deps: StoredCompletionsDeps) {
     async remove(caller: Caller, runId: string): Promise<DeletionResult> {
       const run = await find(caller, runId)
       for (const { thread_id: threadId } of run.completion.others ?? [])
-        await deletions.deleteThread(caller.userId, threadId).catch((error: unknown) => {
+        await deletions.deleteThread(caller, threadId).catch((error: unknown) => {
           if (!(error instanceof AppError && error.code === 'not_found')) throw error
         })
-      return deletions.deleteThread(caller.userId, run.thread_id)
+      return deletions.deleteThread(caller, run.thread_id)
     },
 
     /** The messages of the request. */

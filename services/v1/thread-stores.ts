@@ -5,7 +5,8 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
 import { type VectorStoreRecord, type VectorStores, isExpired } from '../knowledge/vector-stores.ts'
-import { missing, ownOf } from '../public/find-thread.ts'
+import { missing } from '../public/find-thread.ts'
+import { namedThreadStore } from '../public/store.ts'
 import type { OwnStore } from './assistants.ts'
 import type { CreateStore } from './create-store.ts'
 
@@ -31,16 +32,12 @@ const expiresAfterDays = 7
 const attempts = 3
 
 /** The vector stores of threads, which the runs on them search beside those of their assistant. */
-export function createThreadStores({ collections: { threads }, vectorStores, entries, createStore }: ThreadStoresDeps) {
+export function createThreadStores({ collections, vectorStores, entries, createStore }: ThreadStoresDeps) {
+  const threads = namedThreadStore(collections)
+
   async function set(caller: Caller, threadId: string, ids: string[], asRead?: ThreadRecord) {
     const same = asRead === undefined ? {} : { vector_stores: asRead.vector_stores ?? { $exists: false } }
-    return threads
-      .findOneAndUpdate(
-        { ...ownOf(caller, threadId), ...same },
-        { $set: { vector_stores: ids, updated_at: new Date() } },
-        { returnDocument: 'after' },
-      )
-      .lean<ThreadRecord>()
+    return threads.changeOwned(caller, threadId, { $set: { vector_stores: ids, updated_at: new Date() } }, same)
   }
 
   return {
@@ -120,7 +117,7 @@ export function createThreadStores({ collections: { threads }, vectorStores, ent
         }
         // Another message has brought files at the same time.
         await vectorStores.remove(caller, made._id)
-        const again = await threads.findOne(ownOf(caller, thread._id)).lean<ThreadRecord>()
+        const again = await threads.findOwned(caller, thread._id)
         if (again === null) throw missing('thread')
         current = again
       }

@@ -16,7 +16,6 @@ import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import type { CodeFiles } from './code-files.ts'
-import { createEraseMessage } from './erase-message.ts'
 import type { ReceiveMessages, ReceivedMessages, V1MessageInput } from './receive-messages.ts'
 import type { ThreadResources, ThreadStores } from './thread-stores.ts'
 
@@ -26,7 +25,7 @@ interface V1ThreadsDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+  deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
   erase: EraseWhatWasSaid
   receive: ReceiveMessages
   stores: ThreadStores
@@ -50,6 +49,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
   const { collections, createThread, log, deletions, receive, stores, codeFiles, settings } = deps
   const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
+  const see = (caller: Caller, threadId: string) => findThread(collections, caller, threadId, 'see')
   const eraseMessage = createEraseMessage(deps.erase)
 
   async function messageOf(caller: Caller, threadId: string, messageId: string) {
@@ -66,7 +66,8 @@ export function createV1Threads(deps: V1ThreadsDeps) {
   }
 
   return {
-    find,
+    find: see,
+    findContinuable: (caller: Caller, threadId: string) => findThread(collections, caller, threadId, 'continue'),
     messages: messagesOf,
     messagesOfRun,
     receive,
@@ -80,7 +81,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       `${settings.baseUrl}/threads/${threadId}/attachments/${attachmentId}/content`,
 
     async addMessage(caller: Caller, threadId: string, given: V1MessageInput, entryId: string) {
-      const thread = await find(caller, threadId)
+      const thread = await findThread(collections, caller, threadId, 'continue')
       const received = await receive(caller, [given], () => ['body'])
       const [message] = received.messages
       if (message === undefined) throw new Error('one message was received')
@@ -126,7 +127,8 @@ export function createV1Threads(deps: V1ThreadsDeps) {
 
     setMetadata: createSetMetadata(collections),
 
-    async setMessageMetadata(threadId: string, message: Message, metadata: Metadata): Promise<Message> {
+    async setMessageMetadata(caller: Caller, threadId: string, message: Message, metadata: Metadata): Promise<Message> {
+      await find(caller, threadId)
       if (message.type !== 'HumanMessage' && message.type !== 'AIMessage') return message
       const changed = { ...message, data: { ...message.data, metadata } } as Message
       await replaceMessage(threadId, changed)
@@ -139,7 +141,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
 
     remove: async (caller: Caller, threadId: string): Promise<DeletionResult> => {
       await find(caller, threadId)
-      return deletions.deleteThread(caller.userId, threadId)
+      return deletions.deleteThread(caller, threadId)
     },
   }
 }
@@ -159,7 +161,25 @@ async function keep<T>(
     await codeFiles.add(caller, thread._id, files, ['body', 'attachments'])
     return await add()
   } catch (error) {
-    await removeAttachments(collections, attachments)
+    await removeAttachments(collections, owner, attachments)
     throw error
   }
+}
+
+/** What is left of a message: its place. Results of its calls are left out of conversations without it. */
+function tombstoneOf({ type, data }: Message): Message {
+  const { id } = data
+  if (type === 'AIMessage') return { type, data: { id, content: '', deleted: true } }
+  const place = type === 'HumanMessage' && data.after !== undefined ? { after: data.after } : {}
+  return { type: 'HumanMessage', data: { id, content: '', deleted: true, ...place } }
+}
+
+/** Deletes what a message of a thread says. Safe to repeat. */
+function createEraseMessage(erase: EraseWhatWasSaid) {
+  return (thread: Pick<ThreadRecord, '_id' | 'user_id' | 'project_id'>, message: Message): Promise<void> =>
+    erase(thread, {
+      messageIds: [message.data.id],
+      left: (version) => [tombstoneOf(version)],
+      tombstones: [tombstoneOf(message)],
+    })
 }

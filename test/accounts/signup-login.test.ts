@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { loginProviders } from '../../domain/login-providers.ts'
 import { AppError } from '../../domain/errors.ts'
 import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
@@ -80,7 +81,7 @@ describe('sign-up to first login', () => {
   })
 
   it('mails in the language of the sign-up, or else of the request', async () => {
-    const languages = { 'accept-language': 'fr, de-CH;q=0.9, en;q=0.8' }
+    const languages = { 'accept-language': 'it, de-CH;q=0.9, en;q=0.8' }
     const signUp = (email: string, more: object = {}) =>
       apiClient(service.url).call('POST', '/auth/signup', { email, password: goodPassword, ...more }, languages)
     const german = newEmail()
@@ -95,7 +96,7 @@ describe('sign-up to first login', () => {
     const english = newEmail()
     expect((await signUp(english, { language: 'en' })).body).toMatchObject({ language: 'en' })
     expect((await mailTo(english)).subject).toBe('Your verification code')
-    expect((await signUp(newEmail(), { language: 'fr' })).status).toBe(422)
+    expect((await signUp(newEmail(), { language: 'it' })).status).toBe(422)
     const unknown = await post('/auth/signup', { email: newEmail(), password: goodPassword })
     expect(unknown.body).not.toHaveProperty('language')
   })
@@ -188,6 +189,7 @@ describe('sign-up to first login', () => {
       homes: service.api.services.accounts.homes,
       workflows: { start: () => Promise.reject(new AppError('unavailable', 'away')) },
       threadMaxDefault: 1,
+      providers: loginProviders([]),
     })
     await expect(signup({ email, password: goodPassword })).rejects.toMatchObject({ code: 'unavailable' })
     expect(await collections.users.exists({ email })).toBeNull()

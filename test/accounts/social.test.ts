@@ -4,19 +4,24 @@ import { freePort } from '../../local/services/ports.ts'
 import { apiClient } from '../support/api-client.ts'
 import { startBrowser } from '../support/browser.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { type IdentityProvider, logInByHttp, startIdentityProvider } from '../support/identity-provider.ts'
 import { otherLetter } from '../support/other-letter.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { newEmail, signUpUser } from '../support/users.ts'
 
 describe('social login', () => {
   let provider: IdentityProvider
+  let company: IdentityProvider
   let frontend: Awaited<ReturnType<typeof startHttpServer>>
   let service: TestService
   beforeAll(async () => {
     const port = String(await freePort())
     const baseUrl = `http://127.0.0.1:${port}`
     provider = await startIdentityProvider({ redirectUri: `${baseUrl}/auth/social/callback` })
+    company = await startIdentityProvider({
+      redirectUri: `${baseUrl}/auth/social/callback/company`,
+      logoutUri: `${baseUrl}/auth/social/logout/company`,
+    })
     frontend = await startHttpServer((_request, response) => void response.end('<title>front end</title>'))
     service = await startService({
       env: {
@@ -26,12 +31,26 @@ describe('social login', () => {
         OAUTH_ISSUER: provider.issuer,
         OAUTH_CLIENT_ID: provider.client.id,
         OAUTH_CLIENT_SECRET: provider.client.secret,
+        COMPANY_SECRET: company.client.secret,
+        OAUTH_PROVIDERS: JSON.stringify([
+          {
+            id: 'company',
+            name: 'Company',
+            issuer: company.issuer,
+            client_id: company.client.id,
+            client_secret_env: 'COMPANY_SECRET',
+            domains: ['company.example'],
+            trust_addresses: true,
+            groups_claims: ['groups'],
+            passwords: false,
+          },
+        ]),
       },
     })
   })
   afterAll(async () => {
     await service.close()
-    await Promise.all([provider.close(), frontend.close()])
+    await Promise.all([provider.close(), company.close(), frontend.close()])
   })
 
   describe('in a browser', () => {
@@ -154,6 +173,103 @@ describe('social login', () => {
     )
   })
 
+  describe('with a provider for a domain', () => {
+    let people = 0
+    const newPerson = () => `person-${++people}-${Date.now()}`
+    const tokenIn = (location: string) => new URL(location).searchParams.get('jwt_token') ?? ''
+
+    it('offers each provider its button, and to an address what its domain uses', async () => {
+      const methods = (email = '') => apiClient(service.url).get(`/auth/login-methods${email && `?email=${email}`}`)
+      const buttons = async (email?: string) => (await methods(email)).providers.map(({ name }: any) => name)
+      expect(await methods()).toMatchObject({ password: true })
+      expect(await buttons()).toEqual(['Single sign-on', 'Company'])
+      expect(await methods('a@company.example')).toMatchObject({ password: false })
+      expect(await buttons('a@company.example')).toEqual(['Company'])
+      expect(await buttons('a@example.com')).toEqual(['Single sign-on'])
+      expect(await apiClient(service.url).call('GET', '/auth/social/login?provider=none')).toMatchObject({
+        status: 404,
+      })
+    })
+
+    it('trusts its addresses without email_verified, and puts people into the groups that it names', async () => {
+      const name = newPerson()
+      company.people.set(name, { email: `${name}@company.example`, groups: [`staff ${name}`] })
+      const entered = await logInByHttp(service.url, 'company', name)
+      expect(entered).toMatchObject({ status: 302 })
+      const me = apiClient(service.url, tokenIn(entered.location))
+      expect(await me.get('/auth/me')).toMatchObject({ email: `${name}@company.example` })
+      expect((await me.get('/groups')).groups).toMatchObject([{ name: `staff ${name}`, source: 'provider' }])
+      company.people.set(name, { email: `${name}@company.example`, groups: [] })
+      await logInByHttp(service.url, 'company', name)
+      expect((await me.get('/groups')).groups).toEqual([])
+    })
+
+    it('lets no other provider speak for its domain, and it for no other', async () => {
+      const name = newPerson()
+      provider.people.set(name, { email: `${name}@company.example`, email_verified: true })
+      company.people.set(name, { email: `${name}@example.com`, email_verified: true })
+      for (const id of ['social', 'company']) {
+        const { status, text } = await logInByHttp(service.url, id, name)
+        expect([id, status]).toEqual([id, 409])
+        expect(text).toContain('logs in elsewhere')
+      }
+      const found = await service.collections.users.countDocuments({ email: new RegExp(`^${name}`) })
+      expect(found).toBe(0)
+      company.people.set(name, { email: `${name}@company.example`, email_verified: false })
+      expect((await logInByHttp(service.url, 'company', name)).status).toBe(400)
+    })
+
+    it('keeps its domain, whatever address somebody has elsewhere by now', async () => {
+      const name = newPerson()
+      provider.people.set(name, { email: `${name}@example.com`, email_verified: true })
+      const { location } = await logInByHttp(service.url, 'social', name)
+      const userId = String(decodeJwt(tokenIn(location))['user_id'])
+      // As an account that was made before the domain was given to its provider.
+      await service.collections.users.updateOne({ _id: userId }, { $set: { email: `${name}@company.example` } })
+      const { status, text } = await logInByHttp(service.url, 'social', name)
+      expect([status, text]).toEqual([409, expect.stringContaining('logs in elsewhere')])
+    })
+
+    it('takes passwords from its domain, and over accounts that have one', async () => {
+      const email = `${newPerson()}@company.example`
+      const anybody = apiClient(service.url)
+      const refused = { status: 403, body: { detail: expect.stringContaining('Company') } }
+      expect(await anybody.call('POST', '/auth/signup', { email, password: 'correct horse battery' })).toMatchObject(
+        refused,
+      )
+      expect(await anybody.call('POST', '/auth/login', { email, password: 'any password' })).toMatchObject(refused)
+      expect(await anybody.call('POST', '/auth/forgot-password', { email })).toMatchObject(refused)
+      const { userId } = await signUpUser(service)
+      await service.collections.users.updateOne({ _id: userId }, { $set: { email } })
+      const [name = ''] = email.split('@')
+      company.people.set(name, { email })
+      const { location } = await logInByHttp(service.url, 'company', name)
+      expect(decodeJwt(tokenIn(location))['user_id']).toBe(userId)
+      const user = await service.collections.users.findById(userId).lean()
+      expect(user).toMatchObject({ provider: 'social', subject: `${company.issuer}|${name}` })
+      expect(user).not.toHaveProperty('password_hash')
+    })
+
+    it('ends the tokens of somebody who logs out there, and of nobody else', async () => {
+      const [name, other] = [newPerson(), newPerson()]
+      for (const one of [name, other]) company.people.set(one, { email: `${one}@company.example` })
+      const entered = await logInByHttp(service.url, 'company', name)
+      const { location } = await logInByHttp(service.url, 'company', other)
+      const me = apiClient(service.url, tokenIn(entered.location))
+      expect(await me.call('GET', '/auth/me')).toMatchObject({ status: 200 })
+      await entered.logOut()
+      expect(await me.call('GET', '/auth/me')).toMatchObject({ status: 401 })
+      const others = apiClient(service.url, tokenIn(location))
+      expect(await others.call('GET', '/auth/me')).toMatchObject({ status: 200 })
+      const anybody = apiClient(service.url)
+      for (const [path, status] of [
+        ['/auth/social/logout/company', 400],
+        ['/auth/social/logout/none', 404],
+      ] as const)
+        expect(await anybody.call('POST', path, { logout_token: tokenIn(location) })).toMatchObject({ status })
+    })
+  })
+
   /** The first step, as a browser would be told to take it. */
   async function begin() {
     const answer = await apiClient(service.url).call('GET', '/auth/social/login')
@@ -220,7 +336,7 @@ describe('social login', () => {
   ])('returns a 500 that names the setting with %s=%s', async (name, value, words) => {
     const other = await startService({
       worker: false,
-      env: { ...serviceEnv(), ...service.env, PORT: '0', [name]: value },
+      env: { ...serviceEnv(), ...service.env, PORT: '0', OAUTH_PROVIDERS: '', [name]: value },
     })
     const answer = await apiClient(other.url).call('GET', '/auth/social/login')
     await other.api.close()

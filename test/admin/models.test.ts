@@ -106,6 +106,15 @@ describe('the settings of models that operators make', () => {
     })
     const wrong = { ...choice, minutes: { code: -1 } }
     expect((await admin('PUT', '/admin/models/choices', wrong)).status).toBe(422)
+    // The small model, which stays as long as a change does not name it, and counts as long as a server has it.
+    const withSmall = { ...choice, small_model: 'spare' }
+    expect((await admin('PUT', '/admin/models/choices', { ...choice, small_model: 'no' })).status).toBe(422)
+    expect((await admin('PUT', '/admin/models/choices', withSmall)).body).toMatchObject({ small_model: 'spare' })
+    expect((await admin('PUT', '/admin/models/choices', { ...choice, prices })).body.small_model).toBe('spare')
+    expect((await admin('GET', '/admin/models')).body).toMatchObject({ small_model: 'spare', small_source: 'stored' })
+    const settings = async () => (await apiClient(service.url, undefined).call('GET', '/console-settings.json')).body
+    expect((await settings()).suggests).toBe(true)
+
     const { models } = (await user.call('GET', '/user/models')).body
     expect(models[0]).toMatchObject({
       id: 'spare',
@@ -114,7 +123,8 @@ describe('the settings of models that operators make', () => {
     expect(models.find(({ id }: any) => id === 'small')).toMatchObject({ fallbacks: ['spare'] })
     // The default is gone with its server: the service chooses another.
     const without = await admin('DELETE', '/admin/models/servers/spare')
-    expect(without.body).toMatchObject({ default_model: 'small', default_source: 'automatic' })
+    expect(without.body).toMatchObject({ default_model: 'small', default_source: 'automatic', small_model: null })
+    expect((await settings()).suggests).toBe(false)
     expect((await user.call('GET', '/user/models')).body.models[0]).toMatchObject({ fallbacks: [] })
   })
 

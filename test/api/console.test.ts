@@ -62,9 +62,13 @@ test('console-settings.json contains the addresses of local pages and no secret'
   expect(await response.json()).toEqual({
     product: { name: null, color: null },
     mailbox_url: 'http://127.0.0.1:1080',
+    local_page: false,
     temporal_ui_url: 'http://127.0.0.1:8233',
     temporal_namespace: 'default',
     social_login: false,
     billing: false,
+    can_listen: false,
+    can_speak: false,
+    suggests: false,
   })
 })

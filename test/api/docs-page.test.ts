@@ -9,7 +9,7 @@ it('/docs keeps no token when its page is closed, and removes those of versions 
   const kept = new Map([['authorized', '{"userToken":"secret"}']])
   const shown: Record<string, unknown>[] = []
   const page = createContext({
-    fetch: async () => ({ json: async () => ({ paths: { '/public/v1/models': {}, '/ok': { options: {} } } }) }),
+    fetch: async () => ({ json: async () => ({ paths: { '/ok': { options: {} } } }) }),
     localStorage: { removeItem: (name: string) => kept.delete(name) },
     window: { SwaggerUIBundle: Object.assign((options: object) => shown.push({ ...options }), { presets: {} }) },
   })

@@ -18,7 +18,7 @@ async function outcomeOf(code: ErrorCode, made: 'nothing' | 'something' | 'unkno
     giveUp: end('given up'),
   }
   const app = Fastify()
-  installErrors(app, { routes: { methodsOf: () => [] } as never, isAway: () => false })
+  installErrors(app, { routes: { methodsOf: () => [] } as never, isUnavailable: () => false })
   installIdempotency(app, { acquire: async () => ({ id: 'new', earlierIds: [], isBegun: false, attempt }) })
   const records = new Set<string>()
   app.decorateRequest('session', null)

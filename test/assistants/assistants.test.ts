@@ -12,7 +12,7 @@ describe('assistants', () => {
   const service = useSharedService()
 
   it('creates with defaults, lists, reads, replaces', async () => {
-    const { call, projectId } = await insertUser(service)
+    const { call, projectId, userId } = await insertUser(service)
     const { body: created } = await call('POST', '/assistants/', { name: 'A' })
     expect(created).toEqual({
       assistant_id: expect.any(String),
@@ -21,6 +21,7 @@ describe('assistants', () => {
       config: {},
       public: false,
       created_at: expect.any(String),
+      created_by: { user_id: userId, name: expect.any(String) },
       updated_at: expect.any(String),
     })
     expect((await call('GET', '/assistants/')).body).toEqual([created])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { configUnchanged, configUpdate, createAssistantConfigs } from '../../services/assistants/configs.ts'
+import { configUpdate, createAssistantConfigs } from '../../services/assistants/configs.ts'
 import { resealConfigs } from '../../services/assistants/stored-configs.ts'
 import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
 import { apiClient } from '../support/api-client.ts'
@@ -96,7 +96,7 @@ describe('the configurations of assistants in the database', () => {
     if (read === null) throw new Error('the assistant is gone')
     await user.put(`/assistants/${id}`, { name: 'A', config: { note: 'new' } })
     const late = await assistants.updateOne(
-      configUnchanged(read),
+      { _id: read._id, config_version: read.config_version },
       configUpdate(configs.fieldsOf(id, configs.textOf(read))),
     )
     expect(late.matchedCount).toBe(0)

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
+import { joinProject } from '../projects/joined.ts'
 import { useModelService } from '../support/model-service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { type TestUser, insertUser } from '../support/users.ts'
+import { type TestUser, insertUser, newEmail } from '../support/users.ts'
 
 const client = path.join(import.meta.dirname, '../../client')
 
@@ -247,6 +248,38 @@ describe('the command line', () => {
     proxy.restore()
     goOn.resolve()
     expect(await watching.ended).toMatchObject({ code: 0, out: 'The harbour opens at six.\n' })
+  })
+
+  it('invites, lists, changes and removes the people of a project', async () => {
+    const owner = await insertUser(service)
+    const more = { ASSISTANT_TOKEN: owner.token }
+    const email = newEmail()
+    expect(await call(['members', 'add', email, '--role', 'boss'], more)).toMatchObject({ code: 2 })
+    const added = await call(['members', 'add', email, '-r', 'editor'], more)
+    expect(added).toEqual({
+      code: 0,
+      err: '',
+      out: `An invitation into "main" as editor is on its way to ${email}.\n`,
+    })
+    expect((await call(['invitations', 'list'], more)).out).toMatch(new RegExp(`^${email}\teditor\t20\\d\\d-`))
+    expect((await call(['members', 'list'], more)).out).toBe(`${owner.email}\towner\t\n`)
+    expect(await call(['invitations', 'revoke', email], more)).toMatchObject({ code: 0 })
+    expect((await call(['invitations', 'list', '--json'], more)).out).toBe('[]\n')
+    expect(await call(['invitations', 'revoke', email], more)).toMatchObject({ code: 1 })
+
+    const member = await joinProject(service, owner.projectId, 'viewer')
+    const ofProject = ['--project', owner.projectId]
+    expect((await call(['members', 'role', member.email, 'member', ...ofProject], more)).out).toBe(
+      `${member.email}: member\n`,
+    )
+    const own = { ASSISTANT_TOKEN: member.token }
+    expect(await call(['members', 'add', email], own)).toMatchObject({
+      code: 1,
+      err: 'assistant: Your role in this project is member: this needs the role owner.\n',
+    })
+    expect((await call(['members', 'remove', owner.email], more)).err).toContain('last owner')
+    expect(await call(['members', 'remove', member.email], own)).toMatchObject({ code: 0 })
+    expect((await call(['members', 'list'], own)).err).toContain('Name a project with --project.')
   })
 
   it('ends with the failure of a run', async () => {

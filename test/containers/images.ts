@@ -5,6 +5,7 @@ import { prepareCaddy } from '../../local/services/caddy.ts'
 import { installInCache, cached } from '../../local/services/cache.ts'
 import { findOnPath, run } from '../../local/services/command.ts'
 import { goInstall, goModule } from '../../local/services/go-install.ts'
+import { prepareObjectStore } from '../../local/services/object-store.ts'
 import { prepareTemporal } from '../../local/services/temporal.ts'
 import { requirementsOf, supportedVersions } from '../../local/embedded-database/index.ts'
 import { readComposeFile, versionOfImage } from '../../faults/production-drill/compose-file.ts'
@@ -24,6 +25,10 @@ const stageOf: Record<string, string> = {
   temporal: 'temporal',
   'temporal-ui': 'temporal-ui',
 }
+/** Of docker-compose.cluster.yml, in the version that local/services/object-store.ts builds. */
+const objectStore = 'versity/versitygw:v1.8.0'
+/** As podman reads `assistant-platform:1.0.0` in docker-compose.yml when it is there. */
+export const imageOfService = 'localhost/assistant-platform:1.0.0'
 const uiSum = 'h1:OFbEpfCdSEEFYe7YdVZPTk3l4idT8ReStB6F788iiP0='
 
 /** Makes what docker-compose.yml and the Dockerfile take from a registry; says what each stands in for. */
@@ -35,6 +40,7 @@ export async function makeBaseImages(engine: Engine, say: Say): Promise<string[]
     if (image === undefined) throw new Error(`docker-compose.yml has no image of ${service}`)
     wanted.set(image, stage)
   }
+  wanted.set(objectStore, 'objects')
   for (const line of (await readFile(path.join(root, 'Dockerfile'), 'utf8')).split('\n')) {
     const base = /^FROM ((node|python):\S+)/.exec(line)
     if (base?.[1] !== undefined && base[2] !== undefined) wanted.set(base[1], base[2])
@@ -61,6 +67,12 @@ export async function makeBaseImages(engine: Engine, say: Say): Promise<string[]
     lines.push(`${image}: ${(await engine.podman(label)).trim()}`)
   }
   return lines
+}
+
+/** The image of the service, by the Dockerfile in `folder`, under the name that docker-compose.yml has for it. */
+export function buildImage(engine: Engine, folder: string): Promise<string> {
+  const build = ['build', '--layers=false', '--isolation', 'chroot', '--network', 'host', '--format', 'docker']
+  return engine.podman([...build, '--tag', imageOfService, folder], { timeoutMs: 1_200_000 })
 }
 
 const exists = (engine: Engine, image: string) =>
@@ -111,6 +123,7 @@ async function makeContext(to: string, compose: Awaited<ReturnType<typeof readCo
   await put(path.join(server.folder, 'sql'), 'temporal-sql-tool')
   await put(server.schema, 'schema')
   await put((await prepareTemporal(say)).value, 'temporal')
+  await put((await prepareObjectStore(say)).value, 'versitygw')
   const ui = await prepareUi(versionOfImage(compose, 'temporal-ui'), say)
   await put(path.join(ui, 'server'), 'ui-server')
   await put(path.join(ui, 'config'), 'ui-config')

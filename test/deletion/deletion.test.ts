@@ -106,9 +106,10 @@ describe('deletion', () => {
     const receipt = await user.call('GET', `/receipts/${done.body.receipt_id}`)
     expect(receipt.body).toMatchObject({ kind: 'account', subject_id: user.userId, status: 'complete' })
     // There is no payment provider, so that nothing was cancelled.
-    // Nothing of the estate is paid for or renewed.
-    const { subscriptions, temporal_refreshes: refreshes, ...stores } = receipt.body.found
-    expect([subscriptions, refreshes]).toEqual([0, 0])
+    // Nothing of the estate is paid for, renewed, or shared with others.
+    const { subscriptions, temporal_refreshes: refreshes, ...rest } = receipt.body.found
+    const { handed_over_projects: given, runs_in_chats_of_others: elsewhere, ...stores } = rest
+    expect([subscriptions, refreshes, given, elsewhere]).toEqual([0, 0, 0, 0])
     expect(Object.keys(stores).filter((name) => stores[name] === 0)).toEqual([])
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
     expect(await service.collections.users.exists({ _id: user.userId })).toBeNull()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { createDeletion } from '../../services/deletion/index.ts'
-import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
-import { scheduleStores } from '../../services/schedules/delete-schedules.ts'
+import { retainedCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
+import { schedulesCapability } from '../../services/schedules/capability.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -25,6 +25,7 @@ describe('the steps of a deletion', () => {
       billing: service.api.services.billing,
       timetable: service.api.platform.core.timetable,
       refreshes: service.api.platform.core.refreshes,
+      handOver: service.api.platform.members.handOver,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
   }
@@ -36,7 +37,7 @@ describe('the steps of a deletion', () => {
     const covered = new Set([
       ...storesOf().flatMap((store) => store.collections),
       ...ownerCollections,
-      ...Object.keys(keptCollections),
+      ...Object.keys(retainedCollections),
     ])
     expect(names.filter((name) => !covered.has(name) && !name.startsWith('system.'))).toEqual([])
   })
@@ -44,11 +45,9 @@ describe('the steps of a deletion', () => {
   it('count and remove the schedules that Temporal does not list yet, and count none that it still lists', async () => {
     const user = await fillEstate(service, await insertUser(service), { projects: 1 })
     const { timetable } = service.api.platform.core
-    const { transaction } = service.api.infra.database
     const storeThatLists = (ids: string[]) => {
-      const [store] = scheduleStores({
+      const [store] = schedulesCapability.stores({
         collections: service.collections,
-        transaction,
         timetable: { ...timetable, idsOf: async () => ids },
       })
       return store
@@ -141,6 +140,7 @@ function createDeletionDeps(service: RunningService) {
     workflows: service.api.platform.core.workflows,
     budgetCounting: service.api.platform.core.budgetCounting,
     billing: service.api.services.billing,
+    handOver: service.api.platform.members.handOver,
     tracing: { ended: () => undefined },
     onError: (error: unknown) => {
       throw error

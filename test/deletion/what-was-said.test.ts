@@ -32,7 +32,7 @@ describe('what was said', () => {
   const isKnown = async (secret: string) => expect(await placesOf(secret)).not.toEqual([])
   const isGone = async (secret: string) =>
     eventually('no place to say it', async () => (await placesOf(secret)).length === 0)
-  const answersKept = (...subjects: string[]) =>
+  const retainedAnswers = (...subjects: string[]) =>
     service.collections.idempotencyKeys.countDocuments({ subjects: { $in: subjects }, answer: { $exists: true } })
   const keyed = () => ({ headers: { 'idempotency-key': randomUUID() } })
 
@@ -65,13 +65,13 @@ describe('what was said', () => {
     )
     await isKnown(secret)
     expect((await rawRedis(service)).some((value) => everythingIn(value).includes(secret))).toBe(true)
-    expect(await answersKept(id)).toBeGreaterThan(0)
+    expect(await retainedAnswers(id)).toBeGreaterThan(0)
     const messages = await Array.fromAsync(client.beta.threads.messages.list(id))
     for (const message of messages)
       if (JSON.stringify(message).includes(secret))
         await client.beta.threads.messages.delete(message.id, { thread_id: id })
     expect(await placesOf(secret)).toEqual([])
-    expect(await answersKept(id)).toBe(0)
+    expect(await retainedAnswers(id)).toBe(0)
     const left = await Array.fromAsync(client.beta.threads.messages.list(id))
     expect(left).toMatchObject([{ content: [{ text: { value: 'stays' } }] }])
     // The repeated request finds that its message is gone, and does not add it again.
@@ -140,7 +140,7 @@ describe('what was said', () => {
     expect(items).toHaveLength(6)
     for (const item of items) await client.conversations.items.delete(item.id ?? '', { conversation_id: id })
     expect(await placesOf(secret)).toEqual([])
-    expect(await answersKept(id.slice('conv_'.length))).toBe(0)
+    expect(await retainedAnswers(id.slice('conv_'.length))).toBe(0)
   })
 
   it('is nowhere when the newest responses of a chain are deleted, in either order', async () => {
@@ -246,6 +246,7 @@ describe('what was said', () => {
         service.model.reply({ text: secret })
         await runOn(owner, { assistant_id: assistantId, thread_id: id }, secret)
         await owner.post(`/threads/${id}/share`, {})
+        await owner.put(`/threads/${id}/documents/d`, { name: secret.slice(0, 90), content: secret, base: 0 })
         const run = await service.collections.runs.findOne({ thread_id: id }).lean()
         await owner.post('/runs/feedback', { run_id: run?._id, key: 'k', comment: secret })
         return () => owner.call('DELETE', `/threads/${id}`)

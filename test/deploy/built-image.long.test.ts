@@ -100,6 +100,12 @@ describe('the image', () => {
     }
   })
 
+  it('has authorities of certificates, without which LanceDB reaches no bucket', async () => {
+    expect(await readFile(path.join(image.root, 'etc/ssl/certs/ca-certificates.crt'), 'utf8')).toMatch(
+      /-----BEGIN CERTIFICATE-----/,
+    )
+  })
+
   it('rotates keys with its scripts', async () => {
     const script = ['scripts/reseal-secrets.ts']
     const said = await runProgram(process.execPath, script, { cwd: app, ...as, env: environment() })

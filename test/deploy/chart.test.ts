@@ -6,28 +6,13 @@ import { loadSettings } from '../../infra/config.ts'
 import { settingsIn } from '../../infra/settings/schema.ts'
 import { pythonPrograms } from '../support/python-packages.ts'
 import { goModule } from '../../local/services/go-install.ts'
+import { helmProgram, keda, prometheusOperator } from './chart-programs.ts'
 import { goProgram } from './go-program.ts'
 import { runProgram } from './run-program.ts'
 
 const chart = path.join(import.meta.dirname, '../../deploy/helm')
 const kubernetes = '1.31'
 const validator = 'kubernetes-validate==1.37.0'
-const helmProgram = {
-  module: 'helm.sh/helm/v3',
-  version: '3.22.0',
-  sum: 'h1:n1if5iQgHYsujPAcO5oonH/KiSNUmqmUF0iGVjSF3AU=',
-  folder: './cmd/helm',
-}
-const keda = {
-  module: 'github.com/kedacore/keda/v2',
-  version: '2.21.0',
-  sum: 'h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps=',
-}
-const prometheusOperator = {
-  module: 'github.com/prometheus-operator/prometheus-operator',
-  version: '0.85.0',
-  sum: 'h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=',
-}
 /** All that can be switched on. */
 const everything = [
   'workers.runs.autoscaling.enabled=true',

@@ -43,6 +43,9 @@ const composeSpecProgram = {
   folder: './cmd',
 }
 
+/** Over docker-compose.yml, the shape `cluster`. */
+const cluster = 'docker-compose.cluster.yml'
+
 describe('docker-compose.yml', () => {
   let folder: string
   let composeSpec: string
@@ -50,15 +53,25 @@ describe('docker-compose.yml', () => {
   beforeAll(async () => {
     composeSpec = await goProgram('compose-spec', composeSpecProgram)
     folder = await mkdtemp(path.join(tmpdir(), 'compose-'))
-    await copyFile(path.join(repository, 'docker-compose.yml'), path.join(folder, 'docker-compose.yml'))
+    for (const name of ['docker-compose.yml', cluster])
+      await copyFile(path.join(repository, name), path.join(folder, name))
     await cp(path.join(repository, 'deploy'), path.join(folder, 'deploy'), { recursive: true })
     await runProgram('deploy/compose/make-secrets.sh', [], { cwd: folder })
     model = await load()
   }, 300_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  const load = async (...options: string[]): Promise<Model> =>
-    JSON.parse(await runProgram(composeSpec, ['-format', 'json', ...options, 'docker-compose.yml'], { cwd: folder }))
+  const load = async (...options: string[]): Promise<Model> => {
+    const further = options.filter((option) => option.endsWith('.yml'))
+    const flags = options.filter((option) => !option.endsWith('.yml'))
+    const args = ['-format', 'json', ...flags, 'docker-compose.yml', ...further]
+    const read: Model = JSON.parse(await runProgram(composeSpec, args, { cwd: folder }))
+    // Where files were merged, it is a list.
+    for (const service of Object.values(read.services))
+      if (Array.isArray(service.environment)) service.environment = Object.fromEntries(service.environment.map(pairOf))
+    return read
+  }
+  const pairOf = (line: string) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]
   /** As the compose file writes a variable with a default. */
   const variable = (name: string, fallback: string) => `$` + `{${name}:-${fallback}}`
   const services = () => Object.entries(model.services)
@@ -123,7 +136,8 @@ describe('docker-compose.yml', () => {
 
   it('passes every secret as a file that the script creates, and never overwrites one', async () => {
     const made = await readdir(path.join(folder, 'secrets'))
-    expect(Object.keys(model.secrets).toSorted()).toEqual(made.toSorted())
+    const files = [model, await load(cluster)].flatMap(({ secrets }) => Object.values(secrets).map(({ file }) => file))
+    expect([...new Set(files.map((file) => path.basename(file)))].toSorted()).toEqual(made.toSorted())
     for (const [, service] of services()) {
       const mounted = (service.secrets ?? []).map(({ source }) => source)
       for (const secret of mounted) expect(made).toContain(secret)
@@ -173,5 +187,36 @@ describe('docker-compose.yml', () => {
       expect(settings.mongodbUri).toBe('mongodb://elsewhere/db')
       expect(settings.redisUrl).toMatch(/^redis:\/\/:[0-9a-f]{48}@redis:6379$/)
     }
+  })
+
+  it('is a cluster with the second file: two API containers, three workers, six nodes of Redis, a bucket', async () => {
+    const { services: all, networks } = await load(cluster)
+    expect(Object.keys(all).filter((name) => name.startsWith('redis'))).toHaveLength(7)
+    const workers = ['worker', 'worker-documents'].map((name) => all[name])
+    expect(all['api']).toMatchObject({ deploy: { replicas: 2 } })
+    expect(all['worker']).toMatchObject({ deploy: { replicas: 2 } })
+    const served = workers.flatMap((worker) => worker?.environment?.['WORKER_QUEUES']?.split(',') ?? [])
+    expect(served.toSorted()).toEqual([...queues].toSorted())
+    for (const name of ['api', 'worker', 'worker-documents']) {
+      const environment = Object.entries(all[name]?.environment ?? {}).map(([variable, value]) => [
+        variable,
+        value
+          .replace('/run/secrets/redis_url', `${folder}/secrets/redis_cluster_url`)
+          .replace(/^\/run\//, `${folder}/`),
+      ])
+      const settings = loadSettings(Object.fromEntries(environment))
+      expect({ name, warnings: settings.warnings }).toEqual({ name, warnings: [] })
+      expect(settings.redisUrl).toMatch(/^redis\+cluster:/)
+      expect(Object.keys(all[name]?.depends_on ?? {})).toEqual(expect.arrayContaining(['redis-cluster', 'objects']))
+    }
+    for (const [name, { cap_drop, read_only, deploy }] of Object.entries(all)) {
+      expect({ name, cap_drop, limited: deploy?.resources?.limits?.memory !== undefined }).toEqual({
+        name,
+        cap_drop: ['ALL'],
+        limited: true,
+      })
+      expect(read_only).toBe(name !== 'temporal-ui')
+    }
+    expect(networks['data']).toMatchObject({ internal: true })
   })
 })

@@ -29,8 +29,8 @@ export interface Replay {
 /**
  * Carries out the steps of a Dockerfile in folders instead of containers, for machines without a
  * container engine: each stage gets a folder in place of `/`. Knows the instructions that ours uses
- * and throws at any other. Programs come from this machine; absolute paths of the image in a RUN step
- * are taken to be in the stage's folder.
+ * and throws at any other. Programs, and what base images have in /etc, come from this machine;
+ * absolute paths of the image in a RUN step are taken to be in the stage's folder.
  */
 export async function replayDockerfile(file: string, replay: Replay): Promise<Stage> {
   const stages = new Map<string, Stage>()
@@ -130,6 +130,7 @@ async function copy(
     const to = intoFolder ? path.join(inside(target), path.basename(source)) : inside(target)
     await mkdir(path.dirname(to), { recursive: true })
     if (from === undefined) await runProgram('cp', ['-rT', path.join(replay.context, source), to])
+    else if (source.startsWith('/etc/')) await runProgram('cp', ['-T', source, to])
     else await link(path.join(from.root, source), to)
   }
 }

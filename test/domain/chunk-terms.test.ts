@@ -16,6 +16,14 @@ describe('the terms of chunks', () => {
     expect(questionTerms('houses')).toContain('house')
   })
 
+  it('of a German question are also what its compounds are made of', () => {
+    const parts = questionTerms('Wie hoch ist die Energieversorgung?')
+    for (const word of ['versorgung', 'energie']) expect(parts).toContain(germanStem(word))
+    expect(questionTerms('What is the headquarters of the company?')).toHaveLength(3)
+    const longest = questionTerms(`Wie heißt die ${'donaudampfschifffahrts'.repeat(20)}?`)
+    expect(longest.length).toBeLessThan(10)
+  })
+
   it('of letters and digits are also their parts', () => {
     expect(chunkTerms('FY2018 and 10-K of the year')).toEqual(['fy2018', 'fy', '2018', '10', 'k', 'year'])
     expect(questionTerms('revenue 2018')).toContain('2018')

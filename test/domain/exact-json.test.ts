@@ -4,7 +4,7 @@ import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
 import { holdsInfinity, objectFromJsonText, parseExactJson } from '../../domain/json-text.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import { readPartialObject } from '../../domain/partial-json.ts'
-import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
 import { readRecord } from '../../domain/archive/read-record.ts'
 import { linesOf } from '../../infra/archives/lines.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
@@ -102,7 +102,7 @@ describe('arguments of a call', () => {
     applyEntries(view, '1-0', [{ type: 'open' }, { type: 'begin', id: 'r-0' }])
     applyEntries(view, '1-1', answer.add({ type: 'call', index: 0, id: 'c', name: 'pay', args: text }))
     const [folded] = view.messages.values()
-    expect(JSON.stringify(folded && shownMessage(folded))).toContain(compact)
+    expect(JSON.stringify(folded && toMessage(folded))).toContain(compact)
     const stored = messagesFromJson(messagesToJson([answer.message()]))
     expect(JSON.stringify(stored)).toContain(compact)
     const [asked] = promptOf(stored, [])

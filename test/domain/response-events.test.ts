@@ -6,7 +6,7 @@ import { readPartialObject } from '../../domain/partial-json.ts'
 import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
 import { type ResponseEvent, createOutputEvents } from '../../domain/responses/events.ts'
 import type { CallShape } from '../../domain/responses/call-shape.ts'
-import { itemPlaceOf } from '../../domain/responses/ids.ts'
+import { itemPositionOf } from '../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../domain/responses/items-of.ts'
 import { pieceEnd } from '../../domain/responses/text-pieces.ts'
 import type { FoldedMessage } from '../../domain/run-events.ts'
@@ -228,10 +228,10 @@ describe('pieces of a text', () => {
 describe('ids of items', () => {
   it('name the message and its call', () => {
     const entryId = '0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32'
-    expect(itemPlaceOf(`msg_${entryId}-0`)).toEqual({ messageId: `${entryId}-0`, entryId })
-    expect(itemPlaceOf(`fco_${entryId}-i3`)).toEqual({ messageId: `${entryId}-i3`, entryId })
-    expect(itemPlaceOf(`fc_${entryId}-2_1`)).toEqual({ messageId: `${entryId}-2`, entryId, call: 1 })
+    expect(itemPositionOf(`msg_${entryId}-0`)).toEqual({ messageId: `${entryId}-0`, entryId })
+    expect(itemPositionOf(`fco_${entryId}-i3`)).toEqual({ messageId: `${entryId}-i3`, entryId })
+    expect(itemPositionOf(`fc_${entryId}-2_1`)).toEqual({ messageId: `${entryId}-2`, entryId, call: 1 })
     for (const wrong of ['', 'msg_', `msg_${entryId}`, `xx_${entryId}-0`, `fc_${entryId}-2`])
-      expect(itemPlaceOf(wrong)).toBeUndefined()
+      expect(itemPositionOf(wrong)).toBeUndefined()
   })
 })

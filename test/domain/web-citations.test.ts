@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { itemContext } from '../../api/routes/v1/responses/show-response.ts'
+import { itemContext } from '../../api/routes/v1/responses/to-response.ts'
 import type { Message } from '../../domain/messages.ts'
 import { createOutputEvents } from '../../domain/responses/events.ts'
 import { clientMessageId } from '../../domain/responses/ids.ts'

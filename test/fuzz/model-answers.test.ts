@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { argumentCheck } from '../../domain/tool-arguments.ts'
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
-import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { createAnswerReader } from '../../infra/model/answer-reader.ts'
 import { createChatModel } from '../../infra/model/chat.ts'
@@ -89,7 +89,7 @@ describe("a model server's chunks", () => {
         for (const each of stored.tool_calls ?? []) delete each.model_id
         for (const view of [live, late]) {
           const message = view.messages.get('run-0')
-          expect(message && shownMessage(message)).toEqual({ type: 'AIMessage', data: stored })
+          expect(message && toMessage(message)).toEqual({ type: 'AIMessage', data: stored })
         }
       }),
       cases(1000),

@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countIncompleteBlobs } from '../../infra/backup/incomplete-blobs.ts'
-import type { BlobPlace } from '../../infra/mongo/blob-bytes.ts'
+import type { BlobLocation } from '../../infra/mongo/blob-bytes.ts'
 import { createBlobStore } from '../../infra/mongo/blob-store.ts'
-import { missingBytes } from '../../infra/mongo/piece-place.ts'
+import { missingBytes } from '../../infra/mongo/piece-location.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -135,7 +135,7 @@ describe('the bytes of uploaded files', () => {
 function placeInMemory() {
   const kept = new Map<string, Buffer>()
   const removed: string[] = []
-  const place: BlobPlace = {
+  const place: BlobLocation = {
     name: 's3://memory/',
     pieceBytes: 1024 * 1024,
     write({ id }) {

@@ -29,7 +29,7 @@ type Streams = Awaited<ReturnType<typeof openStreams>>
 async function openStreams(url: string, ca?: string) {
   const connections = [await connect(url, ca), await connect(url, ca)] as const
   const [writing, reading] = connections
-  const streamOf = (redis: RedisConnection) => createRunStream(redis, { keptSeconds: 60 })
+  const streamOf = (redis: RedisConnection) => createRunStream(redis, { idleSeconds: 60 })
   return {
     connections,
     writing: streamOf(writing),

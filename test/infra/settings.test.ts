@@ -40,6 +40,18 @@ describe('settings', () => {
     expect(builtIn({ EMBEDDING_BASE_URL: 'http://127.0.0.1:1/v1' })).toBeUndefined()
   })
 
+  it('name the login provider of the users that provisioning makes', () => {
+    const SCIM_TOKEN = 'the-token-of-the-provisioning-system'
+    expect(problemsOf({ ...required, SCIM_TOKEN })).toContain('SCIM_PROVIDER must name a login provider')
+    const short = {
+      OAUTH_ISSUER: 'https://login.example.com',
+      OAUTH_CLIENT_ID: 'client',
+      OAUTH_CLIENT_SECRET: 'secret',
+    }
+    expect(problemsOf({ ...required, ...short, SCIM_TOKEN })).toBe('')
+    expect(problemsOf({ ...required, ...short, SCIM_TOKEN, SCIM_PROVIDER: 'company' })).toContain('SCIM_PROVIDER')
+  })
+
   it('are marked as secret where their names say so', () => {
     const unmarked = settingsIn()
       .filter(({ env, isSecret }) => !isSecret && /(KEY|TOKEN|SECRET|URI|_KEY_\w+)$/.test(env))

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { createChunker } from '../../domain/chunking/chunker.ts'
 import { type ChunkerOptions, maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
+import { embeddedText } from '../../services/knowledge/chunk-texts.ts'
 import { countTokens, tokenWindowCharacters } from '../../domain/chunking/count-tokens.ts'
 
 function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
@@ -65,6 +66,22 @@ describe('chunking', () => {
     expect(chunks.map(({ heading }) => heading)).toEqual(['Harbour > Ships', 'Harbour > Costs'])
     expect(chunks[0]?.text).toMatch(/^Harbour\nShips\nSentence/)
     expect(chunks[1]?.text).toBe('Costs\nThe dredging was dear.')
+  })
+
+  it('names what stands above rows that are in another chunk', () => {
+    const row = (number: number): Block => ({ kind: 'row', text: `Ship: Amalia ${number}; Port: Kiel; Note: slow` })
+    const rows = Array.from({ length: 14 }, (_, index) => row(index))
+    const table: Block[] = [{ kind: 'text', text: 'Table 3: Ships of 1912' }, ...rows]
+    const chunks = chunk([...table, { kind: 'text', text: sentences(3) }, row(99)])
+    expect(chunks.length).toBeGreaterThan(3)
+    // The first has the words itself; after a long text there are none.
+    const [first, second] = chunks
+    expect(first).not.toHaveProperty('caption')
+    expect(second?.caption).toBe('Table 3: Ships of 1912')
+    expect(second?.text).not.toContain('Table 3')
+    expect(embeddedText({ name: 'fleet.pdf' }, second ?? { text: '' })).toMatch(/^fleet\nTable 3: Ships of 1912\nShip/)
+    const own = chunk(rows.map((one) => ({ ...one, caption: 'All ships' })))
+    expect(own.map(({ caption }) => caption)).toEqual(own.map(() => 'All ships'))
   })
 
   it('puts short sections into one chunk, and never ends a chunk with a heading', () => {

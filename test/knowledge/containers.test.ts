@@ -304,6 +304,25 @@ describe('an RTF document', () => {
     ])
   })
 
+  it('has the paragraphs of macOS, words behind a stray mark, first letters with their word, and a row that does not end', async () => {
+    const lines = [
+      '{\\rtf1 {\\listtext\t1.\t}one\\',
+      '{\\listtext\t2.\t}two\\',
+      '\\pard\\plain{\\loch\\f2\\*\\cs7 Fox and hen}\\par',
+    ]
+    const rest = [
+      '\\pard\\dropcapli3\\dropcapt1 T\\par\\pard he lease ends.\\par',
+      '\\pard\\intbl Fax\\cell Phone\\cell}',
+    ]
+    expect(await read('a.rtf', Buffer.from([...lines, ...rest].join('\n')))).toEqual([
+      '1. one',
+      '2. two',
+      'Fox and hen',
+      'The lease ends.',
+      'Fax; Phone',
+    ])
+  })
+
   it('has its letters by font and by Unicode, current text, notes, text boxes, readings and merged cells', async () => {
     const rtf = String.raw`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}}
 {\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title Not shown}}

@@ -11,7 +11,7 @@ import { fileOnDisk } from '../support/file-on-disk.ts'
 import { deepDocx, deepMail, deepOdt, docxBomb, endlessPdf, repeatedOdt, zipBomb } from '../support/hostile-files.ts'
 
 /** The time on the clock is that of a busy machine: what takes too long is found by its processor time. */
-const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 170, keptReaders: 3 }
+const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 170, idleReaders: 3 }
 const fixtures = join(import.meta.dirname, 'fixtures')
 let folder: string
 let extractor: Extractor

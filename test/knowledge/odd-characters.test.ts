@@ -12,7 +12,7 @@ const files = oddFiles()
 describe('a document with line ends, control characters, lone surrogates and private-use characters', () => {
   let extractor: Extractor
   beforeAll(() => {
-    extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 300, keptReaders: 1 })
+    extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 300, idleReaders: 1 })
   })
   afterAll(() => extractor.close())
 

@@ -6,14 +6,18 @@ import { createDocumentActivities } from '../../activities/documents/index.ts'
 import { outageTypes, readerFailedType } from '../../domain/contracts/ingestion.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import { isAway } from '../../infra/is-away.ts'
+import { isUnavailable } from '../../infra/is-unavailable.ts'
 
 const { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
 
 /** What Temporal is told when the first thing that a step does throws `error`. */
 async function failureOf(error: Error): Promise<ApplicationFailure> {
   const rejecting = () => ({ lean: () => Promise.reject(error) })
-  const deps = { isAway, collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } }, embedder: {} }
+  const deps = {
+    isUnavailable,
+    collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } },
+    embedder: {},
+  }
   const { embedFile } = createDocumentActivities(deps as never)
   const failure: unknown = await new MockActivityEnvironment()
     .run(embedFile, { fileId: 'f', assistantId: 'a' })

@@ -3,11 +3,20 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { wordsOnlyEmbedder } from '../../infra/built-in-model/words-only.ts'
+import { deleteFile } from '../../services/knowledge/delete-file.ts'
 import { extractFile } from '../../services/knowledge/extract-file.ts'
+import { deletionOf } from '../../services/knowledge/files.ts'
 import { retrieve } from '../../services/knowledge/retrieve.ts'
+import { shareContent } from '../../services/knowledge/shared-content.ts'
+import { contentStore } from '../../services/knowledge/store.ts'
+import { deleteKnowledgeOrphans, findKnowledgeOrphans } from '../../services/knowledge/sweep.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { countVectors } from '../../services/knowledge/vector-spaces.ts'
-import { chunkId, chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
+import { newId } from '../../domain/ids.ts'
+import { chunkId, chunksInGroup, chunksOf, toGroups } from '../../domain/records/chunk-group.ts'
+import { unprocessed } from '../../domain/records/file.ts'
+import { archiveOf, importInto } from '../support/archives.ts'
+import { commandsDuring } from '../support/commands.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -91,8 +100,214 @@ test('an owner keeps questions with the place that answers them, and compares wh
   expect(both.questions[0].question_id).toBe(ids[0])
   const bad = await client.call('PUT', path, { questions: [{ ...berth, page: 0 }] })
   expect(bad.status).toBe(422)
+
+  // It comes along in an archive, and again changes nothing.
+  const target = await insertUser(service)
+  const archive = await archiveOf(service, client)
+  const { body: report } = await importInto(service, target, archive)
+  expect(report).toMatchObject({ imported: { assistants: 1, evaluations: 1 }, problems: [] })
+  const imported = await service.collections.assistants.findOne({ user_id: target.userId }).lean().orFail()
+  const [ours, theirs] = await Promise.all(
+    [client.assistantId, imported._id].map((id) => service.collections.evaluations.findById(id).lean().orFail()),
+  )
+  expect(theirs).toEqual({ ...ours, _id: imported._id, updated_at: expect.any(Date) })
+  expect((await importInto(service, target, archive)).body).toMatchObject({ existing: { evaluations: 1 } })
   await client.call('DELETE', `/assistants/${client.assistantId}`)
   expect(await service.collections.evaluations.countDocuments({ _id: client.assistantId })).toBe(0)
+})
+
+describe('the same bytes twice in an assistant', () => {
+  const handbook = '# Moorings\n\nThe eastern quay takes vessels of ninety metres.\n'
+  const question = { query: 'Which vessels does the eastern quay take?' }
+  const named = [
+    { name: 'handbook.md', content: handbook },
+    { name: 'quay rules.md', content: handbook },
+  ]
+  type Client = Awaited<ReturnType<typeof knowledgeClient>>
+  const pathOf = ({ assistantId }: Client) => `/assistants/${assistantId}/files`
+  const vectors = () => service.api.infra.knowledge.vectors
+  const stores = () => ({ collections: service.collections, ...service.api.infra.knowledge })
+
+  test('are embedded once and found in one place, whichever copy is deleted first', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const { body } = await client.upload(named)
+    expect(body.files.map(({ metadata }: any) => metadata)).toMatchObject([
+      { status: 'ready', chunks: 1 },
+      { status: 'ready', chunks: 1 },
+    ])
+    const third = await client.upload([{ name: 'handbook.md', content: handbook }])
+    expect(await vectors().count(client.assistantId)).toBe(1)
+    expect(await service.collections.chunks.countDocuments({ assistant_id: client.assistantId })).toBe(1)
+    const [first, second] = body.files.map(({ id }: any) => id)
+    const { passages } = await client.post(`${pathOf(client)}/search`, question)
+    expect(passages).toHaveLength(1)
+    expect(passages[0]).toMatchObject({ file_id: first, file_name: 'handbook.md', copies: ['quay rules.md'] })
+    const assistant = await service.collections.assistants.findById(client.assistantId).lean().orFail()
+    const { collections } = service
+    const { embedder } = service.api.infra.knowledge
+    if (embedder === undefined) throw new Error('unreachable')
+    const queriesFor = async (fileIds?: string[]) => {
+      const deps = { collections, vectors: vectors(), embedder }
+      const input = { assistant, ...question, limit: 5, ...(fileIds === undefined ? {} : { fileIds }) }
+      const seen = await commandsDuring(service.databases, async () =>
+        expect(await retrieve(deps, input)).toHaveLength(1),
+      )
+      const own = seen.filter(({ command }) => JSON.stringify(command).includes(client.assistantId))
+      return own.filter(({ name, command }) => name === 'find' && JSON.stringify(command).includes('content_id')).length
+    }
+    expect([await queriesFor(), await queriesFor([second])]).toEqual([1, 2])
+    expect((await client.get(`${pathOf(client)}/${second}/chunks`)).chunks[0].text).toContain('eastern quay')
+    expect(await client.get(`/assistants/${client.assistantId}/reembedding`)).toMatchObject({
+      status: 'current',
+      files: 3,
+      chunks: 1,
+    })
+
+    expect((await client.call('DELETE', `${pathOf(client)}/${first}`)).status).toBe(200)
+    expect(await client.get(`/receipts/${first}`)).toMatchObject({
+      status: 'complete',
+      found: { files: 1, chunks: 0, vectors: 0, blobs: 1 },
+    })
+    const found = await client.post(`${pathOf(client)}/search`, question)
+    expect(found.passages).toHaveLength(1)
+    expect(found.passages[0]).toMatchObject({ file_id: second, file_name: 'quay rules.md', copies: ['handbook.md'] })
+    const orphans = await findKnowledgeOrphans(stores())
+    expect(JSON.stringify(orphans)).not.toContain(client.assistantId)
+
+    await client.call('DELETE', `${pathOf(client)}/${third.body.files[0].id}`)
+    await client.call('DELETE', `${pathOf(client)}/${second}`)
+    expect(await client.get(`/receipts/${second}`)).toMatchObject({ found: { files: 1, chunks: 1, vectors: 1 } })
+    expect(await vectors().count(client.assistantId)).toBe(0)
+    expect(await service.collections.chunks.countDocuments({ assistant_id: client.assistantId })).toBe(0)
+  })
+
+  test('wait for the copy that is being read, but not for one that stands still', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const { body } = await client.upload(named.slice(0, 1))
+    const [{ id }] = body.files
+    const { files } = service.collections
+    const known = await files.findById(id).lean().orFail()
+    const copy = { ...known, _id: `${id}-copy`, status: 'queued' as const, created_at: new Date(), chunks: 0 }
+    const deps = { ...service.api.platform.core, ...service.api.infra.knowledge }
+    const share = async () => shareContent(deps, await files.findById(copy._id).lean().orFail())
+    await files.create([{ ...copy, embedded: 0, extracted: false, sha256: '' }])
+    await files.updateOne({ _id: id }, { $set: { status: 'processing', updated_at: new Date() } })
+    expect(await share()).toBe('wait')
+    expect(await files.findById(copy._id).lean()).toMatchObject({ sha256: known.sha256, status: 'queued' })
+    await files.updateOne({ _id: id }, { $set: { updated_at: new Date(Date.now() - 3_600_000) } })
+    expect(await share()).toBe('own')
+    await files.updateOne({ _id: id }, { $set: { status: 'ready' } })
+    await files.updateOne({ _id: copy._id }, { $set: { name: 'handbook.txt' } })
+    const sessionOf = ({ command }: { command: object }) => JSON.stringify(Reflect.get(command, 'lsid'))
+    const statementsOf = async (sharing: string) => {
+      const record = await files.findById(copy._id).lean().orFail()
+      const seen = await commandsDuring(service.databases, async () =>
+        expect(await shareContent(deps, record)).toBe(sharing),
+      )
+      // The service looks at other records meanwhile.
+      const own = seen.filter(({ command }) => JSON.stringify(command).includes(id))
+      const sessions = own.map(sessionOf)
+      const isOwn = (one: (typeof seen)[number]) =>
+        own.includes(one) || (one.name === 'commitTransaction' && sessions.includes(sessionOf(one)))
+      return seen.filter(isOwn).map(({ name }) => name)
+    }
+    expect(await statementsOf('own')).toEqual(['find'])
+    await files.updateOne({ _id: copy._id }, { $set: { name: 'copy.MD' } })
+    expect(await statementsOf('shared')).toEqual(['find', 'findAndModify', 'update', 'commitTransaction'])
+    expect(await files.findById(copy._id).lean()).toMatchObject({ status: 'ready', content_id: id, chunks: 1 })
+  })
+
+  /** What is stored under this id, in groups of chunks and in vectors. */
+  const storedUnder = async ({ assistantId }: Client, id: string) => [
+    await service.collections.chunks.countDocuments({ assistant_id: assistantId, file_id: id }),
+    await vectors().count(assistantId, id),
+  ]
+  const deletion = () => ({ ...stores(), workflows: { signal: async () => true } })
+  const sharing = () => ({ ...service.api.platform.core, ...service.api.infra.knowledge })
+  const recordOf = (id: string) => service.collections.files.findById(id).lean().orFail()
+
+  /** A file that has been read, and one with the same bytes that has not. */
+  async function readAndUnread(client: Client) {
+    const { body } = await client.upload(named.slice(0, 1))
+    const first = await recordOf(body.files[0].id)
+    const copy = { ...first, _id: newId(), status: 'queued' as const, created_at: new Date(), ...unprocessed }
+    await service.collections.files.create([copy])
+    return { first, copy }
+  }
+
+  test('leave nothing when a file becomes a copy while it is deleted, or has been read in part', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const { first, copy } = await readAndUnread(client)
+    const { assistantId } = client
+    // A worker that was killed has stored a group of chunks, and has not counted them.
+    await service.collections.chunks.create(toGroups(copy, 0, [{ text: 'The eastern quay', tokens: 3 }]))
+    expect(await shareContent(sharing(), copy)).toBe('shared')
+    expect(await contentStore(service.collections).isShared({ assistantId, contentId: copy._id })).toBe(false)
+    // The request came before.
+    const before = deletionOf(copy)
+    expect(await deleteFile(deletion(), deletionOf(first))).toBe(true)
+    expect(await storedUnder(client, first._id)).toEqual([1, 1])
+    const away = async () => Promise.reject(new Error('The vector store is away.'))
+    const interrupted = { ...deletion(), vectors: { ...vectors(), spacesOf: away } }
+    await expect(deleteFile(interrupted, before)).rejects.toThrow('is away')
+    expect(await service.collections.files.exists({ _id: copy._id })).toBeNull()
+    expect(await deleteFile(deletion(), before)).toBe(true)
+    for (const id of [first._id, copy._id]) expect(await storedUnder(client, id)).toEqual([0, 0])
+    expect(await client.get(`/receipts/${copy._id}`)).toMatchObject({
+      status: 'complete',
+      found: { chunks: 1, vectors: 1 },
+      left: { chunks: 0, vectors: 0 },
+    })
+  })
+
+  test('either keep what a copy needs or leave nothing, when the first is deleted while a copy is added', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    for (const isCopyDeleted of [false, true, false, true]) {
+      const { first, copy } = await readAndUnread(client)
+      const [sharedAs] = await Promise.all([
+        shareContent(sharing(), copy),
+        deleteFile(deletion(), deletionOf(first)),
+        ...(isCopyDeleted ? [deleteFile(deletion(), deletionOf(copy))] : []),
+      ])
+      const left = await service.collections.files.findById(copy._id).lean()
+      expect(left?.status).toBe(isCopyDeleted ? undefined : sharedAs === 'shared' ? 'ready' : 'queued')
+      const isUsed = left?.status === 'ready'
+      expect(await storedUnder(client, first._id)).toEqual(isUsed ? [1, 1] : [0, 0])
+      // As the sweep does with what an owner left that is gone.
+      const files = left === null ? [] : [copy._id]
+      await deleteKnowledgeOrphans(stores(), { files, chunks: [], blobs: [], vectors: [] })
+      expect(await storedUnder(client, first._id)).toEqual([0, 0])
+    }
+  })
+
+  test('can be uploaded at once, and deleted at once', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const uploads = await Promise.all(named.map((file) => client.upload([file])))
+    const files = uploads.map(({ body }) => body.files[0])
+    expect(files.map(({ metadata }) => metadata.status)).toEqual(['ready', 'ready'])
+    expect((await client.post(`${pathOf(client)}/search`, question)).passages).toHaveLength(1)
+    await Promise.all(files.map(({ id }) => client.call('DELETE', `${pathOf(client)}/${id}`)))
+    expect(await countVectors(vectors(), client.assistantId)).toBe(0)
+    expect(await service.collections.chunks.countDocuments({ assistant_id: client.assistantId })).toBe(0)
+  })
+
+  test('are embedded anew once', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    const { body } = await client.upload(named)
+    await client.call('DELETE', `${pathOf(client)}/${body.files[0].id}`)
+    await client.upload(named.slice(0, 1))
+    const $set = { embedding_model: 'old-model (64 dimensions)' }
+    await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set })
+    const path = `/assistants/${client.assistantId}/reembedding`
+    expect(await client.get(path)).toMatchObject({ status: 'outdated', files: 2, chunks: 1 })
+    expect((await client.call('POST', path)).status).toBe(202)
+    await vi.waitFor(
+      async () => expect(await client.get(path)).toMatchObject({ status: 'current', files_done: 2, chunks_done: 1 }),
+      60_000,
+    )
+    expect(await vectors().count(vectorSpace(client.assistantId, 1))).toBe(1)
+    expect((await client.post(`${pathOf(client)}/search`, question)).passages).toHaveLength(1)
+  })
 })
 
 const entries = (count: number) =>
@@ -139,6 +354,7 @@ test('an attempt that goes on after one that was killed leaves no chunk twice', 
   const deps = {
     collections: service.collections,
     blobs: service.api.infra.knowledge.blobs,
+    transaction: service.api.platform.core.transaction,
     extraction,
     readingSlots,
     scanSlots: { ...readingSlots, tryAcquire: () => () => undefined },
@@ -369,6 +585,30 @@ describe('after a change of the embedding model', () => {
     const workflow = service.temporal.workflow.getHandle(`reembedding/${other.assistantId}/1`)
     expect(await workflow.result()).toBe('gone')
     expect(await countVectors(vectors(), other.assistantId)).toBe(0)
+  })
+
+  test('copies that are added in the middle are ready at once, and are embedded anew though the first is deleted', async () => {
+    const client = await outdated()
+    const [tidesId = '', guideId = ''] = client.ids
+    const release = holdGuide()
+    await client.call('POST', routeOf(client))
+    await oneDone(client)
+    const added = await client.upload([
+      { name: 'ebb.md', content: tides },
+      { name: 'fees.md', content: guide },
+    ])
+    expect(added.body.files.map(({ metadata }: any) => metadata.status)).toEqual(['ready', 'ready'])
+    expect(await client.get(routeOf(client))).toMatchObject({ status: 'running', files: 4, files_done: 2, chunks: 2 })
+    expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${guideId}`)).status).toBe(200)
+    expect(await namesFor(client, 'fees of a berth')).toContain('fees.md')
+    release()
+    await isCurrent(client)
+    expect(await client.get(routeOf(client))).toMatchObject({ files: 3, files_done: 3, chunks: 2, chunks_done: 2 })
+    const kept = (await vectors().listFiles(vectorSpace(client.assistantId, 1))).toSorted()
+    expect(kept).toEqual([tidesId, guideId].toSorted())
+    expect(await namesFor(client, 'fees of a berth')).toContain('fees.md')
+    const records = await service.collections.files.find({ assistant_id: client.assistantId }).lean()
+    expect(records.map(({ generation }) => generation)).toEqual([1, 1, 1])
   })
 
   test('a refusal of the embedding server stops it with a reason, answers go on, and it can be continued', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
-import { inReadingOrder } from '../../infra/extract/pdf/words.ts'
+import { inReadingOrder, withBrackets } from '../../infra/extract/pdf/words.ts'
 import { loadPdfium } from '../../infra/extract/pdf/pdfium.ts'
 import type { ScanReader } from '../../infra/extract/ocr/scan.ts'
 import { pdfOf } from '../support/hostile-files.ts'
@@ -109,8 +109,27 @@ describe('the order of a page', () => {
   })
 
   it('leaves numbers as they are in words that are drawn from the wrong side', () => {
-    expect(inReadingOrder('2024-\u05d1', true)).toBe('\u05d1-2024')
-    expect(inReadingOrder('30:01-\u05d1\u05d0', true)).toBe('\u05d0\u05d1-30:01')
+    expect(inReadingOrder(drawn('2024-\u05d1'))).toBe('\u05d1-2024')
+    expect(inReadingOrder(drawn('30:01-\u05d1\u05d0'))).toBe('\u05d0\u05d1-30:01')
+    const mixed = [
+      ...drawn(':'),
+      ...drawn('\u05d0\u05d1').map((letter) => ({ ...letter, left: letter.left + 1, right: letter.right + 1 })),
+    ]
+    expect(inReadingOrder(mixed)).toBe('\u05d1\u05d0:')
+  })
+
+  it('has letters that are drawn as one, and brackets, as they are meant', () => {
+    const one = { left: 1, right: 2 }
+    const word = [
+      { text: '\u0631', left: 0, right: 1 },
+      { text: '\u0625', ...one },
+      { text: '\u0644', ...one },
+      { text: '\u0627', left: 2, right: 3 },
+    ]
+    expect(inReadingOrder(word)).toBe('\u0627\u0644\u0625\u0631')
+    expect(withBrackets(')\u05d0\u05d1 18%( \u05d2')).toBe('(\u05d0\u05d1 18%) \u05d2')
+    expect(withBrackets('(\u05d0) [1]')).toBe('(\u05d0) [1]')
+    expect(withBrackets('1) \u05d0')).toBe('1) \u05d0')
   })
 
   it('keeps the lines of a table of contents apart, without their dots', async () => {
@@ -239,7 +258,306 @@ describe('the parts of a report of another program', () => {
   })
 })
 
+describe('a table that goes on', () => {
+  it('keeps its first rows on each page, though they look like running heads', async () => {
+    const page = (first: number): Put[] =>
+      Array.from({ length: 12 }, (_, row): Put[] => {
+        const [number, y] = [first + row, 700 - 20 * row]
+        return [
+          [72, y, `Article ${number}`],
+          [222, y, `Hall ${number % 4}`],
+          [372, y, 'paid'],
+          [472, y, String(3 * number)],
+        ]
+      }).flat()
+    const names: Put[] = [
+      [72, 720, 'Goods'],
+      [222, 720, 'Place'],
+      [372, 720, 'State'],
+      [472, 720, 'Sum'],
+    ]
+    const found = texts(await read(pagesOf([[...names, ...page(1)], page(13), page(25), page(37), page(49)])))
+    expect(found).toHaveLength(60)
+    expect(found[12]).toBe('Goods: Article 13; Place: Hall 1; State: paid; Sum: 39')
+    expect(found[59]).toBe('Goods: Article 60; Place: Hall 0; State: paid; Sum: 180')
+  })
+
+  it('joins the two parts of a row that the end of a page cut', async () => {
+    const across = [720, 690, 660, 620].map((y) => `72 ${y} m 472 ${y} l S`)
+    const down = [72, 172, 272, 472].map((x) => `${x} 620 m ${x} 720 l S`)
+    const head: Put[] = [
+      [80, 705, 'Berth'],
+      [180, 705, 'Owner'],
+      [280, 705, 'Note'],
+    ]
+    const first: Put[] = [
+      ...head,
+      ...([
+        [80, 675, 'B1'],
+        [180, 675, 'Ada'],
+        [280, 675, 'Pays early.'],
+      ] satisfies Put[]),
+      ...([
+        [80, 645, 'B2'],
+        [180, 645, 'Bo'],
+        [280, 645, 'Pays at the end of a month,'],
+      ] satisfies Put[]),
+    ]
+    const next: Put[] = [
+      ...head,
+      ...([
+        [180, 675, 'Berg'],
+        [280, 675, 'by transfer.'],
+      ] satisfies Put[]),
+      ...([
+        [80, 645, 'B3'],
+        [180, 645, 'Cy'],
+        [280, 645, 'Pays in cash.'],
+      ] satisfies Put[]),
+    ]
+    const found = await read(pagesOf([first, next], { drawing: [...across, ...down].join('\n') }))
+    expect(found.map(({ text, page }) => [text, page])).toEqual([
+      ['Berth: B1; Owner: Ada; Note: Pays early.', 1],
+      ['Berth: B2; Owner: Bo Berg; Note: Pays at the end of a month, by transfer.', 1],
+      ['Berth: B3; Owner: Cy; Note: Pays in cash.', 2],
+    ])
+  })
+
+  it('has years above its columns, where signs of a currency stand apart', async () => {
+    const rows: [string, string, string, string, string][] = [
+      ['Revenue', '$', '1,204.5', '$', '1,100.2'],
+      ['Cost of sales', '', '\\(604.1', '', '\\(580.0'],
+      ['Margin', '', '49.8', '', '47.3'],
+      ['Net income', '$', '480.3', '$', '410.9'],
+    ]
+    const put = rows.flatMap(([name, sign, first, other, second], row): Put[] => {
+      const y = 660 - 16 * row
+      const end = first.startsWith('\\(') ? '\\)' : name === 'Margin' ? '%' : ''
+      const all: Put[] = [
+        [72, y, name],
+        [300, y, sign],
+        [350, y, first],
+        [390, y, end],
+        [450, y, other],
+        [500, y, second],
+        [540, y, end],
+      ]
+      return all.filter(([, , text]) => text !== '')
+    })
+    const years: Put[] = [
+      [340, 696, 'December 31,'],
+      [490, 696, 'December 31,'],
+      [360, 680, '2025'],
+      [510, 680, '2024'],
+    ]
+    expect(texts(await read(pagesOf([[...years, ...put]])))).toEqual([
+      'Revenue; December 31, 2025: $1,204.5; December 31, 2024: $1,100.2',
+      'Cost of sales; December 31, 2025: (604.1); December 31, 2024: (580.0)',
+      'Margin; December 31, 2025: 49.8%; December 31, 2024: 47.3%',
+      'Net income; December 31, 2025: $480.3; December 31, 2024: $410.9',
+    ])
+  })
+})
+
+describe('a table that a spreadsheet printed', () => {
+  const digit = 0.556 * 12
+  /** A figure that ends at `right`. */
+  const figure = (right: number, y: number, value: number): Put => [right - digit * `${value}`.length, y, `${value}`]
+  const rows: [string, number, string, number][] = [
+    ['Valve', 9014, 'Crane', 31],
+    ['Rope of the north quay', 391, 'Anchor', 7],
+    ['Pump', 3326, 'Tide lamp', 2977],
+    ['Lamp', 45, 'Rinse', 514],
+  ]
+  const put = rows.flatMap(([name, sum, place, count], row): Put[] => {
+    const y = 680 - 16 * row
+    return [[72, y, name], figure(296, y, sum), [300, y, place], figure(426, y, count)]
+  })
+
+  it('has names at the left of its columns, figures at the right, and no space between them', async () => {
+    const names: Put[] = [
+      [72, 700, 'Part'],
+      [212, 700, 'Sum'],
+      [300, 700, 'Place'],
+      [370, 700, 'Count'],
+    ]
+    expect(texts(await read(pagesOf([[...names, ...put]])))).toEqual([
+      'Part: Valve; Sum: 9014; Place: Crane; Count: 31',
+      'Part: Rope of the north quay; Sum: 391; Place: Anchor; Count: 7',
+      'Part: Pump; Sum: 3326; Place: Tide lamp; Count: 2977',
+      'Part: Lamp; Sum: 45; Place: Rinse; Count: 514',
+    ])
+  })
+
+  it.each([
+    ['at the left', 160, 320],
+    ['in the middle', 220, 380],
+  ])('has years %s above names of their columns', async (_where, first, second) => {
+    const columns = [220, 300, 380, 460]
+    const halves = columns.map((right, at): Put => [right - 60, 700, `H${1 + (at % 2)}`])
+    const years: Put[] = [
+      [first, 716, '2024'],
+      [second, 716, '2025'],
+    ]
+    const regions = ['North', 'South', 'East', 'West'].flatMap((name, row): Put[] => {
+      const y = 680 - 16 * row
+      return [[72, y, name], ...columns.map((right, at) => figure(right, y, 10 * row + at + 30))]
+    })
+    const found = texts(await read(pagesOf([[...years, [72, 700, 'Region'], ...halves, ...regions]])))
+    expect(found[0]).toBe('Region: North; 2024 H1: 30; 2024 H2: 31; 2025 H1: 32; 2025 H2: 33')
+    expect(found).toHaveLength(4)
+  })
+
+  it('ends where a text across the columns leads to names of its own', async () => {
+    const names: Put[] = [
+      [72, 700, 'Part'],
+      [212, 700, 'Sum'],
+      [300, 700, 'Place'],
+      [370, 700, 'Count'],
+    ]
+    const ships: Put[] = [
+      [72, 590, 'Ship'],
+      [180, 590, 'Owner'],
+      [372, 590, 'Crew'],
+    ]
+    const fleet = ['Ada', 'Bo', 'Cy'].flatMap((ship, row): Put[] => {
+      const y = 574 - 16 * row
+      return [
+        [72, y, ship],
+        [180, y, row === 1 ? 'Harbour company of the north' : 'Quay'],
+        [372, y, `${row + 4}`],
+      ]
+    })
+    const text: Put = [72, 606, 'All the ships that lie in the harbour at night:']
+    const found = texts(await read(pagesOf([[...names, ...put, text, ...ships, ...fleet]])))
+    expect(found.slice(3)).toEqual([
+      'Part: Lamp; Sum: 45; Place: Rinse; Count: 514',
+      'All the ships that lie in the harbour at night:',
+      'Ship: Ada; Owner: Quay; Crew: 4',
+      'Ship: Bo; Owner: Harbour company of the north; Crew: 5',
+      'Ship: Cy; Owner: Quay; Crew: 6',
+    ])
+  })
+
+  it('says a long value once, though the next cell is empty', async () => {
+    const names: Put[] = [
+      [72, 700, 'Part'],
+      [180, 700, 'Place'],
+      [300, 700, 'Count'],
+    ]
+    const cells = ['Valve', 'Rope of the north', 'Pump'].flatMap((part, row): Put[] => {
+      const y = 684 - 16 * row
+      return [[72, y, part], ...(row === 1 ? [] : [[180, y, 'Quay'] satisfies Put]), [300, y, `${row + 4}`]]
+    })
+    const more: Put[] = [
+      [72, 636, 'Lamp'],
+      [180, 636, 'Crane'],
+      [300, 636, '9'],
+    ]
+    expect((await read(pagesOf([[...names, ...cells, ...more]])))[1]?.text).toBe('Part: Rope of the north; Count: 5')
+  })
+
+  it('ends where the next page has names of its own', async () => {
+    const names = (given: string[]): Put[] => given.map((name, at): Put => [[72, 212, 300, 370][at] ?? 0, 700, name])
+    const pages = [names(['Part', 'Sum', 'Place', 'Count']), names(['Ship', 'Length', 'Owner', 'Crew'])]
+    const found = texts(await read(pagesOf(pages.map((page) => [...page, ...put]))))
+    expect(found[4]).toBe('Ship: Valve; Length: 9014; Owner: Crane; Crew: 31')
+    expect(found).toHaveLength(8)
+  })
+})
+
+describe('a table of a report', () => {
+  const lines: [string, string, string][] = [
+    ['Net sales', '1,204', '1,100'],
+    ['Cost of sales', '604', '580'],
+    ['Operating income', '600', '520'],
+    ['Net income', '480', '410'],
+  ]
+  const shifted = lines.map(([name, first, second], row) => ({ y: 640 - 16 * row, name, first, second }))
+  const rows = shifted.flatMap(({ y, name, first, second }): Put[] => [
+    [72, y, name],
+    [360, y, first],
+    [460, y, second],
+  ])
+  const years: Put[] = [
+    [72, 656, 'Years ended June 30,'],
+    [362, 656, '2025'],
+    [462, 656, '2024'],
+  ]
+  const expected = [
+    'Years ended June 30,',
+    'Net sales; 2025: 1,204; 2024: 1,100',
+    'Cost of sales; 2025: 604; 2024: 580',
+    'Operating income; 2025: 600; 2024: 520',
+    'Net income; 2025: 480; 2024: 410',
+  ]
+  const box = (x: number, y: number, width: number) => `${x} ${y - 4} ${width} 16 re f`
+  const boxes = (of: [x: number, width: number][]) =>
+    shifted.flatMap(({ y }) => of.map(([x, width]) => box(x, y, width))).join('\n')
+
+  it('is one, though its cells are shaded with gaps between them', async () => {
+    const drawing = boxes([
+      [70, 270],
+      [345, 6],
+      [351, 74],
+      [430, 10],
+      [440, 80],
+    ])
+    expect(texts(await read(pagesOf([[...years, ...rows]], { drawing })))).toEqual(expected)
+  })
+
+  it('is one, though only its first column is shaded', async () => {
+    const drawing = boxes([
+      [340, 15],
+      [355, 60],
+    ])
+    const signed = rows.flatMap((put): Put[] => (put[0] === 360 ? [[345, put[1], '$'], put] : [put]))
+    expect(texts(await read(pagesOf([[...years, ...signed]], { drawing })))).toEqual(
+      expected.map((line) => line.replace('2025: ', () => '2025: $')),
+    )
+  })
+
+  it('keeps values in their column where the sign of the currency stands at the left of it', async () => {
+    const signs: Put[] = [
+      [332, 640, '$'],
+      [402, 640, '$'],
+    ]
+    const found = texts(await read(pagesOf([[...years, ...rows, ...signs]])))
+    expect(found[1]).toBe('Net sales; 2025: $1,204; 2024: $1,100')
+  })
+
+  it('has the lines above its years as its caption', async () => {
+    const above: Put[] = [
+      [72, 688, 'Statements of Income'],
+      [400, 688, 'Harbour Group Incorporated'],
+      [400, 672, 'June 30,'],
+    ]
+    const [, ...others] = years
+    const corner: Put = [72, 656, '\\(in millions\\)']
+    const found = await read(pagesOf([[...above, corner, ...others, ...rows]]))
+    const caption = 'Statements of Income; Harbour Group Incorporated June 30, (in millions)'
+    expect(found.at(-1)).toMatchObject({ text: 'Net income; 2025: 480; 2024: 410', caption })
+  })
+})
+
+/** Letters as they stand on the page from the left. */
+const drawn = (text: string) => Array.from(text, (letter, index) => ({ text: letter, left: index, right: index + 1 }))
+
 describe('a ruled table', () => {
+  it('joins a date or an account that a narrow cell has broken', async () => {
+    const drawing = [720, 690, 650].map((y) => `72 ${y} m 272 ${y} l S`)
+    const down = [72, 172, 272].map((x) => `${x} 650 m ${x} 720 l S`)
+    const put: Put[] = [
+      [80, 705, 'Berth'],
+      [180, 705, 'Issued'],
+      [80, 675, 'B1'],
+      [180, 675, '2025-02-'],
+      [180, 660, '12'],
+    ]
+    const found = await read(pagesOf([put], { drawing: [...drawing, ...down].join('\n') }))
+    expect(texts(found)).toEqual(['Berth: B1; Issued: 2025-02-12'])
+  })
+
   it('repeats merged cells, and leaves the note below it', async () => {
     const across = [640, 600, 580].map((y) => `72 ${y} m 372 ${y} l S`)
     const down = [72, 372].map((x) => `${x} 560 m ${x} 640 l S`)
@@ -293,6 +611,62 @@ describe('an aligned table', () => {
     expect(texts(await read(pagesOf([put])))).toEqual(
       names.slice(1).map((name, index) => `Ship: ${name}; Tons: ${index + 1}11`),
     )
+  })
+
+  const wrapped: [name: string[], count: string, rule: string[]][] = [
+    [['Sluice'], '4', ['Opens when the tide', 'has turned']],
+    [['Crane of the', 'west basin'], '2', ['Needs a pilot']],
+    [['Tug'], '7', ['Is called by lamp', 'Alpha, then waits']],
+    [['Ferry'], '9', ['Leaves at noon']],
+  ]
+  const names: Put[] = [
+    [72, 700, 'Place'],
+    [200, 700, 'Count'],
+    [300, 700, 'Rule'],
+  ]
+  /** Lines of a row are 12 points apart, and rows `between` more. */
+  function wrappedRows(between: number): Put[] {
+    let y = 700
+    return wrapped.flatMap(([name, count, rule]) => {
+      y -= 12 + between
+      const top = y
+      y -= 12 * (Math.max(name.length, rule.length) - 1)
+      const lines = (x: number, of: string[]) => of.map((text, at): Put => [x, top - 12 * at, text, 10])
+      return [...lines(72, name), [200, top, count, 10], ...lines(300, rule)]
+    })
+  }
+
+  it('joins the lines of a cell, which are nearer to each other than rows', async () => {
+    expect(texts(await read(pagesOf([[...names, ...wrappedRows(8)]])))).toEqual([
+      'Place: Sluice; Count: 4; Rule: Opens when the tide has turned',
+      'Place: Crane of the west basin; Count: 2; Rule: Needs a pilot',
+      'Place: Tug; Count: 7; Rule: Is called by lamp Alpha, then waits',
+      'Place: Ferry; Count: 9; Rule: Leaves at noon',
+    ])
+  })
+
+  it('joins lines that go on with a small letter, however near the rows are', async () => {
+    const found = texts(await read(pagesOf([[...names, ...wrappedRows(0)]])))
+    expect(found[0]).toBe('Place: Sluice; Count: 4; Rule: Opens when the tide has turned')
+    expect(found.at(-1)).toBe('Place: Ferry; Count: 9; Rule: Leaves at noon')
+  })
+
+  it('keeps a row without a name, and one that is nothing but a name', async () => {
+    const put = [
+      ...row(0, ['Ship', 'Tons', 'Crew']),
+      ...row(1, ['Amalia', '111', '4']),
+      ...row(2, ['', '211', '5']),
+      ...row(3, ['Under sail']),
+      ...row(4, ['Brandt', '311', '6']),
+      ...row(5, ['Otter', '411', '7']),
+    ]
+    expect(texts(await read(pagesOf([put])))).toEqual([
+      'Ship: Amalia; Tons: 111; Crew: 4',
+      'Tons: 211; Crew: 5',
+      'Ship: Under sail',
+      'Ship: Brandt; Tons: 311; Crew: 6',
+      'Ship: Otter; Tons: 411; Crew: 7',
+    ])
   })
 
   it('keeps figures at the edge of a page that grow with its number', async () => {

@@ -62,6 +62,29 @@ describe('retrieval in a run', () => {
     expect(offered()).toEqual([])
   })
 
+  it('completes a query that leans on the conversation by the subject of the one before', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    await client.upload([
+      { name: 'amalia.md', content: 'The Amalia earned 900 marks.' },
+      { name: 'calendar.md', content: 'In 1912 there were 366 days.' },
+    ])
+    const { body: thread } = await client.call('POST', '/threads/', { assistant_id: client.assistantId })
+    const ids = { thread_id: thread.thread_id, assistant_id: client.assistantId }
+    const search = async (query: string) => {
+      service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query } }] })
+      service.model.reply({ text: 'So.' })
+      const input = [{ type: 'human', content: 'Well?' }]
+      await allEvents(await client.fetch('POST', '/runs/stream', { ...ids, input, config: { configurable: ids } }))
+      const { body } = await client.call('GET', `/threads/${thread.thread_id}/state`)
+      const results = body.values.messages.filter((message: any) => message.type === 'ToolMessage')
+      return JSON.parse(results.at(-1).data.content).passages[0].file_name
+    }
+    expect(await search('and in 1912?')).toBe('calendar.md')
+    expect(await search('marks that the Amalia earned')).toBe('amalia.md')
+    expect(await search('and in 1912?')).toBe('amalia.md')
+    expect(await search('and 1912?')).toBe('amalia.md')
+  })
+
   it('finds nothing of another assistant', async () => {
     const owner = await insertUser(service)
     const [one, other] = [await knowledgeClient(owner), await knowledgeClient(owner)]

@@ -43,7 +43,7 @@ const limits = {
   memoryMb: 1024,
   cpuSeconds: 60,
   timeoutSeconds: 600,
-  keptReaders: 1,
+  idleReaders: 1,
   maxTokens: 4000,
   overlapTokens: 0,
 }
@@ -249,6 +249,7 @@ describe('a scan that is uploaded', () => {
       },
       readingSlots: createSemaphore(readingSlots(3)),
       scanSlots: createSemaphore(scanSlots(3)),
+      transaction: service.api.platform.core.transaction,
       workUsage: service.api.platform.core.workUsage,
       recognition: createRecognition({
         collections,

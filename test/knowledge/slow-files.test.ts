@@ -17,7 +17,7 @@ describe('a file that is built to be slow to read', () => {
   let extractor: Extractor
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'slow-files-'))
-    extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 30, timeoutSeconds: 600, keptReaders: 2 })
+    extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 30, timeoutSeconds: 600, idleReaders: 2 })
   })
   afterAll(async () => {
     await extractor.close()

@@ -7,6 +7,8 @@ import { deepOdt, repeatedOdt, silentPdf } from '../support/hostile-files.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type RunningService } from '../support/service.ts'
+import { slowFiles } from '../support/slow-files.ts'
+import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 
 const slow = { name: 'slow.pdf', content: Uint8Array.from(silentPdf()) }
@@ -42,7 +44,12 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
   it(`leave a slot to another user's small file, also if there are ${queued} of them in separate uploads`, async () => {
     const hog = await knowledgeClient(await insertUser(service))
     const bystander = await knowledgeClient(await insertUser(service))
-    for (let upload = 0; upload < queued; upload++) await hog.upload([slow], '?wait=false')
+    // The same bytes would be read once.
+    for (let upload = 0; upload < queued; upload++)
+      await hog.upload(
+        [{ ...slow, content: Uint8Array.from(Buffer.concat([slow.content, Buffer.from(`\n% ${upload}`)])) }],
+        '?wait=false',
+      )
     await reading(service, hog.assistantId, 1)
     const { body } = await bystander.upload([small])
     expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
@@ -51,6 +58,33 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
     ).toBe(1)
     await hog.call('DELETE', `/assistants/${hog.assistantId}`)
   })
+
+  it.each([...new Set(slowFiles.map(({ name }) => name))])(
+    "of the kind of %s, made to be slow, leave a slot and another user's run",
+    async (kind) => {
+      const hog = await knowledgeClient(await insertUser(service))
+      const bystander = await knowledgeClient(await insertUser(service))
+      const worst = slowFiles
+        .filter(({ name }) => name === kind)
+        .map(({ make }) => ({ name: kind, content: Uint8Array.from(Buffer.from(make(256 * 1024))) }))
+      const { body: taken } = await hog.upload(worst, '?wait=false')
+      expect(taken.files).toHaveLength(worst.length)
+      const { body } = await bystander.upload([small])
+      expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
+      service.model.reply({ text: '73,500 marks.' })
+      const { body: thread } = await bystander.call('POST', '/threads/', { assistant_id: bystander.assistantId })
+      const ids = { thread_id: thread.thread_id, assistant_id: bystander.assistantId }
+      const input = [{ type: 'human', content: 'What did the dredging cost?' }]
+      const run = await bystander.fetch('POST', '/runs/stream', { ...ids, input, config: { configurable: ids } })
+      expect((await allEvents(run)).at(-1)?.event).toBe('end')
+      const ended = { assistant_id: hog.assistantId, status: { $in: ['ready' as const, 'failed' as const] } }
+      await eventually(
+        'an end of each slow file',
+        async () => (await service.collections.files.countDocuments(ended)) === worst.length,
+        100_000,
+      )
+    },
+  )
 
   it('fail with their reason when small RTF and OpenDocument files expand or nest, and leave a slot to another user', async () => {
     const hog = await knowledgeClient(await insertUser(service))
@@ -79,8 +113,9 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
     const { embeddings } = service.model
     embeddings.waitFor(gate.promise, 0, (text) => text.includes('slow to embed'))
     const before = embeddings.requests
+    // The same text would be embedded once.
     for (let upload = 0; upload < queued; upload++)
-      await hog.upload([{ name: 'held.txt', content: 'This text is slow to embed.' }], '?wait=false')
+      await hog.upload([{ name: 'held.txt', content: `Text ${upload} is slow to embed.` }], '?wait=false')
     await eventually('as many requests as one user may have', () => embeddings.requests - before >= slotsOfOneUser)
     const { body } = await bystander.upload([small])
     expect(body.files[0].metadata).toMatchObject({ status: 'ready' })

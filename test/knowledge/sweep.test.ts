@@ -54,7 +54,7 @@ describe('orphaned knowledge', () => {
     const orphans = await findKnowledgeOrphans(stores())
     expect(orphans).toEqual({
       files: [upload._id],
-      chunks: [{ assistantId: client.assistantId, fileId: 'lost' }],
+      chunks: [{ assistantId: client.assistantId, contentId: 'lost' }],
       blobs: [],
       vectors: expect.arrayContaining([
         { space: client.assistantId, fileId: 'lost' },

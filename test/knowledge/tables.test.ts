@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -31,6 +31,28 @@ async function numbers(name: string, data: string | Buffer): Promise<string[]> {
 const sheet = async (rows: Sheet['rows'], more: Partial<Sheet> = {}) =>
   (await read('book.xlsx', xlsx([{ name: 'Sheet', rows, ...more }]))).slice(1)
 const csv = (text: string) => read('rows.csv', text)
+
+describe('letters above and below their line', () => {
+  const fixture = (name: string) => readFile(path.join(import.meta.dirname, 'fixtures', name))
+
+  it('are powers in slides, and signs of notes stay', async () => {
+    expect(await read('loads.pptx', await fixture('raised-python-pptx.pptx'))).toEqual([
+      'Loads',
+      'The load is 2.5 x 10^6 N per m^2 of H2O.',
+      'See the report3',
+      'Unit: pressure; Value: 10^-3',
+    ])
+  })
+
+  it('are powers in cells of workbooks', async () => {
+    expect(await read('units.xlsx', await fixture('raised-xlsxwriter.xlsx'))).toEqual([
+      'Units',
+      'Quantity: Load; Value: 2.5 · 10^6; Unit: kN/m^2',
+      'Quantity: Water; Value: H2O; Unit: Area of the hall1',
+      'Quantity: Plain & <tag>; Value: a b & c; Unit: m2',
+    ])
+  })
+})
 
 describe('the header of a table', () => {
   it('can be years, in each format', async () => {
@@ -126,6 +148,15 @@ describe('the header of a table', () => {
 
   it('is content where nothing follows', async () => {
     expect(await csv('Name,Office\n')).toEqual(['Name; Office'])
+  })
+
+  it('is kept where nothing stands below a name', async () => {
+    expect(await csv('Ship,Tons,Berth\nAmalia,1180,\nNordstern,960,\nLuise,720,\n')).toEqual([
+      'Ship: Amalia; Tons: 1180',
+      'Ship: Nordstern; Tons: 960',
+      'Ship: Luise; Tons: 720',
+      'Berth',
+    ])
   })
 })
 

@@ -42,6 +42,7 @@ describe('uploading files', () => {
         embedded: 1,
         characters: expect.any(Number),
         sha256: createHash('sha256').update(text).digest('hex'),
+        created_by: expect.objectContaining({ user_id: expect.any(String) }),
         created_at: expect.any(String),
       },
     })

@@ -325,6 +325,29 @@ describe('lancedb', () => {
     expect(await readdir(uri)).not.toContain('a-a.lance')
   }, 30_000)
 
+  it('merges many small files together, when no more are added, and all that waits when it closes', async () => {
+    const uri = join(folder, 'many-small')
+    const tables = createLanceTables(uri)
+    const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
+    const versions = async () => (await tables.use('a', (table) => table.listVersions()))?.length ?? 0
+    const store = createLanceStore(uri)
+    const add = async (from: number, to: number) => {
+      for (let file = from; file < to; file++) {
+        await store.upsert('a', [record(`f${file}`, 0, `line ${file}`)], { areNew: true })
+        await store.settle('a', `f${file}`, 1)
+      }
+    }
+    await add(0, 30)
+    // One for each file, and those of some merges.
+    expect(await versions()).toBeLessThan(30 + 2 * 10)
+    await expect.poll(outside, { timeout: 20_000 }).toBe(0)
+    await add(30, 34)
+    expect(await outside()).toBeGreaterThan(0)
+    await store.close()
+    expect(await outside()).toBe(0)
+    await tables.close()
+  }, 60_000)
+
   it('lets go of the files of many tables', async () => {
     const uri = join(folder, 'many')
     const writer = createLanceStore(uri)

@@ -27,6 +27,14 @@ const fixture = (name: string) => textsOf(path.join(import.meta.dirname, 'fixtur
 const run = (inner: string) => `<w:r>${inner}</w:r>`
 const text = (words: string) => run(`<w:t xml:space="preserve">${words}</w:t>`)
 
+describe('a large first letter', () => {
+  it('is read with the word that it begins', async () => {
+    const frame = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>'
+    const body = `<w:p>${frame}${text('T')}</w:p><w:p>${text('he lease ends in May.')}</w:p>`
+    expect(await read(body)).toEqual(['The lease ends in May.'])
+  })
+})
+
 describe('a document of another program', () => {
   it('keeps numbers of lists, header and footer, comments, and tables in cells', async () => {
     expect(await fixture('lease-python-docx.docx')).toEqual([
@@ -37,7 +45,7 @@ describe('a document of another program', () => {
       '2. It begins in May.',
       '- Oil',
       '- Ropes',
-      'Ship: Amalia; Tons: 1180; Captain: Brandt Since; 2019 Until; 2025',
+      'Ship: Amalia; Tons: 1180; Captain: Brandt Since: 2019 Until: 2025',
       'Ship: Nordstern; Tons: 960; Captain: Holm',
       'The rent is due on the first day. It is paid by transfer.',
       '(comment by Ina: Ask the bank.)',
@@ -164,6 +172,10 @@ describe('what a paragraph shows', () => {
     expect(await read(`<w:p>${powers.join('')}${text(' tonnes')}${at('superscript', '1')}${text('.')}</w:p>`)).toEqual([
       '10^-6 CO2 tonnes1.',
     ])
+    const moved = (by: number, words: string) =>
+      `<w:r><w:rPr><w:position w:val="${by}"/><w:sz w:val="19"/></w:rPr><w:t>${words}</w:t></w:r>`
+    const raised = [text('10'), moved(8, '-3'), text(' CO'), moved(-2, '2'), text(' on the first day'), moved(8, '1')]
+    expect(await read(`<w:p>${raised.join('')}</w:p>`)).toEqual(['10^-3 CO2 on the first day1'])
   })
 
   it('is a text box once, behind its paragraph', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../infra/model/answer-events.ts'
+import { createAnswer } from '../../services/runs/answer.ts'
 import { createThinkingTags } from '../../infra/model/thinking-tags.ts'
 import { calls, chunk, eventsOf, modelBefore, readAnswer, stop } from './ask.ts'
 
@@ -555,14 +556,39 @@ describe('thinking of a model', () => {
   })
 
   it.each([
+    ['Gemini', '<thought>The user greets me.</thought>Hello.'],
+    ['Magistral', '[THINK]The user greets me.[/THINK]Hello.'],
+    ['Seed', '<seed:think>The user greets me.</seed:think>Hello.'],
+    ['Kimi', '◁think▷The user greets me.◁/think▷Hello.'],
+    ['Command A', '<|START_THINKING|>The user greets me.<|END_THINKING|><|START_RESPONSE|>Hello.<|END_RESPONSE|>'],
+    [
+      'OpenThinker',
+      '<|begin_of_thought|>\n\nThe user greets me.\n<|end_of_thought|>\n\n<|begin_of_solution|>\nHello.<|end_of_solution|>',
+    ],
+    [
+      'gpt-oss',
+      '<|channel|>analysis<|message|>The user greets me.<|end|><|start|>assistant<|channel|>final<|message|>Hello.<|return|>',
+    ],
+    ['one that thinks twice', '<think>The user</think>\n<think>greets me.</think>\n\nHello.', 'The user\n\ngreets me.'],
+  ])('is told apart in the tags of %s', async (_name, text, reasoning = thought.reasoning) => {
+    const whole = await readAnswer([chunk({ content: text }), stop])
+    expect([whole.reasoning, whole.content]).toEqual([reasoning, 'Hello.'])
+    const split = await readAnswer([...text.split('').map((content) => chunk({ content })), stop])
+    expect([split.reasoning, split.content]).toEqual([reasoning, 'Hello.'])
+  })
+
+  it.each([
     'A tag such as <think> is not thinking.',
     'Write `</think>` at the end.',
     '<thing>is not a tag of thinking</thing>',
     '<thin',
     'if (a < b) { return }',
     '<think> is the tag with which DeepSeek begins.',
-    '<thought>is no tag of thinking</thought>',
+    '<thoughts>is no tag of thinking</thoughts>',
     'It ends with this line:\n</think>\n',
+    '<|channel|> begins a message of gpt-oss.',
+    '[THINKING] is a mood',
+    '<|',
   ])('is not found in %s', async (text) => {
     const answer = await readAnswer([...text.split('').map((content) => chunk({ content })), stop])
     expect(answer.content).toBe(text)
@@ -622,6 +648,21 @@ describe('thinking of a model', () => {
     expect(looked).toBe(0)
     // What is held back is bounded: a text that follows it does not come with all of it.
     expect(largest).toBeLessThanOrEqual(1100)
+  })
+
+  it('says how long it took, from its first piece to its last', () => {
+    let now = 1_000_000
+    const answer = createAnswer('run-0', () => now)
+    const seconds = () => answer.message().data.reasoning_seconds
+    answer.add({ type: 'reasoning', text: 'One' })
+    now += 400
+    answer.add({ type: 'reasoning', text: ' two' })
+    expect(seconds()).toBeUndefined()
+    now += 11_400
+    answer.add({ type: 'reasoning', text: ' three' })
+    now += 30_000
+    answer.add({ type: 'text', text: 'Hello.' })
+    expect(seconds()).toBe(12)
   })
 
   it('arrives while the model thinks', async () => {

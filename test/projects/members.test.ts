@@ -68,6 +68,33 @@ describe('an invitation', () => {
     expect(await other.call('POST', `/invitations/${'x'.repeat(40)}/accept`)).toMatchObject({ status: 404 })
   })
 
+  it('shows its receiver what it offers, and later that it was accepted', async () => {
+    const guest = await insertUser(service)
+    const { owner, member, token } = await invited(guest.email, 'editor')
+    expect(Date.parse(member.expires_at) - Date.now()).toBeGreaterThan(6.9 * 24 * 3600_000)
+    const look = (user: typeof guest, link = token) => user.call('GET', `/invitations/${link}`)
+    const offered = {
+      project_id: owner.projectId,
+      name: 'main',
+      role: 'editor',
+      status: 'open',
+      owner: { user_id: owner.userId, email: owner.email },
+      expires_at: member.expires_at,
+    }
+    expect(await look(guest)).toMatchObject({ status: 200, body: offered })
+    const other = await insertUser(service)
+    expect(await look(other)).toMatchObject({ status: 403 })
+    expect(await look(guest, `${member.member_id}.${'x'.repeat(43)}`)).toMatchObject({ status: 404 })
+    expect(await look(owner)).toMatchObject({ status: 403 })
+    await guest.post(`/invitations/${token}/accept`)
+    expect(await look(guest)).toMatchObject({ status: 200, body: { status: 'member', role: 'editor' } })
+    expect(await look(other)).toMatchObject({ status: 404 })
+    const { members } = await owner.get(membersPath(owner.projectId))
+    expect(members.at(-1)).not.toHaveProperty('expires_at')
+    await owner.delete(`${membersPath(owner.projectId)}/${member.member_id}`)
+    expect(await look(guest)).toMatchObject({ status: 404 })
+  })
+
   it('outlives an account that has its address without a proof', async () => {
     const email = newEmail()
     const { owner, member } = await invited(email)
@@ -105,7 +132,7 @@ describe('an invitation', () => {
     const answers = await Promise.all(
       [guest.email, newEmail()].map((email) => owner.post(membersPath(owner.projectId), { email, role: 'member' })),
     )
-    const plain = ({ member_id: _id, email: _email, created_at: _at, ...rest }: any) => rest
+    const plain = ({ member_id: _id, email: _email, created_at: _at, expires_at: _end, ...rest }: any) => rest
     expect(plain(answers[0])).toEqual(plain(answers[1]))
     const byId = await owner.post(membersPath(owner.projectId), {
       user_id: (await insertUser(service)).userId,
@@ -113,6 +140,8 @@ describe('an invitation', () => {
     })
     expect(byId).toMatchObject({ status: 'invited', email: '' })
     expect(byId).not.toHaveProperty('user_id')
+    const byNobody = await owner.post(membersPath(owner.projectId), { user_id: newEmail(), role: 'member' })
+    expect(plain(byNobody)).toEqual(plain(byId))
   })
 
   it('reaches somebody who is named by the id of the account', async () => {
@@ -131,7 +160,6 @@ describe('an invitation', () => {
     [{ email: 'a@example.com', role: 'boss' }, 422],
     [{ role: 'member' }, 422],
     [{ email: 'a@example.com', user_id: 'x', role: 'member' }, 422],
-    [{ user_id: 'nobody', role: 'member' }, 422],
     [{ email: 'nothing', role: 'member' }, 422],
   ])('with %j is refused with %i', async (body, status) => {
     const owner = await insertUser(service)
@@ -376,7 +404,7 @@ describe('a member', () => {
       expect((await own.get('/auth/thread-info')).thread_counter).toBe(1)
       await (what === 'project'
         ? owner.delete(`/projects/${owner.projectId}?confirm=true`)
-        : owner.delete('/auth/delete-user', { email_confirmation: owner.email }))
+        : owner.delete('/auth/delete-user', { email_confirmation: owner.email, shared_projects: 'delete' }))
       expect(await own.call('GET', `/threads/${threadId}`)).toMatchObject({ status: 404 })
       expect((await own.get('/auth/thread-info')).thread_counter).toBe(0)
       expect(await service.collections.schedules.countDocuments({ user_id: member.userId })).toBe(0)
@@ -411,7 +439,8 @@ describe('a member', () => {
       expect.objectContaining({ content: 'Hi' }),
       expect.objectContaining({ content: 'A long ', incomplete: true }),
     ])
-    expect(await own.get(`/schedules/${schedule.schedule_id}`)).toMatchObject({ paused: true })
+    expect(await own.call('GET', `/schedules/${schedule.schedule_id}`)).toMatchObject({ status: 404 })
+    expect(await owner.get(`/schedules/${schedule.schedule_id}`)).toMatchObject({ paused: true, awaits_takeover: true })
     expect((await service.collections.projects.findById(owner.projectId).lean())?.leaving).toBeUndefined()
   })
 })

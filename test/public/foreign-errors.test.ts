@@ -82,14 +82,14 @@ describe("a provider's error messages", () => {
     [500, undefined, 502, 'model_error'],
     [529, undefined, 502, 'model_error'],
     [400, 'context_length_exceeded', 400, 'context_length_exceeded'],
-  ])('with status %i (%s) become %i %s', (status, code, shownStatus, shownType) => {
+  ])('with status %i (%s) become %i %s', (status, code, toStatus, shownType) => {
     const body = { message: words, type: 'invalid_request_error', code }
     const failure = failureOf(OpenAI.APIError.generate(status, { error: body }, words, new Headers()), 'key')
     if (!(failure instanceof ModelFailure)) throw new Error('no model failure')
     const error = { status_code: failure.statusCode, message: failure.message, type: failure.type, details: words }
     const shown = publicRunError(error)
-    expect(shown).toMatchObject({ status_code: shownStatus, type: shownType, details: '' })
-    expect(refusalOf(error).status).toBe(shownStatus)
+    expect(shown).toMatchObject({ status_code: toStatus, type: shownType, details: '' })
+    expect(refusalOf(error).status).toBe(toStatus)
     expect(JSON.stringify([shown, refusalOf(error).message])).not.toContain('tiger-7')
   })
 

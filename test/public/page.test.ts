@@ -76,7 +76,7 @@ it('what a look may be is checked', async () => {
     { color: 'red' },
     { title: 'x'.repeat(81) },
     { theme: 'blue' },
-    { language: 'fr' },
+    { language: 'it' },
     { other: 1 },
   ]) {
     const config = { ...open, 'type==agent/chat_look': wrong }

@@ -32,6 +32,7 @@ describe('saved histories', async () => {
       'reembeddingWorkflow',
       'scheduleRunWorkflow',
       'sourceDeletionWorkflow',
+      'suggestionWorkflow',
       'threadWorkflow',
     ])
   })

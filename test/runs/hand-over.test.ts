@@ -11,10 +11,12 @@ function thread({
   closesAfter,
   openRuns = [],
   endsWhenAsked = 0,
+  executes,
 }: {
   closesAfter: number
   openRuns?: boolean[]
   endsWhenAsked?: number
+  executes?: string
 }) {
   const calls: string[] = []
   const handOver = createHandOver({
@@ -30,6 +32,10 @@ function thread({
       },
       async signalWithStart() {
         calls.push('signal')
+      },
+      async state() {
+        calls.push('state')
+        return { status: 'running', runId: executes } as const
       },
       async updateWithStart() {
         calls.push('update')
@@ -74,7 +80,21 @@ describe('a run whose thread has a workflow', () => {
     const enqueued = enqueue('reject')
     await vi.advanceTimersByTimeAsync(1000)
     expect(await enqueued).toBe('enqueued')
-    expect(calls.slice(7)).toEqual(['update', 'update', 'update'])
+    expect(calls.slice(7)).toEqual(['state', 'update', 'update', 'update'])
+  })
+
+  it('is refused with `reject` without a word to the workflow that executes another open run', async () => {
+    // The first look finds the other run, which was stored after this one; the second, before it, none.
+    const other = { closesAfter: Infinity, openRuns: [true, false, true], executes: 'b' }
+    const { calls, enqueue } = thread(other)
+    expect(await enqueue('reject')).toBe('refused')
+    expect(calls).toEqual(['start', 'state'])
+    // A run that has ended, or this one, decides nothing.
+    for (const executes of ['b', 'a']) {
+      const asked = thread({ closesAfter: Infinity, openRuns: [true], executes })
+      expect(await asked.enqueue('reject')).toBe('enqueued')
+      expect(asked.calls).toEqual(['start', 'state', 'update'])
+    }
   })
 
   it('is handed to a workflow that does not end', async () => {

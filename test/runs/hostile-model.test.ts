@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
 import { useModelService } from '../support/model-service.ts'
 import type { ChatRequest } from '../support/scripted-model.ts'
 import { conversation } from './support.ts'
@@ -126,7 +126,7 @@ describe('the fold of a stream with unchecked calls', () => {
     const indices: unknown[] = ['__proto__', 1e9, -1, 0.5, 3]
     const entries = indices.map((index) => ({ ...piece, index: Number(index) }))
     applyEntries(view, '1-0', [{ type: 'open' }, { type: 'begin', id: 'm' }, ...entries])
-    const [shown] = [...view.messages.values()].map(shownMessage)
+    const [shown] = [...view.messages.values()].map(toMessage)
     const calls = shown?.type === 'AIMessage' ? shown.data.tool_calls : undefined
     expect(calls?.map(({ args }) => JSON.stringify(args))).toEqual(['{"__proto__":{"polluted":true},"a":1}'])
     expect(Object.keys(Array.prototype)).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { compareIds, eventIdOf } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
-import { type RunEntry, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { type RunEntry, applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
 import { completeView } from '../../services/runs/run-snapshot.ts'
 import { eventually } from '../support/eventually.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -139,11 +139,11 @@ describe('the fold of a stream', () => {
     applyEntries(view, '1-0', [{ type: 'open' }, { type: 'begin', id: 'm' }, text('Hel')])
     applyEntries(view, '1-0', [text('Hel')])
     applyEntries(view, '2-0', [text('lo')])
-    expect([...view.messages.values()].map(shownMessage)).toEqual([
+    expect([...view.messages.values()].map(toMessage)).toEqual([
       { type: 'AIMessage', data: { id: 'm', content: 'Hello' } },
     ])
     applyEntries(view, '3-0', [{ type: 'begin', id: 'm' }, text('Anew')])
-    expect([...view.messages.values()].map((message) => shownMessage(message).data.content)).toEqual(['Anew'])
+    expect([...view.messages.values()].map((message) => toMessage(message).data.content)).toEqual(['Anew'])
   })
 
   it('shows incomplete arguments as the object so far', () => {
@@ -153,7 +153,7 @@ describe('the fold of a stream', () => {
     applyEntries(view, '1-0', [{ type: 'open' }, { type: 'begin', id: 'm' }])
     for (const [index, args] of pieces.entries()) {
       applyEntries(view, `${index + 2}-0`, [{ type: 'call', id: 'm', index: 0, call_id: 'c', name: 'weather', args }])
-      const [message] = [...view.messages.values()].map(shownMessage)
+      const [message] = [...view.messages.values()].map(toMessage)
       shown.push(message?.type === 'AIMessage' ? message.data.tool_calls?.[0]?.args : undefined)
     }
     expect(shown).toEqual([
@@ -169,7 +169,7 @@ describe('the fold of a stream', () => {
     expect(view.messages.size).toBe(0)
     expect(view.complete).toBe(false)
     applyEntries(view, '6-0', [{ type: 'message', message: whole }])
-    expect([...view.messages.values()].map(shownMessage)).toEqual([whole])
+    expect([...view.messages.values()].map(toMessage)).toEqual([whole])
   })
 
   it('takes stored messages from the database, and keeps messages that are being written', () => {
@@ -179,7 +179,7 @@ describe('the fold of a stream', () => {
       { type: 'text', id: 'later', text: 'now' },
     ])
     completeView(view, { messages: [whole], terminal: undefined, lastDataEventId: undefined })
-    expect([...view.messages.values()].map((message) => shownMessage(message).data.content)).toEqual(['whole', 'now'])
+    expect([...view.messages.values()].map((message) => toMessage(message).data.content)).toEqual(['whole', 'now'])
     const before = view.at
     completeView(view, { messages: [whole], terminal: { type: 'end' }, lastDataEventId: undefined })
     expect(view.terminal).toEqual({ type: 'end' })

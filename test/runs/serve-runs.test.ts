@@ -10,7 +10,7 @@ it('a process that starts without Redis serves runs, and subscribes when Redis i
   const listening = Promise.withResolvers<void>()
   let tries = 0
   let isStopped = false
-  const hearSuperseded = async () => {
+  const subscribeSuperseded = async () => {
     tries++
     if (tries === 1) throw new Error('Disconnects client')
     listening.resolve()
@@ -19,7 +19,7 @@ it('a process that starts without Redis serves runs, and subscribes when Redis i
     }
   }
   const platform = {
-    runs: { runUpkeep: { hearSuperseded, hearForgotten: async () => async () => {}, sweep: async () => {} } },
+    runs: { runUpkeep: { subscribeSuperseded, subscribeForgotten: async () => async () => {}, sweep: async () => {} } },
   }
   const stop = await serveRuns(platform as never, createLogger('test', 'silent'))
   await listening.promise

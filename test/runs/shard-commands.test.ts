@@ -50,6 +50,6 @@ it('the whole life of a run asks only what is listed of every shard', async () =
 
   const places = heard.unlisted().map((name) => name.split(' ').slice(0, 2).join(' '))
   expect([...new Set(places)]).toEqual(asked)
-  expect(() => heard.check()).toThrow('services/runs/index.ts runs.find _id user_id')
+  expect(() => heard.check()).toThrow('services/runs/index.ts runs.find _id')
   expect(() => service.checkShardKeys()).not.toThrow()
 })

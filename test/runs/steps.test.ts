@@ -27,7 +27,7 @@ function modelSteps() {
     findOneAndUpdate: () => ({ lean: async () => ({ ...run, status: 'running', fence: fence++ }) }),
   }
   const steps = createSteps(
-    { collections: { runs }, liveRuns } as unknown as StepDeps,
+    { collections: { runs }, liveRuns, tracing: { begun: () => {} } } as unknown as StepDeps,
     { tryAcquire, inSlot: async (_runId, _options, work) => work() },
     (_deps, live) => {
       const { promise, resolve, reject } = Promise.withResolvers<StepResult>()

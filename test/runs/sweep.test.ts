@@ -161,7 +161,7 @@ describe('the sweep of open runs', () => {
   })
 
   /** As a process that is killed when it has stored that a run is cancelled. */
-  async function endUntold(talk: Talk, runId: string) {
+  async function endUnnotified(talk: Talk, runId: string) {
     const key = { _id: runId, thread_id: talk.threadId }
     await endRun(service.api.platform.core, key, cancelledError)
     expect((await service.collections.runs.findById(runId).lean())?.check_at).toBeInstanceOf(Date)
@@ -169,7 +169,7 @@ describe('the sweep of open runs', () => {
 
   it('tells the thread of a cancelled run that waits, if the process that ended it died before', async () => {
     const { talk, runId } = await waitingRun()
-    await endUntold(talk, runId)
+    await endUnnotified(talk, runId)
     await sweep()
     await untilIdle(talk)
     const { check_at: checkAt } = (await service.collections.runs.findById(runId).lean<RunRecord>()) ?? {}
@@ -181,7 +181,7 @@ describe('the sweep of open runs', () => {
 
   it('settles a cancelled run whose workflow has ended without it', async () => {
     const { talk, runId } = await waitingRun()
-    await endUntold(talk, runId)
+    await endUnnotified(talk, runId)
     await service.temporal.workflow
       .getHandle(threadContract.id({ threadId: talk.threadId }))
       .terminate('by an operator')
@@ -197,7 +197,7 @@ describe('the sweep of open runs', () => {
     const { run_id: runId } = await talk.start('one')
     await reply.arrived
     await expect.poll(() => service.redis.xLen(`run:{${runId}}:stream`)).toBeGreaterThan(0)
-    await endUntold(talk, runId)
+    await endUnnotified(talk, runId)
     await untilIdle(talk)
     const said = (await talk.messages()).map(({ data }) => [data.content, data.incomplete ?? false])
     expect(said).toEqual([

@@ -48,6 +48,23 @@ describe('what a model thinks', () => {
     expect(efforts).toEqual(['low', 'high'])
   })
 
+  it('has the instructions and the temperature of its run beside those of its assistant', async () => {
+    const talk = await conversation(service, {
+      'type==agent/system_message': 'Be brief.',
+      'type==agent/temperature': 1,
+    })
+    service.model.reply({ text: 'One.' })
+    await talk.stream('Hi', { instructions: 'Answer in Danish.', temperature: 0.2 })
+    service.model.reply({ text: 'Two.' })
+    await talk.stream('Hi', { instructions: ' ' })
+    const [first, second] = service.model.requests.slice(-2).map(({ body }) => body)
+    expect([first?.temperature, second?.temperature]).toEqual([0.2, 1])
+    const systemOf = (body: typeof first) => String(body?.messages[0]?.content)
+    expect(systemOf(first)).toContain('Be brief.')
+    expect(systemOf(first)).toContain('Answer in Danish.')
+    expect(systemOf(second)).not.toContain('Danish')
+  })
+
   it('arrives in deltas before the answer', async () => {
     const talk = await conversation(service)
     service.model.reply({

@@ -162,15 +162,15 @@ export async function operationsOf(service: RunningService): Promise<Operation[]
     .filter(({ method, name }) => method !== 'OPTIONS' && !operators.test(name))
     .map(({ method, path, name }) => {
       const isPublic = path.startsWith('/public/')
-      const expectation = isPublic
-        ? (publicNative[name] ?? compat[name.replace(/^(?:compat|public)\./, '')])
-        : native[name]
+      const expectation = isPublic ? (publicNative[name] ?? compat[name.replace(/^compat\./, '')]) : native[name]
       return { method, path, name, isPublic, expectation }
     })
 }
 
 export const parametersOf = (path: string) => Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
-export const isOpen = (name: string) => name === 'accounts.verificationStatus'
+/** What is in their paths belongs to nobody who could be another: providers are those of the settings. */
+const openOnes = ['accounts.verificationStatus', 'accounts.socialCallbackOf', 'accounts.socialLogoutOf']
+export const isOpen = (name: string) => openOnes.includes(name)
 export const fill = (path: string, ids: object) =>
   path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(Object.entries(ids).find(([key]) => key === name)?.[1]))
 
@@ -196,6 +196,7 @@ export async function createSide(
   const publicToken = `${name}-${newId()}`
   const config = {
     'type==agent/access_mode': 'public_token',
+    'type==agent/keeps_chats': true,
     [tokenKey]: publicToken,
     'type==agent/system_message': name,
   }
@@ -248,8 +249,10 @@ export async function createSide(
       invitation_token: newId(),
       login_id: estate.loginId,
       prompt_id: estate.promptId,
+      folder_id: estate.folderId,
       memory_id: estate.memoryId,
       share_token: estate.shareToken,
+      document_id: estate.documentId,
       aid,
       assistant_id: aid,
       model: aid,
@@ -263,6 +266,8 @@ export async function createSide(
       container_id: `cntr_${tid}`,
       item_id: itemId,
       ingestion_id: file?.ingestion_id ?? '',
+      mcp_login_id: newId(),
+      side_id: newId(),
       tid,
       attachment_id: attachment?._id ?? '',
       thread_id: publicThread,

@@ -22,8 +22,12 @@ export interface Ids {
   session_id: string
   login_id: string
   prompt_id: string
+  folder_id: string
+  mcp_login_id: string
+  side_id: string
   memory_id: string
   share_token: string
+  document_id: string
   schedule_id: string
   source_id: string
   vector_store_id: string
@@ -85,6 +89,10 @@ export const native: Record<string, Expectation> = {
   'users.logins.end': { foreign: 404 },
   'accounts.socialLogin': openDoor,
   'accounts.socialCallback': openDoor,
+  'accounts.socialCallbackOf': openDoor,
+  'accounts.socialLogout': openDoor,
+  'accounts.socialLogoutOf': openDoor,
+  'accounts.loginMethods': openDoor,
   'accounts.userInfo': secret,
   'accounts.me': secret,
   'accounts.threadInfo': secret,
@@ -123,6 +131,19 @@ export const native: Record<string, Expectation> = {
   'prompts.create': ownBody,
   'prompts.put': { foreign: 404, body: () => ({ name: 'mine', text: 'mine' }) },
   'prompts.delete': { foreign: 404 },
+  'prompts.shared.list': secret,
+  'prompts.shared.create': { foreign: 404 },
+  'prompts.shared.put': { foreign: 404, body: () => ({ name: 'mine', text: 'mine' }) },
+  'prompts.shared.delete': { foreign: 404 },
+  'folders.list': secret,
+  'folders.create': ownBody,
+  'folders.put': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'folders.delete': { foreign: 404 },
+  'folders.files.create': {
+    foreign: 404,
+    body: (own) => ({ file_id: own.project_file_id }),
+    foreignBody: [{ status: 404, body: (_own, other) => ({ file_id: other.project_file_id }) }],
+  },
   'projects.list': secret,
   'projects.create': ownBody,
   'projects.token': { foreign: 403 },
@@ -130,10 +151,17 @@ export const native: Record<string, Expectation> = {
   'projects.delete': { foreign: 403 },
   'projects.members.list': { foreign: 403 },
   'projects.members.add': { foreign: 403, body: () => ({ email: 'a@example.com', role: 'viewer' }) },
+  'projects.setHolder': { foreign: 403, body: () => ({ member_id: 'mine' }) },
   'projects.members.update': { foreign: 403, body: () => ({ role: 'owner' }) },
   'projects.members.delete': { foreign: 403 },
+  'invitations.read': { takesNoIds: 'takes the link of a mail: test/projects/members.test.ts' },
+  'groups.list': secret,
   'invitations.accept': { takesNoIds: 'takes the link of a mail: test/projects/members.test.ts' },
   'projects.budget.read': { foreign: 403 },
+  'projects.members.budget.read': { foreign: 403 },
+  'projects.members.budget.put': { foreign: 403, body: () => ({ runs: 1 }) },
+  'projects.usage': { foreign: 403 },
+  'projects.audit': { foreign: 403 },
   'projects.budget.put': { foreign: 403, body: () => ({ runs: 1 }) },
   'assistants.budget.read': { foreign: 403 },
   'assistants.budget.put': { foreign: 403, body: () => ({ runs: 1 }) },
@@ -157,6 +185,10 @@ export const native: Record<string, Expectation> = {
   },
   'assistants.compatAccount.read': { foreign: 403 },
   'assistants.compatAccount.delete': { foreign: 403 },
+  'assistants.mcpLogins.list': { foreign: 403 },
+  'assistants.mcpLogins.begin': { foreign: 403, body: () => ({ url: 'https://mcp.example.com/mcp' }) },
+  'assistants.mcpLogins.finish': { foreign: 403, body: () => ({ attempt: 'a', code: 'c', state: 's' }) },
+  'assistants.mcpLogins.delete': { foreign: 403 },
   'files.list': { foreign: 403 },
   'files.upload': { foreign: 403, body: () => fileForm() },
   'files.delete': { foreign: 403 },
@@ -166,6 +198,10 @@ export const native: Record<string, Expectation> = {
   'evaluation.read': { foreign: 403 },
   'evaluation.put': { foreign: 403, body: () => ({ questions: [] }) },
   'evaluation.run': { foreign: 403 },
+  'insights.chats': { foreign: 403 },
+  'insights.chat': { foreign: 403 },
+  'insights.feedback': { foreign: 403 },
+  'insights.openQuestions': { foreign: 403 },
   'files.search': { foreign: 403, body: () => ({ query: 'anything' }) },
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },
@@ -176,7 +212,11 @@ export const native: Record<string, Expectation> = {
   'threads.list': secret,
   'threads.create': { foreignBody: [{ status: 403, body: (_own, other) => ({ assistant_id: other.aid }) }] },
   'threads.read': { foreign: 404 },
-  'threads.put': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'threads.put': {
+    foreign: 404,
+    body: () => ({ name: 'mine' }),
+    foreignBody: [{ status: 404, body: (_own, other) => ({ folder_id: other.folder_id }) }],
+  },
   'threads.delete': { foreign: 404 },
   'threads.state': { foreign: 404 },
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
@@ -190,6 +230,12 @@ export const native: Record<string, Expectation> = {
   'threads.share.delete': { foreign: 404 },
   'threads.share.list': secret,
   'threads.share.open': openDoor,
+  'threads.documents.list': { foreign: 404 },
+  'threads.documents.read': { foreign: 404 },
+  'threads.documents.put': { foreign: 404, body: () => ({ name: 'mine', content: 'mine', base: 1 }) },
+  'threads.documents.delete': { foreign: 404 },
+  'threads.sides.create': { foreign: 404, body: () => ({ after: null }) },
+  'threads.sides.take': { foreign: 404, body: () => ({ after: null }) },
   'threads.runs': { foreign: 404 },
   'sources.create': { foreign: 403, body: () => ({ type: 'page', url: 'https://example.com/' }) },
   'sources.list': { foreign: 403 },
@@ -219,6 +265,7 @@ export const native: Record<string, Expectation> = {
   },
   'schedules.delete': { foreign: 404 },
   'schedules.trigger': { foreign: 404 },
+  'schedules.takeOver': { foreign: 404 },
   'schedules.runs': { foreign: 404 },
   'schedules.mail': { takesNoIds: 'held by the signature of the link' },
   'schedules.stopMails': { takesNoIds: 'held by the signature of the link' },
@@ -354,9 +401,12 @@ export const native: Record<string, Expectation> = {
   'v1.chat.completions.delete': { foreign: 404 },
   'v1.chat.completions.messages.list': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
+  'v1.audio.transcriptions.create': { takesNoIds: 'writes down the recording of the body' },
+  'v1.audio.translations.create': { takesNoIds: 'writes down the recording of the body' },
+  'v1.audio.speech.create': { takesNoIds: 'reads the text of the body aloud' },
 }
 
-/** Called with the public token of the caller's own assistant. Both families of paths have these operations. */
+/** Called with the public token of the caller's own assistant. */
 export const compat: Record<string, Expectation> = {
   'chat.completions.create': { takesNoIds: 'the token names the assistant' },
   'completions.create': { takesNoIds: 'the token names the assistant' },
@@ -390,6 +440,7 @@ export const publicNative: Record<string, Expectation> = {
   },
   'public.runs.join': { foreign: 404 },
   'public.runs.cancel': { foreign: 404, body: () => ({}) },
+  'public.runs.feedback': { foreign: 404, body: () => ({ score: 1 }) },
 }
 
 function runBodies() {

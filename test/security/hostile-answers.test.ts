@@ -51,7 +51,7 @@ describe('a service with a hostile answer', () => {
     [
       'the search service',
       () =>
-        webSearchTool('search', { searchProvider: 'searxng', searchUrl: server.url }, fetch).execute(
+        webSearchTool('search', { provider: 'searxng', baseUrl: server.url, apiKey: undefined }, fetch).execute(
           { query: 'tea' },
           toolContext(AbortSignal.timeout(60_000)),
         ),

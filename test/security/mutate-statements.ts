@@ -6,14 +6,20 @@ export interface Mutant {
   /** `{place in the code} {collection}.{method} without {member}`. */
   name: string
   site: string
-  /** The member of the filter that is left out; or, of a read record, the owner that a later check compares. */
+  /** The member of the filter, or of its alternatives, that is left out; or, of a read record, what a later check compares. */
   member: string
-  of: 'filter' | 'result'
+  of: 'filter' | 'alternatives' | 'result'
+}
+
+/** Who asks, and in which project: what a record that was read seems to be of. */
+interface Caller {
+  userId: string
+  projectId: string
 }
 
 export type Mutation = ReturnType<typeof mutateStatements>
 
-const owners = new Set(['user_id', 'project_id', 'assistant_id', 'thread_id'])
+const owners = new Set(['user_id', 'project_id', 'assistant_id', 'thread_id', 'visibility'])
 const methods = [
   'find',
   'findOne',
@@ -33,7 +39,7 @@ const methods = [
  * record that was read can seem to be the caller's. So code behaves as if somebody had removed that check.
  */
 export function mutateStatements(collections: Collections) {
-  let active: (Mutant & { caller: string }) | undefined
+  let active: (Mutant & { caller: Caller }) | undefined
   let seen: Map<string, Mutant> | undefined
   let isNested = false
   const undo: (() => void)[] = []
@@ -50,15 +56,21 @@ export function mutateStatements(collections: Collections) {
         if (seen === undefined && !isMeant) return call(given)
         const site = siteOfCaller()
         const filter = isObject(given[0]) ? given[0] : {}
-        const hasOwner = model.schema.path('user_id') !== undefined
-        for (const mutant of mutantsOf(site, statement, filter, hasOwner)) seen?.set(mutant.name, mutant)
+        const has = (member: string) => model.schema.path(member) !== undefined
+        for (const mutant of mutantsOf(site, statement, filter, has)) seen?.set(mutant.name, mutant)
         if (active?.site !== site || !isMeant) return call(given)
         const { member, of, caller } = active
-        if (of === 'filter') {
-          const kept = Object.fromEntries(Object.entries(filter).filter(([key]) => key !== member))
-          return call([kept, ...given.slice(1)])
+        switch (of) {
+          case 'filter':
+            return call([without(filter, member), ...given.slice(1)])
+          case 'alternatives':
+            return call([
+              { ...filter, $or: branchesOf(filter).map((branch) => without(branch, member)) },
+              ...given.slice(1),
+            ])
+          case 'result':
+            return call(given).transform((result: unknown) => seemingly(result, member, caller)) as never
         }
-        return call(given).transform((result: unknown) => ownedBy(result, caller)) as never
       }
       function call(given: unknown[]) {
         isNested = true
@@ -83,7 +95,7 @@ export function mutateStatements(collections: Collections) {
       return { answer, mutants }
     },
 
-    async with<T>(mutant: Mutant & { caller: string }, act: () => Promise<T>): Promise<T> {
+    async with<T>(mutant: Mutant & { caller: Caller }, act: () => Promise<T>): Promise<T> {
       active = mutant
       try {
         return await act()
@@ -98,17 +110,39 @@ export function mutateStatements(collections: Collections) {
   }
 }
 
-function mutantsOf(site: string, statement: string, filter: Record<string, unknown>, hasOwner: boolean): Mutant[] {
-  const inFilter = Object.keys(filter).filter((key) => owners.has(key))
-  const mutants: Mutant[] = inFilter.map((member) => ({
-    name: `${site} ${statement} without ${member}`,
+function mutantsOf(
+  site: string,
+  statement: string,
+  filter: Record<string, unknown>,
+  has: (member: string) => boolean,
+): Mutant[] {
+  const named = (what: string, member: string, of: Mutant['of']) => ({
+    name: `${site} ${statement} ${what}`,
     site,
     member,
-    of: 'filter',
-  }))
-  if (hasOwner && inFilter.length === 0 && /\.find(?:One|ById)$/.test(statement))
-    mutants.push({ name: `${site} ${statement} of any user_id`, site, member: 'user_id', of: 'result' })
+    of,
+  })
+  const inFilter = Object.keys(filter).filter((key) => owners.has(key))
+  const inBranches = new Set(
+    branchesOf(filter).flatMap((branch) => Object.keys(branch).filter((key) => owners.has(key))),
+  )
+  const mutants: Mutant[] = [
+    ...inFilter.map((member) => named(`without ${member}`, member, 'filter')),
+    ...[...inBranches].map((member) => named(`without ${member} in $or`, member, 'alternatives')),
+  ]
+  if (!/\.find(?:One|ById)$/.test(statement)) return mutants
+  if (has('visibility')) mutants.push(named('as if it were shared', 'visibility', 'result'))
+  if (inFilter.length > 0) return mutants
+  for (const member of ['user_id', 'project_id'] as const)
+    if (has(member)) mutants.push(named(`of any ${member}`, member, 'result'))
   return mutants
+}
+
+const branchesOf = ({ $or: branches }: Record<string, unknown>) =>
+  Array.isArray(branches) ? branches.filter(isObject) : []
+
+function without(filter: Record<string, unknown>, member: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(filter).filter(([key]) => key !== member))
 }
 
 /** The place in the product that called a model: the first frame outside of tests and packages. */
@@ -121,8 +155,13 @@ function siteOfCaller(): string {
   return 'elsewhere'
 }
 
-function ownedBy(result: unknown, userId: string): unknown {
-  return isObject(result) && 'user_id' in result ? { ...result, user_id: userId } : result
+/** A record as it would have to be so that the caller may see it. */
+function seemingly(result: unknown, member: string, { userId, projectId }: Caller): unknown {
+  if (!isObject(result)) return result
+  if (member === 'visibility')
+    return { ...result, visibility: 'project', project_access: 'continue', project_id: projectId }
+  if (!(member in result)) return result
+  return { ...result, [member]: member === 'user_id' ? userId : projectId }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -127,13 +127,18 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     remove_at: later,
   })
   await service.collections.projects.create(projectThatInvites(userId))
+  const documentId = `kept-${threads[0]}`
+  await call('PUT', `/threads/${threads[0]}/documents/${documentId}`, { name: 'kept', content: 'kept', base: 0 })
   const { body: share } = await call('POST', `/threads/${threads[0]}/share`)
   await call('PUT', `/assistants/${assistants[0]}/evaluation`, { questions: [{ question: 'kept?', file_name: 'a' }] })
   const { body: prompt } = await call('POST', '/user/prompts', { name: 'kept', text: 'kept' })
+  const { body: folder } = await call('POST', '/folders/', { name: 'kept', instructions: 'kept' })
   const { body: fact } = await call('POST', '/memory/', { text: 'kept' })
   return {
     ...user,
     loginId,
+    documentId,
+    folderId: String(folder.folder_id),
     promptId: String(prompt.prompt_id),
     memoryId: String(fact.memory_id),
     shareToken: String(share.token),
@@ -209,19 +214,21 @@ export async function watchEstate(service: RunningService, estate: WithIds) {
   for (const database of service.databases) database.getClient().on('commandStarted', hear)
   const known = new Map<string, string>()
 
-  async function hasChanged(names: string[]): Promise<boolean> {
+  async function changedIn(names: string[]): Promise<string[]> {
     written.clear()
     const found = new Map<string, string>()
     for (const name of names) found.set(name, await recordsOf(service, name, estate))
     found.set('beside', await beside(service, estate))
-    const changed = [...found].some(([name, text]) => known.get(name) !== text)
+    const changed = [...found].filter(([name, text]) => known.get(name) !== text).map(([name]) => name)
     for (const [name, text] of found) known.set(name, text)
     return changed
   }
 
-  await hasChanged(await collectionsOf(service))
+  await changedIn(await collectionsOf(service))
   return {
-    hasChanged: () => hasChanged([...written]),
+    /** The collections in which it did. */
+    changedIn: () => changedIn([...written]),
+    hasChanged: async () => (await changedIn([...written])).length > 0,
     end: () => {
       for (const database of service.databases) database.getClient().off('commandStarted', hear)
     },

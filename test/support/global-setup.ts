@@ -7,6 +7,8 @@ import { prepareTimeSkippingServer, startLocalServices } from '../../local/servi
 /** Addresses of the real servers that every test file shares: `inject('services')`. */
 export type TestServices = {
   temporalAddress: string
+  /** Its web pages. */
+  temporalUiUrl: string
   mongodbUri: string
   redisUrl: string
   smtpUrl: string
@@ -39,6 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('services', {
     temporalAddress: address('TEMPORAL_ADDRESS'),
+    temporalUiUrl: address('TEMPORAL_UI_URL'),
     mongodbUri: address('MONGODB_URI'),
     redisUrl: address('REDIS_URL'),
     smtpUrl: address('SMTP_URL'),

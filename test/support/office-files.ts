@@ -46,6 +46,8 @@ export interface Sheet {
   isHidden?: boolean
   /** Rows that are not shown, from 1. */
   hiddenRows?: number[]
+  /** Columns that are not shown, from 1. */
+  hiddenColumns?: number[]
 }
 
 /** An Excel workbook. `formats` are number formats by their codes; cells name them by their place. */
@@ -80,13 +82,14 @@ export function xlsx(
   })
 }
 
-function sheetXml({ rows, merged = [], hiddenRows = [] }: Sheet): string {
+function sheetXml({ rows, merged = [], hiddenRows = [], hiddenColumns = [] }: Sheet): string {
+  const columns = hiddenColumns.map((at) => `<col min="${at}" max="${at}" width="9" hidden="1"/>`)
   const lines = rows.map((row, at) => {
     const cells = row.map((cell, column) => cellXml(`${String.fromCodePoint(65 + column)}${at + 1}`, cell))
     return `<row r="${at + 1}"${hiddenRows.includes(at + 1) ? ' hidden="1"' : ''}>${cells.join('')}</row>`
   })
   const areas = merged.map((area) => `<mergeCell ref="${area}"/>`)
-  return `<worksheet xmlns="${sheetNames}"><sheetData>${lines.join('')}</sheetData>${areas.length === 0 ? '' : `<mergeCells count="${areas.length}">${areas.join('')}</mergeCells>`}</worksheet>`
+  return `<worksheet xmlns="${sheetNames}">${columns.length === 0 ? '' : `<cols>${columns.join('')}</cols>`}<sheetData>${lines.join('')}</sheetData>${areas.length === 0 ? '' : `<mergeCells count="${areas.length}">${areas.join('')}</mergeCells>`}</worksheet>`
 }
 
 function cellXml(at: string, cell: Sheet['rows'][number][number]): string {

@@ -50,11 +50,11 @@ export async function startPaymentProvider(prices: Price[]) {
   const byKey = new Map<string, Checkout>()
   const calls: string[] = []
   let held: Promise<void> | undefined
-  let isAway = false
+  let isUnavailable = false
   let before: ((called: string) => void) | undefined
 
   const server = await startHttpServer(async (request, response) => {
-    if (isAway) return void response.destroy()
+    if (isUnavailable) return void response.destroy()
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const body = await readText(request)
     const called = `${request.method} ${url.pathname}`
@@ -211,7 +211,7 @@ export async function startPaymentProvider(prices: Price[]) {
       before = listener
     },
     /** Connections are cut. */
-    away: (away: boolean) => (isAway = away),
+    away: (away: boolean) => (isUnavailable = away),
     close: async () => {
       await server.close()
       await mock.stop()

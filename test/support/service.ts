@@ -9,7 +9,7 @@ import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
 import { watchShardKeys } from './shard-keys.ts'
-import { keptWorkers } from './kept-workers.ts'
+import { reusedWorkers } from './reused-workers.ts'
 
 export interface ServiceOptions {
   /** Variables beside those that every test service gets. */
@@ -54,7 +54,7 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 }
 
 /** The services of a process share workflow threads, which end with it. */
-const { classFor: workerClass } = keptWorkers()
+const { classFor: workerClass } = reusedWorkers()
 
 /** API and worker in this process, on real servers. Answers are checked against their declared statuses and schemas. */
 export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {

@@ -11,7 +11,7 @@ export const askEveryShard: Record<string, string[]> = {
   'a run by its id alone': [
     'services/cursor-page.ts runs.find _id completion.stored project_id user_id',
     'services/public/index.ts runs.find _id public',
-    'services/runs/index.ts runs.find _id user_id',
+    'services/runs/index.ts runs.find _id',
     'services/v1/responses/claim-calls.ts runs.find _id project_id user_id',
     'services/v1/responses/find-items.ts checkpoints.find _id',
     'services/v1/responses/find-items.ts runs.find _id project_id user_id',
@@ -21,8 +21,9 @@ export const askEveryShard: Record<string, string[]> = {
   'lists and sums of a user or project': [
     'a cursor runs.find completion.stored project_id status user_id',
     'services/accounts/usage.ts runs.aggregate imported user_id',
-    'services/budgets/spent-today.ts runs.aggregate assistant_id created_at imported',
-    'services/budgets/spent-today.ts runs.aggregate created_at imported public user_id',
+    'services/budgets/project-usage/store.ts runs.aggregate _id project_id user_id',
+    'services/stores/runs.ts runs.aggregate assistant_id created_at imported',
+    'services/stores/runs.ts runs.aggregate created_at imported public user_id',
     'services/budgets/spent-today.ts runs.find assistant_id created_at imported',
     'services/budgets/spent-today.ts runs.find created_at imported public user_id',
   ],
@@ -31,8 +32,13 @@ export const askEveryShard: Record<string, string[]> = {
   'runs that a budget holds': ['services/budgets/leftovers.ts runs.find _id'],
   'open runs of an owner that goes': [
     'services/admin/suspension.ts runs.find status user_id',
+    'services/scim/deactivation.ts runs.find status user_id',
     'services/deletion/stop-runs.ts runs.find assistant_id status',
     'services/projects/depart.ts runs.find project_id status user_id',
+    'services/deletion/index.ts runs.find in_chat_of_other status user_id',
+    'services/hand-over/projects/store.ts runs.update acting.person project_id status user_id',
+    'a cursor runs.find in_chat_of_other user_id',
+    'services/owned-data/data-store.ts runs.aggregate in_chat_of_other user_id',
   ],
   'runs that wait too long': ['services/retention/index.ts runs.find created_at status'],
   'parts of imported runs': ['services/import/import-run-parts.ts runs.find _id user_id'],
@@ -42,7 +48,7 @@ export const askEveryShard: Record<string, string[]> = {
     'a cursor runs.aggregate',
     'services/admin/accounts.ts runs.find user_id',
     'services/admin/activity.ts runs.aggregate _id imported',
-    'services/admin/stats.ts runs.aggregate status',
+    'services/admin/store.ts runs.aggregate status',
   ],
 }
 

@@ -8,7 +8,7 @@ import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
-import { keptWorkers } from './kept-workers.ts'
+import { reusedWorkers } from './reused-workers.ts'
 
 /** A real Temporal server of its own that suggests to continue as new after `events` events. */
 export async function startShortHistories(events: number) {
@@ -25,7 +25,7 @@ export async function startShortHistories(events: number) {
     NativeConnection.connect({ address: server.address }),
   ])
   const client = new Client({ connection })
-  const workers = keptWorkers()
+  const workers = reusedWorkers()
   return {
     client,
     /** Does `work` with a worker that has these activities, on a task queue of its own. */

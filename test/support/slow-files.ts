@@ -1,3 +1,5 @@
+import { group, oldSlides, shape, text } from './old-slides.ts'
+import { oldWord } from './old-word.ts'
 import { zip } from './zip.ts'
 
 interface SlowFile {
@@ -9,6 +11,9 @@ interface SlowFile {
 
 const fill = (piece: string, size: number) => piece.repeat(Math.ceil(size / piece.length))
 const between = (start: string, piece: string, end: string) => (size: number) => start + fill(piece, size) + end
+
+const calendar = 'BEGIN:VCALENDAR\nBEGIN:VEVENT\n'
+const contact = 'BEGIN:VCARD\nNOTE'
 
 /** Each attacks one scanner: a pattern that backtracks, a list that is searched again and again. */
 export const slowFiles: SlowFile[] = [
@@ -74,10 +79,78 @@ export const slowFiles: SlowFile[] = [
     name: 'a.bin',
     make: (size) => Buffer.from(fill('\u0001word\u0004 ', size), 'latin1'),
   },
+  { what: 'a calendar of folded lines', name: 'a.ics', make: between(`${calendar}SUMMARY:a\n`, ' b\n', '') },
+  { what: 'a calendar of events without an end', name: 'a.ics', make: between(calendar, 'BEGIN:VEVENT\n', '') },
+  { what: 'a calendar of parameters', name: 'a.ics', make: between(`${calendar}SUMMARY`, ';a="b"', ':word') },
+  { what: 'a calendar of repetitions', name: 'a.ics', make: between(`${calendar}RRULE:FREQ=DAILY`, ';BYDAY=1MO,', '') },
+  { what: 'a contact of soft ends of lines', name: 'a.vcf', make: between(`${contact};ENCODING=`, '=\n', '') },
+  {
+    what: 'contacts of soft ends of lines',
+    name: 'a.vcf',
+    make: between(contact, `;QUOTED-PRINTABLE:${'=\n'.repeat(5000)}\nNOTE`, ':word'),
+  },
+  { what: 'a contact of escaped separators', name: 'a.vcf', make: between(`${contact}:word\nADR:`, '\\;\\', '') },
+  { what: 'a page of choices', name: 'a.html', make: between('<html><select>', '<option selected>a', '') },
+  { what: 'a page of fields', name: 'a.html', make: between('<html>', '<input value=a><textarea>', '') },
+  {
+    what: 'a notebook of cells',
+    name: 'a.ipynb',
+    make: between('{"cells":[', '{"cell_type":"code","source":"a"},', '0]}'),
+  },
+  {
+    what: 'a mail of parts',
+    name: 'a.eml',
+    make: between('Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n', '--b\n\na\n', ''),
+  },
+  { what: 'a mail of fields', name: 'a.eml', make: between('Subject: a\n', 'To: a@b.c,\n d@e.f\n', '\nword') },
+  {
+    what: 'a mailbox of mails',
+    name: 'a.mbox',
+    make: between('', 'From a@b.c Mon Jan  5 10:00:00 2026\nSubject: a\n\nb\n\n', ''),
+  },
   { what: 'a PDF of open objects', name: 'a.pdf', make: between('%PDF-1.7\n', '1 0 obj<<', '') },
   { what: 'a PDF of numbers', name: 'a.pdf', make: between('%PDF-1.7\n', '9', '') },
   { what: 'a PDF of cross references', name: 'a.pdf', make: between('%PDF-1.7\n', 'startxref\n9\n', '%%EOF') },
   ...documents(),
+  { what: 'an old document of cells', name: 'a.doc', make: (size) => oldWord([{ text: fill('a\x07', size / 2) }]) },
+  { what: 'an old document of fields', name: 'a.doc', make: (size) => oldWord([{ text: fill('\x13', size / 2) }]) },
+  {
+    what: 'an old document of deep tables',
+    name: 'a.doc',
+    make: (size) =>
+      oldWord(
+        Array.from({ length: Math.ceil(size / 1100) }, (_, index) => ({
+          text: 'a\r',
+          properties: [
+            [0x24_16, 1],
+            [0x66_49, index % 30, 0, 0, 0],
+          ],
+        })),
+      ),
+  },
+  {
+    what: 'old slides of one shape each',
+    name: 'a.ppt',
+    make: (size) =>
+      oldSlides(
+        Array.from({ length: Math.ceil(size / 400) }, () => ({ shapes: [shape([0, 0, 9, 9], [text(4, 'a')])] })),
+      ),
+  },
+  {
+    what: 'an old slide with a table of one row',
+    name: 'a.ppt',
+    make: (size) =>
+      oldSlides([
+        {
+          shapes: [
+            group(
+              Array.from({ length: Math.ceil(size / 80) }, (_, at) => shape([at, at, at + 1, at + 1], [text(4, 'a')])),
+              true,
+            ),
+          ],
+        },
+      ]),
+  },
 ]
 
 /** Office files hold XML: the same attacks, inside of an archive. */

@@ -11,7 +11,7 @@ import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { accepts, freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
-import { keptWorkers } from './kept-workers.ts'
+import { reusedWorkers } from './reused-workers.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` */
 const keyword = 2
@@ -20,7 +20,7 @@ const keyword = 2
 export async function startTimeSkipping() {
   installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
   const { env, stop } = await startServer()
-  const workers = keptWorkers()
+  const workers = reusedWorkers()
   // This server can add search attributes, but not list them.
   await env.client.connection.operatorService.addSearchAttributes({
     namespace: 'default',

@@ -69,13 +69,13 @@ describe('a search in messages', () => {
   it('finds what an archive brings, and nothing that was deleted', async () => {
     const [source, target] = [await insertUser(service), await insertUser(service)]
     const threadId = await threadWith(source, 'kept', 'A quetzal in the garden')
-    await source.put(`/threads/${threadId}`, { pinned: true, tags: ['birds'] })
+    await source.put(`/threads/${threadId}`, { pinned: true, archived: true, tags: ['birds'] })
     await importInto(service, target, await archiveOf(service, source))
     const projects = await target.get('/projects/')
     const imported = projects.find(({ name }: { name: string }) => name.endsWith('(imported)'))
     const there = await inProject(target, imported.project_id)
     expect(namesOf(await find(there, 'quetzal'))).toEqual(['kept'])
-    expect((await there.get('/threads/?pinned=true&tag=birds')).threads).toMatchObject([{ name: 'kept' }])
+    expect((await there.get('/threads/?archived=true&pinned=true&tag=birds')).threads).toMatchObject([{ name: 'kept' }])
 
     const { checkpoints } = service.collections
     const { message_id: messageId } = (await find(source, 'quetzal')).found[0] ?? {}
@@ -109,6 +109,32 @@ describe('pins and tags of threads', () => {
     for (const wrong of [{ tags: Array.from({ length: 11 }, String) }, { tags: ['x'.repeat(41)] }, { pinned: 'yes' }])
       expect((await user.call('PUT', `/threads/${a}`, wrong)).status).toBe(422)
     const made = await user.post('/threads/', { name: 'd', pinned: true, tags: ['New'] })
-    expect(made).toMatchObject({ pinned: true, tags: ['New'] })
+    expect(made).toMatchObject({ pinned: true, archived: false, tags: ['New'] })
+  })
+
+  it('put threads aside, out of the list and its tags, and back', async () => {
+    const user = await insertUser(service)
+    const [a = '', b = ''] = await Promise.all(['a', 'b'].map((name) => threadWith(user, name)))
+    const { thread_counter: used } = await user.get('/user/usage')
+    const before = await user.put(`/threads/${a}`, { tags: ['Old'] })
+    const aside = await user.put(`/threads/${a}`, { archived: true })
+    expect(aside).toMatchObject({ archived: true, updated_at: before.updated_at })
+    const listed = async (query: string) => {
+      const { threads, total } = await user.get(`/threads/?${query}`)
+      expect(total).toBe(threads.length)
+      return threads.map(({ thread_id: id }: { thread_id: string }) => id)
+    }
+    expect(await listed('')).toEqual([b])
+    expect(await listed('archived=false')).toEqual([b])
+    expect(await listed('archived=true')).toEqual([a])
+    expect(await listed('archived=true&tag=Old')).toEqual([a])
+    expect(await user.get('/tags/')).toEqual([])
+    // It is kept whole: it is read, found by its words, and counts.
+    expect((await user.get(`/threads/${a}`)).archived).toBe(true)
+    expect((await user.get('/user/usage')).thread_counter).toBe(used)
+    expect(await user.put(`/threads/${a}`, { archived: false })).toMatchObject({ archived: false })
+    expect(new Set(await listed(''))).toEqual(new Set([a, b]))
+    expect(await user.get('/tags/')).toEqual(['Old'])
+    expect((await user.call('PUT', `/threads/${a}`, { archived: 'yes' })).status).toBe(422)
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Person, type PersonKind, personKinds, runOrigins } from '../../domain/acting.ts'
 import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { SearchAccount } from '../../domain/search-account.ts'
 import { toolRights } from '../../domain/tool-rights.ts'
 import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
@@ -10,7 +11,6 @@ import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
 import { toolName } from '../../services/tools/tool-name.ts'
 import type { Tool } from '../../services/tool.ts'
-import type { WebSearchSettings } from '../../services/tools/web-search.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
 const byOwner = { person: 'owner', origin: 'chat' } as const
@@ -37,6 +37,8 @@ describe('the tools of an assistant', () => {
   })
   /** For whom the tools act that act for somebody. */
   let persons: Person[] = []
+  /** The servers for which the login of the assistant was asked. */
+  let loginsAsked: string[] = []
   const actingFor = (type: string, name: string, person: Person) => {
     persons.push(person)
     return retrieval(name, type)
@@ -45,19 +47,24 @@ describe('the tools of an assistant', () => {
     tools: ToolSetting[],
     {
       files = false,
-      search = {},
+      search,
       ...wanted
-    }: { files?: boolean; search?: WebSearchSettings } & Partial<Omit<WantedTools, 'search'>> = {},
+    }: { files?: boolean; search?: SearchAccount } & Partial<Omit<WantedTools, 'search'>> = {},
   ) =>
     createTools({
       catalogue: [],
       assistantConfigs: { settingsOf: ({ sealed_config: text = '{}' }) => readAssistantConfig(text) },
       outbound,
-      search,
+      search: () => search,
+      fetch,
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name, person) => actingFor('schedule', name, person),
       memory: (_assistant, { name, person }) => actingFor('memory', name, person),
       code: async (_assistant, name) => ({ ...retrieval(name), type: 'code' }),
+      mcpAuthorization: async (_assistant, url) => {
+        loginsAsked.push(url)
+        return undefined
+      },
       askable: async (_assistant, ids) => ids.map((id) => ({ id, name: id, description: '' })),
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal, {
       acting: byOwner,
@@ -90,7 +97,7 @@ describe('the tools of an assistant', () => {
       persons = []
       const { tools, problems } = await resolve(Object.values(settings), {
         files: true,
-        search: { searchProvider: 'searxng', searchUrl: 'http://search' },
+        search: { provider: 'searxng', baseUrl: 'http://search', apiKey: undefined },
         acting: { person, origin },
         functions: [{ name: 'brought' }],
       })
@@ -107,6 +114,19 @@ describe('the tools of an assistant', () => {
       )
     },
   )
+
+  it('have the login of their assistant, but neither with a key of their own nor where a request brings them', async () => {
+    const mcp = (headers?: object): ToolSetting => ({
+      type: 'mcp',
+      config: { name: 'x', url: server.url, ...(headers && { headers }) },
+    })
+    loginsAsked = []
+    expect((await resolve([mcp()])).problems).toEqual([])
+    expect(loginsAsked).toEqual([server.url])
+    loginsAsked = []
+    expect((await resolve([mcp({ Authorization: 'Bearer own' })], { added: [mcp()] })).tools).toHaveLength(2)
+    expect(loginsAsked).toEqual([])
+  })
 
   it('give nobody rights that the pages about them do not name', () => {
     const limited = toolTypes.filter((type) =>
@@ -136,7 +156,7 @@ describe('the tools of an assistant', () => {
         { type: 'mcp', config: { name: 'x', url: server.url } },
         { type: 'web_search' },
       ],
-      { files: true, search: { searchProvider: 'searxng', searchUrl: 'http://search' } },
+      { files: true, search: { provider: 'searxng', baseUrl: 'http://search', apiKey: undefined } },
     )
     expect(all.tools.map(({ name }) => name)).toEqual([
       'my_files',

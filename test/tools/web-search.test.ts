@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type WebSearchSettings, canSearch, webSearchTool } from '../../services/tools/web-search.ts'
+import { type SearchAccount, searchAccountOf } from '../../domain/search-account.ts'
+import { webSearchTool } from '../../services/tools/web-search.ts'
 import { readText, sendJson, startHttpServer } from '../support/http-server.ts'
 import { toolContext } from '../support/tool-context.ts'
 
-/** Local servers that speak the HTTP interfaces of SearXNG and Tavily. */
+/** Local servers that speak the HTTP interfaces of SearXNG, Brave and Tavily, as they document them. */
 describe('web_search', () => {
   let server: Awaited<ReturnType<typeof startHttpServer>>
   let hit: { method: string | undefined; url: string; headers: IncomingMessage['headers']; body: string }
@@ -25,13 +26,11 @@ describe('web_search', () => {
     })
     answer = { status: 200, body: { query: 'q', results: [1, 2, 3, 4, 5, 6, 7].map(result) } }
   })
-  const run = (settings: WebSearchSettings) =>
-    webSearchTool('web_search', settings, fetch).execute(
-      { query: 'tea & cake' },
-      toolContext(AbortSignal.timeout(5000)),
-    )
-  const searxng = () => ({ searchProvider: 'searxng' as const, searchUrl: server.url })
-  const tavily = () => ({ searchProvider: 'tavily' as const, searchUrl: server.url, searchApiKey: 'tvly-key' })
+  const run = (account: SearchAccount) =>
+    webSearchTool('web_search', account, fetch).execute({ query: 'tea & cake' }, toolContext(AbortSignal.timeout(5000)))
+  const searxng = () => ({ provider: 'searxng' as const, baseUrl: server.url, apiKey: undefined })
+  const brave = () => ({ provider: 'brave' as const, baseUrl: server.url, apiKey: 'brave-key' })
+  const tavily = () => ({ provider: 'tavily' as const, baseUrl: server.url, apiKey: 'tvly-key' })
 
   it('asks SearXNG', async () => {
     const text = await run(searxng())
@@ -48,6 +47,23 @@ describe('web_search', () => {
     expect(text).toContain('Page 2')
   })
 
+  it('asks Brave, whose excerpts hold tags', async () => {
+    const found = { title: 'The <strong>tea</strong>', url: 'https://example.com/1', description: 'Hot\n<b>tea</b> &' }
+    answer.body = { type: 'search', web: { type: 'search', results: [found] } }
+    expect(await run(brave())).toBe('[1] The tea\nhttps://example.com/1\nHot tea &')
+    expect(hit).toMatchObject({ method: 'GET', headers: { 'x-subscription-token': 'brave-key' } })
+    expect(hit.url).toBe('/web/search?q=tea+%26+cake&count=5&text_decorations=false')
+    answer.body = { type: 'search' }
+    expect(await run(brave())).toBe('Nothing was found.')
+    answer.body = { type: 'ErrorResponse' }
+    await expect(run(brave())).rejects.toThrow('invalid answer')
+  })
+
+  it('keeps titles and excerpts of several lines in one', async () => {
+    answer.body = { results: [{ title: 'A\n[2] B', url: 'https://example.com/1', content: 'x\n[3] y\nhttps://z' }] }
+    expect(await run(searxng())).toBe('[1] A [2] B\nhttps://example.com/1\nx [3] y https://z')
+  })
+
   it('reports no results and failures of the service', async () => {
     answer = { status: 200, body: { results: [] } }
     expect(await run(searxng())).toBe('Nothing was found.')
@@ -55,14 +71,15 @@ describe('web_search', () => {
     await expect(run(tavily())).rejects.toThrow('status 403')
     answer = { status: 200, body: { nothing: true } }
     await expect(run(searxng())).rejects.toThrow('invalid answer')
-    await expect(run({ ...searxng(), searchUrl: 'http://127.0.0.1:9' })).rejects.toThrow('could not be reached')
+    await expect(run({ ...searxng(), baseUrl: 'http://127.0.0.1:9' })).rejects.toThrow('could not be reached')
   })
 
   it('is available if the settings are sufficient', () => {
-    expect(canSearch({})).toBe(false)
-    expect(canSearch({ searchProvider: 'searxng' })).toBe(false)
-    expect(canSearch({ searchProvider: 'tavily' })).toBe(false)
-    expect(canSearch(searxng())).toBe(true)
-    expect(canSearch({ searchProvider: 'tavily', searchApiKey: 'k' })).toBe(true)
+    expect(searchAccountOf({})).toBeUndefined()
+    expect(searchAccountOf({ provider: 'searxng', baseUrl: undefined, apiKey: 'k' })).toBeUndefined()
+    expect(searchAccountOf({ provider: 'tavily' })).toBeUndefined()
+    expect(searchAccountOf({ provider: 'brave', baseUrl: 'https://b.example' })).toBeUndefined()
+    expect(searchAccountOf(searxng())).toEqual(searxng())
+    expect(searchAccountOf({ provider: 'brave', apiKey: 'k' })).toBeDefined()
   })
 })

@@ -30,6 +30,13 @@ describe('conversations of /v1', () => {
     expect((await refusalOf(client.conversations.retrieve(created.id))).status).toBe(404)
   })
 
+  it('are not made by a request that is refused', async () => {
+    const { client, owner } = await v1Client(service)
+    const items = [{ type: 'item_reference', id: `msg_${newId()}` }] as unknown as []
+    expect((await refusalOf(client.conversations.create({ items }))).status).toBe(400)
+    expect(await service.collections.threads.countDocuments({ user_id: owner.userId, kind: 'conversation' })).toBe(0)
+  })
+
   it('have their items when the request is repeated after an attempt that died between', async () => {
     const { client } = await v1Client(service)
     const body = { items: [{ role: 'user' as const, content: 'Hello' }] }

@@ -34,6 +34,32 @@ describe('files and vector stores of /v1', () => {
     expect((await refusalOf(client.files.retrieve(file.id))).status).toBe(404)
   })
 
+  it('keep the same bytes once, and give each file its own attributes', async () => {
+    const { client } = await v1Client(service)
+    const [first, second] = await Promise.all([upload(client, 'hours.txt', hours), upload(client, 'times.txt', hours)])
+    const store = await client.vectorStores.create({ name: 'Papers' })
+    const add = (id: string, kind: string) =>
+      client.vectorStores.files.createAndPoll(store.id, { file_id: id, attributes: { kind } }, poll)
+    await add(first.id, 'one')
+    expect(await add(second.id, 'other')).toMatchObject({ status: 'completed', last_error: null })
+    expect(await service.api.infra.knowledge.vectors.count(store.id)).toBe(1)
+    const search = async (body: Omit<OpenAI.VectorStoreSearchParams, 'query'> = {}) =>
+      (await client.vectorStores.search(store.id, { query: 'When does it close?', ...body })).data
+    expect(await search()).toMatchObject([{ file_id: first.id, attributes: { kind: 'one' } }])
+    const filters = { type: 'eq', key: 'kind', value: 'other' } as const
+    expect(await search({ filters })).toMatchObject([{ file_id: second.id, filename: 'times.txt' }])
+    const content = async (id: string) =>
+      (await client.vectorStores.files.content(id, { vector_store_id: store.id })).data
+    expect(await content(second.id)).toEqual(await content(first.id))
+
+    await client.files.delete(first.id)
+    expect(await search()).toMatchObject([{ file_id: second.id, attributes: { kind: 'other' } }])
+    expect(await service.api.infra.knowledge.vectors.count(store.id)).toBe(1)
+    await client.vectorStores.files.delete(second.id, { vector_store_id: store.id })
+    expect(await service.api.infra.knowledge.vectors.count(store.id)).toBe(0)
+    expect(await search()).toEqual([])
+  })
+
   it('search files by meaning and attributes, and prove their deletion in every place', async () => {
     const { client, owner } = await v1Client(service)
     const [first, second] = await Promise.all([upload(client, 'hours.txt', hours), upload(client, 'rent.txt', rent)])

@@ -4,8 +4,9 @@ import { createAudit } from '../../services/audit/index.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { apiClient } from '../support/api-client.ts'
 import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
-import { enAudit } from '../../web/src/texts/en-audit.ts'
-import { type Console, startConsole } from './support.ts'
+import enAudit from '../../web/src/texts/en/audit.json' with { type: 'json' }
+import { chatGptExport } from './foreign-exports.ts'
+import { type Console, look, say, startConsole } from './support.ts'
 
 let site: Console
 let provider: TestPaymentProvider
@@ -97,7 +98,7 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await dialog.getByRole('textbox').fill(email)
   await dialog.getByRole('button', { name: 'Delete my account' }).click()
   await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor()
-  await page.getByRole('cell', { name: 'projects' }).waitFor()
+  await page.getByRole('cell', { name: 'projects', exact: true }).waitFor()
   await page.goto(`${site.url}/console/chat`)
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
 })
@@ -211,7 +212,7 @@ test('a user exports the data of the account, and imports the archive with a rep
   await target.getByLabel('Archive (.tar.gz)').setInputFiles(archive)
   await target.getByRole('button', { name: 'Import the archive' }).click()
   await target.getByText('The archive is imported.').waitFor()
-  await expect.poll(() => target.locator('tr', { hasText: 'Chats' }).innerText()).toMatch(/Chats\s+1\s+0\s+0/)
+  await expect.poll(() => target.locator('tr', { hasText: /^Chats/ }).innerText()).toMatch(/Chats\s+1\s+0\s+0/)
   await site.expectAccessible(target, 'the report of an import')
   await target.emulateMedia({ colorScheme: 'dark' })
   await site.expectAccessible(target, 'the report of an import, dark')
@@ -281,4 +282,47 @@ test('every action of the audit log with a text is an operation of the service',
   ])
   const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences })
   expect(named.filter((action) => !known.has(action))).toEqual([])
+})
+
+test('chats of other services come with all their versions, and a report says what is missing', async () => {
+  const { page, user } = await site.signedIn()
+  await page.goto(`${site.url}/console/data`)
+  const choose = async (name: string, content: string) => {
+    const file = { name, mimeType: 'application/json', buffer: Buffer.from(content) }
+    await page.getByLabel('File of the chats').setInputFiles(file)
+    await page.getByRole('button', { name: 'Import the chats' }).click()
+  }
+  await choose('wrong.json', 'no JSON')
+  await page.getByText('This file is no JSON.').waitFor()
+  await choose('other.json', '[{"a": 1}]')
+  await page.getByText('This is no export of ChatGPT, Claude or LibreChat.').waitFor()
+  await choose('conversations.json', JSON.stringify(chatGptExport))
+  await page.getByText('2 chats were read into the project “ChatGPT”.').waitFor()
+  await page.getByText('1 picture or file is missing').waitFor()
+  await page.getByText('1 chat was left out').waitFor()
+  await site.expectAccessible(page, 'the import of chats')
+  await page.getByRole('heading', { name: 'Chats of other services' }).scrollIntoViewIfNeeded()
+  await look(page, 'foreign')
+
+  // Once more: everything is there.
+  await page.getByRole('button', { name: 'Import the chats' }).click()
+  await page.getByRole('row', { name: /^chats 0 2 0$/i }).waitFor()
+  const projects = await user.get('/projects/')
+  const project = projects.find(({ name }: { name: string }) => name === 'ChatGPT')
+  const { jwt_token: token } = await user.get(`/projects/${project.project_id}`)
+  const there = apiClient(site.url, token)
+  expect((await there.get('/threads/')).threads).toMatchObject([
+    { name: 'Berths', created_at: '2025-03-01T08:00:00.000Z' },
+  ])
+  expect((await there.get('/threads/?archived=true')).threads).toMatchObject([{ name: 'Old' }])
+  const [thread] = (await there.get('/threads/')).threads
+  const other = await site.newPage(token)
+  await other.goto(`${site.url}/console/chat/${thread.thread_id}`)
+  await other.getByText('A crane costs 80 marks.').waitFor()
+  await other.getByRole('button', { name: 'Previous version' }).click()
+  await other.getByText('I do not know.').waitFor()
+  site.model.reply({ text: 'It goes on.' })
+  await say(other, 'Thank you')
+  await other.getByText('It goes on.', { exact: true }).waitFor()
+  await other.close()
 })

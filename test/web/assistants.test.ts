@@ -89,6 +89,39 @@ test('files of another embedding model are embedded anew from the page', async (
   await expect.poll(modelOfFiles, { timeout: 60_000 }).toBe(model)
 })
 
+test('an owner keeps questions, runs the evaluation, and compares it with the one before', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  await page.goto(`${site.url}/console/assistants/${assistantId}`)
+  await page.getByRole('tab', { name: 'Knowledge' }).click()
+  await page.locator('.drop input[type=file]').setInputFiles(pdf)
+  await page.getByText('Ready', { exact: true }).waitFor()
+  const card = page.locator('section', { has: page.getByRole('heading', { name: 'Evaluation' }) })
+  const add = async (question: string, onPage: string) => {
+    await card.getByLabel('New question').fill(question)
+    await card.getByLabel('Page (optional)').fill(onPage)
+    await card.getByRole('button', { name: 'Add the question' }).click()
+    await card.getByRole('rowheader', { name: question }).waitFor()
+  }
+  await add('What did the dredging of the western basin cost?', '1')
+  await add('Who painted the lighthouse?', '77')
+  const run = card.getByRole('button', { name: 'Run the evaluation' })
+  await run.click()
+  const earlier = card.getByRole('table').nth(1)
+  await earlier.getByRole('cell', { name: '50 %' }).first().waitFor()
+  await card.getByRole('cell', { name: 'not found' }).waitFor()
+  await site.expectAccessible(page, 'an evaluation')
+  await card.getByRole('button', { name: 'Remove “Who painted the lighthouse?”' }).click()
+  await card.getByRole('rowheader', { name: 'Who painted the lighthouse?' }).waitFor({ state: 'detached' })
+  await run.click()
+  await earlier.getByRole('cell', { name: '100 % (+50)' }).first().waitFor()
+  const { body } = await user.call('GET', `/assistants/${assistantId}/evaluation`)
+  expect(body.runs.map(({ right }: { right: { first: number } }) => right.first)).toEqual([1, 0.5])
+  await page.setViewportSize({ width: 390, height: 844 })
+  const isWithin = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
+  expect(await page.evaluate<boolean>(isWithin)).toBe(true)
+  await site.expectAccessible(page, 'an evaluation on a telephone')
+})
+
 test('a file is processed, searched, opened, cited in a chat, and deleted', async () => {
   const { page } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()

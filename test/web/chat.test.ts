@@ -278,6 +278,12 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('button', { name: 'Approve all' }).waitFor()
   await reject()
+  // What was decided is still there after another page.
+  const chatUrl = new URL(page.url()).pathname
+  await page.getByRole('link', { name: 'New chat' }).first().click()
+  await page.getByRole('heading', { name: /^What can I do for you/ }).waitFor()
+  await page.locator(`a[href="${chatUrl}"]`).click()
+  await page.getByText('Rejected: Tide tables. Waiting for your decision on the other.').waitFor()
   await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await answer(page, 'One of two.').waitFor()
   await page.getByText('Rejected: tide_tables').last().waitFor()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, startConsole } from './support.ts'
+import { type Console, look, startConsole } from './support.ts'
 
 let site: Console
 beforeAll(async () => {
@@ -89,6 +89,23 @@ test('chats are found by their messages, pinned, tagged, shared, printed, and de
   expect(await print.locator('main').innerText()).toContain('let boats')
   await print.close()
 
+  // Archived: out of the list, in one of its own, and back.
+  await page.getByRole('button', { name: 'Actions for Boats' }).click()
+  await page.getByRole('menuitem', { name: 'Archive' }).click()
+  await page.getByText('1 chat is archived.').waitFor()
+  await expect.poll(() => list.getByRole('link', { name: 'Boats' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Show archived chats' }).click()
+  await list.getByRole('link', { name: 'Boats' }).click()
+  await page.getByText('This chat is archived').waitFor()
+  expect(await list.getByRole('link').allTextContents()).toEqual(['Boats'])
+  await site.expectAccessible(page, 'archived chats')
+  await look(page, 'archived')
+  await page.locator('.notice').getByRole('button', { name: 'Take out of the archive' }).click()
+  await page.getByText('This chat is archived').waitFor({ state: 'detached' })
+  await page.getByText('No archived chats.').waitFor()
+  await page.getByRole('button', { name: 'Back to the chats' }).click()
+  await list.getByRole('link', { name: 'Boats' }).waitFor()
+
   const choose = async (...chosen: string[]) => {
     await page.getByRole('button', { name: 'Choose several chats' }).click()
     for (const name of chosen) await page.getByRole('checkbox', { name }).check()
@@ -98,7 +115,7 @@ test('chats are found by their messages, pinned, tagged, shared, printed, and de
   await page.clock.install()
   await choose('Tides', 'Nets')
   expect(await list.getByRole('link').allTextContents()).toEqual(['Boats'])
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.locator('.toast', { hasText: 'deleted' }).getByRole('button', { name: 'Undo' }).click()
   await expect.poll(() => list.getByRole('link').count()).toBe(3)
   await page.clock.runFor(11_000)
   expect((await user.get('/threads/')).total).toBe(3)

@@ -28,9 +28,9 @@ test('a fact is kept, found by whom it is for, changed and deleted', async () =>
   const [fact] = await user.get('/memory/')
   expect(fact).toMatchObject({ text: 'I do not eat nuts.', assistant_id: assistantId, made_by: 'user' })
 
-  await page.getByLabel('Show').selectOption('Project: main')
+  await page.getByLabel('Show', { exact: true }).selectOption('Project: main')
   await page.getByText('There are no facts here.').waitFor()
-  await page.getByLabel('Show').selectOption('Assistant: Cook')
+  await page.getByLabel('Show', { exact: true }).selectOption('Assistant: Cook')
   await page.getByText('saved by you').waitFor()
   await site.expectAccessible(page, 'memory')
 
@@ -40,7 +40,7 @@ test('a fact is kept, found by whom it is for, changed and deleted', async () =>
   await dialog.getByRole('button', { name: 'Save' }).click()
   // The dialog's field has the words before they are stored.
   await dialog.waitFor({ state: 'detached' })
-  await page.getByLabel('Show').selectOption('All facts')
+  await page.getByLabel('Show', { exact: true }).selectOption('All facts')
   await page.getByText('I do not eat peanuts.').waitFor()
   expect(await user.get('/memory/')).toMatchObject([{ memory_id: fact.memory_id, assistant_id: null }])
   await page.getByRole('button', { name: 'Delete: I do not eat peanuts.' }).click()

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, say, startConsole } from './support.ts'
+import { type Console, look, say, startConsole } from './support.ts'
 
 let site: Console
 beforeAll(async () => {
@@ -122,4 +122,91 @@ test('a slash offers the prompts of the user, which are added, changed and delet
   await dialog.getByRole('button', { name: '“Say it in five points, in plain words:”' }).click()
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText('Five points').waitFor()
+})
+
+test('a prompt asks for what it leaves open; a passage is quoted, the last message and an answer are changed, Esc stops', async () => {
+  const { page, user } = await site.signedIn()
+  await user.post('/user/prompts', { name: 'Translate', text: 'Translate into {{language}}: {{text}}' })
+  const field = page.getByRole('textbox', { name: 'Message', exact: true })
+  await field.fill('/trans')
+  await page.getByRole('listbox', { name: 'Prompts' }).getByRole('option').first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('language').fill('Danish')
+  await dialog.getByLabel('text').fill('Good morning')
+  await site.expectAccessible(page, 'the form of a prompt')
+  await look(page, 'variables')
+  await dialog.getByRole('button', { name: 'Insert' }).click()
+  expect(await field.inputValue()).toBe('Translate into Danish: Good morning')
+
+  site.model.reply({ text: 'The harbour closes at **nine**. It opens at six.' })
+  await page.keyboard.press('Enter')
+  await page.locator('.markdown', { hasText: 'It opens at six.' }).waitFor()
+  await page.getByRole('button', { name: 'Change this answer' }).waitFor()
+  // A passage is selected and asked about.
+  await page.locator('.markdown strong').dblclick()
+  await page.getByRole('button', { name: 'Ask about this' }).waitFor()
+  await look(page, 'quote')
+  await page.getByRole('button', { name: 'Ask about this' }).click()
+  await expect.poll(() => field.inputValue()).toBe('> nine\n\n')
+  await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('TEXTAREA')
+  await field.fill('')
+
+  // The arrow opens the last message, but only in an empty field.
+  await page.keyboard.press('ArrowUp')
+  expect(await dialog.getByRole('textbox').inputValue()).toBe('Translate into Danish: Good morning')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+
+  // A changed answer is what the chat goes on from.
+  await page.getByRole('button', { name: 'Change this answer' }).click()
+  await dialog.getByLabel('Answer').fill('The harbour closes at ten.')
+  await site.expectAccessible(page, 'an answer that is changed')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.markdown', { hasText: 'The harbour closes at ten.' }).waitFor()
+  const gate = Promise.withResolvers<void>()
+  site.model.reply({ text: ['It begins', gate.promise, ' and ends.'] })
+  await field.fill('And then?')
+  await page.keyboard.press('Enter')
+  await page.getByText('It begins').waitFor()
+  expect(JSON.stringify(site.model.requests.at(-1)?.body.messages)).toContain('closes at ten')
+  await field.focus()
+  await page.keyboard.press('Escape')
+  await page.getByText('Stopped', { exact: true }).waitFor()
+  gate.resolve()
+})
+
+test('a chat has instructions and a temperature of its own, beside what the person says of himself', async () => {
+  const { page } = await site.signedIn({ 'type==agent/system_message': 'Be brief.' })
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Settings of this chat' }).click()
+  await dialog.getByLabel('Instructions for this chat').fill('Answer in Danish.')
+  await dialog.getByLabel('Temperature').fill('0.3')
+  await dialog.getByLabel('About you, in all your chats').fill('I sail.')
+  await site.expectAccessible(page, 'the settings of a chat')
+  await look(page, 'chat-settings')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  site.model.reply({ text: 'Hej.' })
+  await say(page, 'Hello')
+  await page.locator('.markdown', { hasText: 'Hej.' }).waitFor()
+  const first = site.model.requests.at(-1)?.body
+  expect(first?.temperature).toBe(0.3)
+  expect(String(first?.messages[0]?.content)).toMatch(
+    /Be brief\.[^]*About the person who asks:\nI sail\.\n\nAnswer in Danish\./,
+  )
+  // The next message of the chat, after the page was loaded anew; another chat knows the person only.
+  await page.reload()
+  site.model.reply({ text: 'Hej igen.' })
+  await say(page, 'Again')
+  await page.locator('.markdown', { hasText: 'Hej igen.' }).waitFor()
+  expect(site.model.requests.at(-1)?.body.temperature).toBe(0.3)
+  await page.getByRole('link', { name: 'New chat' }).first().click()
+  await page.getByRole('heading', { name: /^What can I do for you/ }).waitFor()
+  site.model.reply({ text: 'Hi.' })
+  await say(page, 'Somewhere else')
+  await page.locator('.markdown', { hasText: 'Hi.' }).waitFor()
+  const other = site.model.requests.at(-1)?.body
+  expect(other?.temperature).toBeUndefined()
+  expect(String(other?.messages[0]?.content)).toContain('I sail.')
+  expect(String(other?.messages[0]?.content)).not.toContain('Danish')
 })

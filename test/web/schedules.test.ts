@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, startConsole } from './support.ts'
+import { type Console, look, startConsole } from './support.ts'
 
 let site: Console
 beforeAll(async () => {
@@ -20,6 +20,14 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   await page.getByRole('button', { name: 'New schedule' }).click()
   await dialog.getByLabel('Note').fill('Tides of the day')
   await dialog.getByLabel('Question').fill('When is high water?')
+  await dialog.getByText('At 07:00 on Monday to Friday').waitFor()
+  await dialog.getByLabel('When').fill('every other tuesday')
+  await dialog.getByText('This is not understood.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'New schedule' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('When').fill('every weekday at 8')
+  await dialog.getByText('At 08:00 on Monday to Friday').waitFor()
+  await look(page, 'schedule-in-words')
+  await dialog.getByText('More', { exact: true }).click()
   await dialog.getByLabel('Times (cron expression)').fill('61 7 * * *')
   await dialog.getByText('This is not a valid expression or time zone.').waitFor()
   await dialog.getByLabel('Times (cron expression)').fill('30 6 * * MON-FRI')
@@ -52,4 +60,55 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('There are no schedules yet.').waitFor()
   expect((await user.get('/schedules/')).schedules).toEqual([])
+})
+
+test('a result that came while nobody looked is said in the console, and listed until it was seen', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  // As after a look of before.
+  await page.evaluate(
+    (key) => localStorage.setItem(key, '{}'),
+    `assistant-platform.runs-seen.${user.userId}.${user.projectId}`,
+  )
+  const answered = async (name: string) => {
+    // An open page would say it before it is left.
+    await page.goto('about:blank')
+    site.model.reply({ text: 'High water is at noon.' })
+    const { schedule_id: id } = await user.post('/schedules/', {
+      assistant_id: assistantId,
+      input: [{ type: 'human', content: 'When is high water?' }],
+      note: name,
+      at: new Date(Date.now() + 2000).toISOString(),
+    })
+    const newest = async () => (await user.get(`/schedules/${id}/runs`)).runs[0]
+    await expect.poll(async () => (await newest())?.status, { timeout: 60_000 }).toBe('success')
+  }
+  await answered('Tides of the day')
+  await page.goto(`${site.url}/console/chat`)
+  await page.getByText('“Tides of the day” has a new answer.').waitFor()
+  await look(page, 'schedule-news')
+  const link = page.getByRole('link', { name: /^Schedules/ })
+  expect(await link.innerText()).toContain('1')
+  await link.click()
+  await page.getByRole('heading', { name: 'New results' }).waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await site.expectAccessible(page, 'new results')
+  await look(page, 'schedule-results-390-dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await look(page, 'schedule-results')
+  // Opened, it is seen.
+  await page.locator('#main').getByRole('link', { name: 'Tides of the day' }).click()
+  await page.getByText('High water is at noon.').first().waitFor()
+  await expect.poll(() => link.innerText()).not.toContain('1')
+
+  await answered('Tides of tomorrow')
+  await answered('Tides of the week')
+  await page.goto(`${site.url}/console/chat`)
+  await page.getByText('Schedules have 2 new results.').waitFor()
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByRole('heading', { name: 'New results' }).waitFor()
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByRole('heading', { name: 'New results' }).waitFor({ state: 'detached' })
+  expect(await link.innerText()).not.toContain('2')
 })

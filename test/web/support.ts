@@ -73,8 +73,12 @@ export async function startConsole(env: Record<string, string> = {}) {
     /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. */
     async expectAccessible(page: Page, what: string) {
       // Dialogs appear slowly, and after a change of the colour scheme colours pass into each other. Spinners never end.
-      await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
-        Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity).map((one) => one.finished)))`)
+      // States are asked, not `finished`: in a closed <details> the browser skips frames, and that promise never settles.
+      await page.evaluate(`(async () => {
+        const running = ({ effect, playState }) => playState === 'running' && effect.getComputedTiming().endTime < Infinity
+        do for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+        while (document.getAnimations().some(running))
+      })()`)
       await page.evaluate(axe)
       const found = await page.evaluate<string[]>(`axe
         .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })
@@ -121,6 +125,14 @@ async function describePage(page: Page): Promise<void> {
     pause(10_000, 'nothing: a script that it runs does not end'),
   ])
   console.log(`The page ${page.url()} showed, after the element with the focus:\n${shown.slice(0, 4000)}`)
+}
+
+/** Keeps a picture to look at, in the folder that LOOK names. */
+export async function look(page: Page, name: string): Promise<void> {
+  const folder = process.env['LOOK']
+  if (!folder) return
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled' })
 }
 
 export async function say(page: Page, text: string): Promise<void> {

@@ -133,7 +133,7 @@ test('a temporary chat stands in no list and is deleted when it is left; a full 
   await page.goto(newChat)
   await users.updateOne({ _id: user.userId }, { $set: { thread_counter: 9, thread_max: 10 } })
   await page.reload()
-  await page.getByText('You have 9 of 10 chats.').waitFor()
+  await page.getByText('You have 9 of 10 chats, archived ones included.').waitFor()
   // The warning leads to the choice of chats, on a phone too, and as often as one likes.
   await user.post('/threads/', { name: 'Tides' })
   await page.reload()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type SettleInput,
+  type FinalizeInput,
   type StepInput,
   type StepResult,
   type ToolInput,
@@ -40,7 +40,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
         seen.push(`model ${input.runId} ${input.step}`)
         return modelStep(input)
       },
-      settleRun: async ({ runId, outcome }: SettleInput) => {
+      settleRun: async ({ runId, outcome }: FinalizeInput) => {
         seen.push(`settle ${runId} ${outcome}`)
         return { status: outcome }
       },
@@ -89,7 +89,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
           await handle.signal(signals.enqueueRun, { runId: name(run), strategy: 'enqueue' })
         }
         middle.resolve()
-        await handle.result()
+        expect((await handle.result()).ended).toEqual({ success: 88, cancelled: 2 })
         return { seen, workflowId: handle.workflowId }
       },
     )

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type ClientTurnResult,
   type PlannedTools,
-  type SettleInput,
-  type SettleResult,
+  type FinalizeInput,
+  type FinalizeResult,
   type StepInput,
   type StepQueued,
   type StepResult,
@@ -54,7 +54,7 @@ describe('the thread workflow', () => {
     step: (input: StepInput, seen: string[]) => Promise<StepResult | StepQueued>,
     work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
     more: {
-      settle?: (input: SettleInput) => Promise<SettleResult>
+      settle?: (input: FinalizeInput) => Promise<FinalizeResult>
       clientTurn?: () => ClientTurnResult
       tool?: (input: ToolInput) => Promise<void>
       maxDurationMs?: number
@@ -71,7 +71,7 @@ describe('the thread workflow', () => {
         seen.push(`client ${runId} ${step}`)
         return more.clientTurn?.() ?? { status: 'interrupted' }
       },
-      settleRun: async (input: SettleInput) => {
+      settleRun: async (input: FinalizeInput) => {
         seen.push(`settle ${input.runId} ${input.outcome} ${input.error?.type ?? ''}`.trim())
         return more.settle?.(input) ?? { status: input.outcome }
       },
@@ -95,7 +95,7 @@ describe('the thread workflow', () => {
     const seen = await thread(
       async ({ step }) => (step === 0 ? tools() : { next: 'done' }),
       async ({ handle, seen }) => {
-        await handle.result()
+        expect(await handle.result()).toMatchObject({ ended: { success: 1 }, lastRunId: 'a' })
         return seen
       },
     )
@@ -328,7 +328,7 @@ describe('the thread workflow', () => {
   })
 
   it('ends a run at its time limit, including retries and tools, but not the wait for a person', async () => {
-    const settled: { error: SettleInput['error']; at: number }[] = []
+    const settled: { error: FinalizeInput['error']; at: number }[] = []
     let toolAttempts = 0
     const seen = await thread(
       async ({ step }) => {
@@ -397,7 +397,7 @@ describe('the thread workflow', () => {
     { what: 'ends a run whose client sends no results in time', status: 'error' as const },
     { what: 'goes on with a run that is resumed in the moment in which it expires', status: 'running' as const },
   ])('$what', async ({ status }) => {
-    const settled: SettleInput[] = []
+    const settled: FinalizeInput[] = []
     const began = await server.now()
     const { seen, waitedMs } = await thread(
       async ({ step }) =>

@@ -4,6 +4,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './lib/api.ts'
 import { language } from './lib/language.ts'
+// Every page asks for the role: in the first file, it is no file of its own.
+import './lib/membership.ts'
 import { applyTheme } from './lib/theme.ts'
 import { router } from './router.tsx'
 import './styles/tokens.css'

@@ -7,10 +7,6 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { getSession } from './lib/session.ts'
-import { ForgotPassword, ResetPassword } from './pages/account/forgot.tsx'
-import { AuthCallback } from './pages/account/auth-callback.tsx'
-import { LogIn } from './pages/account/log-in.tsx'
-import { SignUp, Verify } from './pages/account/sign-up.tsx'
 import { Crashed, NotFound } from './pages/not-found.tsx'
 import { Skeleton } from './ui/states.tsx'
 
@@ -34,25 +30,52 @@ const home = createRoute({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  component: LogIn,
+  component: lazyRouteComponent(() => import('./pages/account/log-in.tsx'), 'LogIn'),
   validateSearch: (search): { next?: string } => {
     const next = optionalText(search['next'])
     return next?.startsWith('/console') ? { next } : {}
   },
 })
-const signup = createRoute({ getParentRoute: () => root, path: '/signup', component: SignUp })
+const signup = createRoute({
+  getParentRoute: () => root,
+  path: '/signup',
+  component: lazyRouteComponent(() => import('./pages/account/sign-up.tsx'), 'SignUp'),
+})
 const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
-  component: Verify,
+  component: lazyRouteComponent(() => import('./pages/account/sign-up.tsx'), 'Verify'),
   validateSearch: (search): { email?: string } => {
     const email = optionalText(search['email'])
     return email === undefined ? {} : { email }
   },
 })
-const forgot = createRoute({ getParentRoute: () => root, path: '/forgot-password', component: ForgotPassword })
-const reset = createRoute({ getParentRoute: () => root, path: '/reset-password', component: ResetPassword })
-const callback = createRoute({ getParentRoute: () => root, path: '/auth-callback', component: AuthCallback })
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('./pages/account/forgot.tsx'), 'ForgotPassword'),
+})
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('./pages/account/forgot.tsx'), 'ResetPassword'),
+})
+const callback = createRoute({
+  getParentRoute: () => root,
+  path: '/auth-callback',
+  component: lazyRouteComponent(() => import('./pages/account/auth-callback.tsx'), 'AuthCallback'),
+})
+
+/** What the mail of an invitation opens. */
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  validateSearch: (search): { token?: string } => {
+    const token = optionalText(search['token'])
+    return token === undefined ? {} : { token }
+  },
+})
 
 const shell = createRoute({
   getParentRoute: () => root,
@@ -74,9 +97,14 @@ const newChat = createRoute({
   path: '/chat',
   component: lazyRouteComponent(() => import('./pages/chat/new-chat.tsx'), 'NewChat'),
   /** `choose`: chats are chosen in the list at once, to delete them. */
-  validateSearch: (search): { assistant?: string; choose?: true } => {
+  validateSearch: (search): { assistant?: string; choose?: true; folder?: string } => {
     const assistant = optionalText(search['assistant'])
-    return { ...(assistant !== undefined && { assistant }), ...(search['choose'] === true && { choose: true }) }
+    const folder = optionalText(search['folder'])
+    return {
+      ...(assistant !== undefined && { assistant }),
+      ...(search['choose'] === true && { choose: true }),
+      ...(folder !== undefined && { folder }),
+    }
   },
 })
 const chat = createRoute({
@@ -115,10 +143,28 @@ const assistant = createRoute({
     return tab === undefined ? {} : { tab }
   },
 })
+/** The login server of an MCP server leads back here. */
+const connected = createRoute({
+  getParentRoute: () => shell,
+  path: '/connected',
+  component: lazyRouteComponent(() => import('./pages/assistants/connected.tsx'), 'Connected'),
+  validateSearch: (search): { code?: string; state?: string; iss?: string } => {
+    // The router takes texts of digits for numbers.
+    const [code, state, iss] = ['code', 'state', 'iss'].map((name) =>
+      optionalText(typeof search[name] === 'number' ? String(search[name]) : search[name]),
+    )
+    return { ...(code && { code }), ...(state && { state }), ...(iss && { iss }) }
+  },
+})
 const projects = createRoute({
   getParentRoute: () => shell,
   path: '/projects',
   component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects'),
+})
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: '/projects/$projectId/people',
+  component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
 })
 const schedules = createRoute({
   getParentRoute: () => shell,
@@ -129,11 +175,6 @@ const memory = createRoute({
   getParentRoute: () => shell,
   path: '/memory',
   component: lazyRouteComponent(() => import('./pages/memory/list.tsx'), 'Memory'),
-})
-const connectModel = createRoute({
-  getParentRoute: () => shell,
-  path: '/model',
-  component: lazyRouteComponent(() => import('./pages/connect-model.tsx'), 'ConnectModel'),
 })
 const usage = createRoute({
   getParentRoute: () => shell,
@@ -193,6 +234,7 @@ const routeTree = root.addChildren([
   forgot,
   reset,
   callback,
+  invitation,
   deleted,
   paid,
   printChat,
@@ -203,10 +245,11 @@ const routeTree = root.addChildren([
     chat,
     assistants,
     assistant,
+    connected,
     projects,
+    people,
     schedules,
     memory,
-    connectModel,
     usage,
     plans,
     account,

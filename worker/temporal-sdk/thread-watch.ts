@@ -5,7 +5,7 @@ import type { Worker as Thread } from 'node:worker_threads'
  * less than the shortest timeout of a workflow task (2 s), so that the failure still reaches the workflow's history.
  */
 const limitMs = 1000
-const lookEveryMs = 200
+const pollEveryMs = 200
 
 /**
  * Calls `onLoop` when the thread spends more than the limit on one request. Time that only passes does not count: on a
@@ -44,7 +44,7 @@ export function watchThread(thread: Thread, begun: Int32Array, onLoop: () => voi
 
   return () => {
     underWay++
-    timer ??= setInterval(tick, lookEveryMs).unref()
+    timer ??= setInterval(tick, pollEveryMs).unref()
     return () => {
       underWay--
       if (underWay > 0) return

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { Receipt, showReceipt } from '../deletion/schemas.ts'
+import { Receipt, toReceipt } from '../deletion/schemas.ts'
 import { ListPage } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'
+import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, toAdminUser } from './schemas.ts'
 
 const dryRun = Type.Boolean({ default: true, description: 'A dry run changes nothing.' })
 const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
@@ -55,7 +55,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
     async ({ query }) => {
       const { min_days_old: minDaysOld, limit, offset } = query
       const { users, total } = await admin.inactiveUsers(minDaysOld, { limit, offset })
-      return { users: users.map(showAdminUser), total, min_days_old: minDaysOld, limit, offset }
+      return { users: users.map(toAdminUser), total, min_days_old: minDaysOld, limit, offset }
     },
   )
 
@@ -85,7 +85,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
           dryRun: query.dry_run,
         })
         const message = query.dry_run ? `${total} users would be deleted.` : `${total} users are being deleted.`
-        return { dry_run: query.dry_run, users: users.map(showAdminUser), total, workflow_id: workflowId, message }
+        return { dry_run: query.dry_run, users: users.map(toAdminUser), total, workflow_id: workflowId, message }
       },
     )
   }
@@ -125,6 +125,6 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
         response: { 200: Receipt, ...refusals(401, 404) },
       },
     },
-    async ({ params }) => showReceipt(await deletions.receipt(params.receipt_id)),
+    async ({ params }) => toReceipt(await deletions.receipt(params.receipt_id)),
   )
 }

@@ -12,6 +12,8 @@ const MinutePrices = {
     Type.Unsafe<number>({ ...Price, description: 'Processor time in which pictures are read.' }),
   ),
   code: Type.Optional(Type.Unsafe<number>({ ...Price, description: 'Time in which code of models is executed.' })),
+  transcription: Type.Optional(Type.Unsafe<number>({ ...Price, description: 'Speech that is written down.' })),
+  speech: Type.Optional(Type.Unsafe<number>({ ...Price, description: 'A thousand characters that are read aloud.' })),
 }
 const ModelPrice = {
   input: Price,
@@ -68,6 +70,10 @@ export const ModelSettings = Type.Object(
     servers: Type.Array(ModelServer, { description: 'In the order in which they are asked for a model.' }),
     default_model: Type.String(),
     default_source: Source,
+    small_model: nullable(
+      Type.String({ description: 'Names chats and suggests questions after answers. Null: nobody does.' }),
+    ),
+    small_source: Source,
     fallbacks: Type.Array(Type.Object({ model: Type.String(), others: Type.Array(Type.String()), source: Source })),
     currency: Type.String(),
     prices: Type.Array(Type.Object({ model: Type.String(), ...ModelPrice }), {
@@ -109,6 +115,14 @@ export const ModelServerRequest = Type.Object(
 export const ModelChoicesRequest = Type.Object(
   {
     default_model: nullable(ModelName),
+    small_model: Type.Optional(
+      nullable(
+        Type.Unsafe<string>({
+          ...ModelName,
+          description: 'Names chats and suggests questions after answers. Null: nobody does. Absent: as it is.',
+        }),
+      ),
+    ),
     fallbacks: Type.Record(AnyKey, Type.Array(ModelName, { maxItems: 10 }), { maxProperties: 200 }),
     currency: Type.String({ minLength: 1, maxLength: 10 }),
     prices: Type.Record(AnyKey, Type.Object(ModelPrice), {

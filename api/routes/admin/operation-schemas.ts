@@ -61,14 +61,14 @@ export const OpenIngestions = Type.Object(
   { title: 'OpenIngestions' },
 )
 
-export function showQueue(
+export function toQueue(
   status: Awaited<ReturnType<Administration['queues']>>[number],
 ): Static<typeof QueueStatuses>['queues'][number] {
   const { queue, kind, pollers, backlog, backlogAgeSeconds } = status
   return { queue, kind, pollers, backlog: backlog ?? null, backlog_age_seconds: backlogAgeSeconds ?? null }
 }
 
-export function showIngestion(ingestion: OpenIngestion): Static<typeof OpenIngestions>['ingestions'][number] {
+export function toIngestion(ingestion: OpenIngestion): Static<typeof OpenIngestions>['ingestions'][number] {
   const { created_at, updated_at, by_status, ...rest } = ingestion
   return {
     ...rest,

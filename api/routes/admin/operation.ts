@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import { Activity, OpenIngestions, QueueStatuses, showIngestion, showQueue } from './operation-schemas.ts'
+import { Activity, OpenIngestions, QueueStatuses, toIngestion, toQueue } from './operation-schemas.ts'
 
 /** What the operator's page shows about work under way. */
 export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administration'>> = async (
@@ -42,7 +42,7 @@ export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'adm
         response: { 200: QueueStatuses, ...refusals(401, 503) },
       },
     },
-    async () => ({ queues: (await administration.queues()).map(showQueue) }),
+    async () => ({ queues: (await administration.queues()).map(toQueue) }),
   )
 
   app.get(
@@ -57,6 +57,6 @@ export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'adm
         response: { 200: OpenIngestions, ...refusals(401, 503) },
       },
     },
-    async () => ({ ingestions: (await administration.ingestions()).map(showIngestion) }),
+    async () => ({ ingestions: (await administration.ingestions()).map(toIngestion) }),
   )
 }

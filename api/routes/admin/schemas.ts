@@ -67,7 +67,7 @@ export const OrphanCleanupResponse = Type.Object(
   { title: 'OrphanCleanupResponse' },
 )
 
-export function showAdminUser(user: UserRecord): Static<typeof AdminUser> {
+export function toAdminUser(user: UserRecord): Static<typeof AdminUser> {
   return {
     user_id: user._id,
     email: user.email ?? null,

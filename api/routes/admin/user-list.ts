@@ -4,7 +4,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { NewestPage } from '../paging.ts'
 import { refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import { ListedUsers, showListedUser } from './user-schemas.ts'
+import { ListedUsers, toListedUser } from './user-schemas.ts'
 
 /** `/admin/users/list`: all users, or those whose address contains a text. */
 export const adminUserListRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administration'>> = async (
@@ -29,7 +29,7 @@ export const adminUserListRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admi
     },
     async ({ query: { search, limit, offset } }) => {
       const { users, total } = await accounts.list(search, { limit, offset })
-      return { users: users.map(showListedUser), total, limit, offset }
+      return { users: users.map(toListedUser), total, limit, offset }
     },
   )
 }

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox'
 import { runStatuses } from '../../../domain/records/run.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
 import type { AccountView } from '../../../services/admin/accounts.ts'
-import { Checkout, showCheckout } from '../billing/schemas.ts'
+import { Checkout, toCheckout } from '../billing/schemas.ts'
 import { Usage } from '../auth/schemas.ts'
 import { Timestamp, nullable } from '../schemas.ts'
-import { AdminUser, showAdminUser } from './schemas.ts'
+import { AdminUser, toAdminUser } from './schemas.ts'
 
 const AdminRun = Type.Object(
   {
@@ -46,8 +46,8 @@ export const ListedUsers = Type.Object(
   { title: 'ListedUsers' },
 )
 
-export function showListedUser(user: UserRecord): Static<typeof ListedUser> {
-  return { ...showAdminUser(user), suspended_at: user.suspended_at?.toISOString() ?? null }
+export function toListedUser(user: UserRecord): Static<typeof ListedUser> {
+  return { ...toAdminUser(user), suspended_at: user.suspended_at?.toISOString() ?? null }
 }
 
 export const SuspendUserRequest = Type.Object(
@@ -69,9 +69,9 @@ export const StorageMaxRequest = Type.Object(
   { title: 'StorageMaxRequest' },
 )
 
-export function showAccount({ user, usage, recentRuns, purchases }: AccountView): Static<typeof AdminUserDetails> {
+export function toAccount({ user, usage, recentRuns, purchases }: AccountView): Static<typeof AdminUserDetails> {
   return {
-    user: showAdminUser(user),
+    user: toAdminUser(user),
     thread_max: user.thread_max,
     thread_max_base: user.thread_max_base ?? user.thread_max,
     storage_max_mb: user.storage_max_mb ?? null,
@@ -89,6 +89,6 @@ export function showAccount({ user, usage, recentRuns, purchases }: AccountView)
       created_at: run.created_at.toISOString(),
       finished_at: run.finished_at?.toISOString() ?? null,
     })),
-    purchases: purchases.map(showCheckout),
+    purchases: purchases.map(toCheckout),
   }
 }

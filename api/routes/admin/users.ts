@@ -4,13 +4,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import {
-  AdminUserDetails,
-  StorageMaxRequest,
-  SuspendUserRequest,
-  ThreadMaxRequest,
-  showAccount,
-} from './user-schemas.ts'
+import { AdminUserDetails, StorageMaxRequest, SuspendUserRequest, ThreadMaxRequest, toAccount } from './user-schemas.ts'
 
 const params = Type.Object({ user_id: PathId })
 const querystring = Type.Object(AdminQuery)
@@ -38,8 +32,8 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
       },
     },
     async ({ query: { email, user_id: userId } }) => {
-      if (email !== undefined && userId === undefined) return showAccount(await accounts.byEmail(email))
-      if (userId !== undefined && email === undefined) return showAccount(await accounts.byId(userId))
+      if (email !== undefined && userId === undefined) return toAccount(await accounts.byEmail(email))
+      if (userId !== undefined && email === undefined) return toAccount(await accounts.byId(userId))
       throw invalidInput(['query', 'email'], 'give either email or user_id')
     },
   )
@@ -60,7 +54,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     },
     async ({ params: { user_id: userId }, body }) => {
       await suspension.suspend(userId, body.reason)
-      return showAccount(await accounts.byId(userId))
+      return toAccount(await accounts.byId(userId))
     },
   )
 
@@ -72,7 +66,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     },
     async ({ params: { user_id: userId } }) => {
       await suspension.restore(userId)
-      return showAccount(await accounts.byId(userId))
+      return toAccount(await accounts.byId(userId))
     },
   )
 
@@ -92,7 +86,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     },
     async ({ params: { user_id: userId }, body }) => {
       await accounts.setThreadMax(userId, body.thread_max)
-      return showAccount(await accounts.byId(userId))
+      return toAccount(await accounts.byId(userId))
     },
   )
 
@@ -112,7 +106,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     },
     async ({ params: { user_id: userId }, body }) => {
       await accounts.setStorageMax(userId, body.storage_max_mb)
-      return showAccount(await accounts.byId(userId))
+      return toAccount(await accounts.byId(userId))
     },
   )
 }

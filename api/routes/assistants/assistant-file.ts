@@ -4,7 +4,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { foreignYaml } from '../../../domain/assistant-file/foreign-yaml.ts'
 import { holderOf, ownerOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Assistant, showAssistant } from './schemas.ts'
+import { Assistant, toAssistant } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['assistants']
@@ -65,7 +65,7 @@ export const assistantFileRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assi
       const { assistant, outcome, ...missing } = await assistantFiles.apply(caller, request.body.file)
       return {
         outcome,
-        assistant: showAssistant(assistant, assistants.shownConfig(assistant, caller.userId)),
+        assistant: toAssistant(assistant, assistants.shownConfig(assistant, caller.userId)),
         missing_secrets: missing.missingSecrets,
         missing_files: missing.missingFiles.map(({ name }) => name),
       }

@@ -1,12 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { owns } from '../../../services/owner.ts'
 import { holderOf, ownerOf, sessionOf, viewerOf } from '../../plugins/authentication.ts'
 import { confirmFor, once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
-import { PathId, refusals } from '../schemas.ts'
+import { PathId, refusals, toMaker } from '../schemas.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import { Assistant, AssistantPayload, AssistantProjectUpdateRequest, PublicToken, showAssistant } from './schemas.ts'
+import {
+  Assistant,
+  AssistantPayload,
+  AssistantProjectUpdateRequest,
+  PublicToken,
+  makerOf,
+  toAssistant,
+} from './schemas.ts'
 
 const params = Type.Object({ aid: PathId })
 const config = { auth: 'project' } as const
@@ -18,16 +27,37 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps
   await app.register(oneAssistantRoutes, deps)
 }
 
-type Deps = Pick<Services, 'assistants'>
+type Deps = Pick<Services, 'assistants' | 'makers'>
 
 /** An assistant as its reader may see it. */
 const showTo =
-  ({ assistants }: Deps) =>
-  (assistant: AssistantRecord, viewerId: string | undefined) =>
-    showAssistant(assistant, assistants.shownConfig(assistant, viewerId))
+  ({ assistants, makers }: Deps) =>
+  async (request: FastifyRequest, found: AssistantRecord[]) => {
+    const owner = request.session === null ? undefined : ownerOf(request)
+    // Who made it is for those who use its project.
+    const own = found.filter((assistant) => owner !== undefined && owns(owner, assistant))
+    const known = own.length === 0 ? [] : [sessionOf(request).user]
+    const named = await makers(own.map(makerOf), known)
+    return found.map((assistant) => {
+      const viewerId = owner === undefined ? undefined : viewerOf(request, assistant)
+      const config = assistants.shownConfig(assistant, viewerId)
+      return toAssistant(assistant, config, own.includes(assistant) ? toMaker(named, makerOf(assistant)) : null)
+    })
+  }
 
-const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) => {
-  const show = showTo({ assistants })
+const showOneTo = (deps: Deps) => {
+  const show = showTo(deps)
+  return async (request: FastifyRequest, assistant: AssistantRecord) => {
+    const [shown] = await show(request, [assistant])
+    if (shown === undefined) throw new Error('one assistant was shown')
+    return shown
+  }
+}
+
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { assistants } = deps
+  const show = showTo(deps)
+  const showOne = showOneTo(deps)
 
   app.get(
     '/assistants/',
@@ -44,7 +74,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
     async (request, reply) => {
       const page = await assistants.list(holderOf(request), request.query)
       linkNextPart(request, reply, page)
-      return page.entries.map((assistant) => show(assistant, viewerOf(request, assistant)))
+      return show(request, page.entries)
     },
   )
 
@@ -66,7 +96,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
         create: (id) => assistants.createUnder(caller, id, request.body),
         find: (id) => orNull(assistants.readOwn(ownerOf(request), id)),
       })
-      return show(assistant, caller.userId)
+      return showOne(request, assistant)
     },
   )
 
@@ -85,13 +115,14 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) 
     async (request, reply) => {
       const page = await assistants.listPublic(request.query)
       linkNextPart(request, reply, page)
-      return page.entries.map((assistant) => showAssistant(assistant, assistants.listedConfig(assistant)))
+      return page.entries.map((assistant) => toAssistant(assistant, assistants.listedConfig(assistant)))
     },
   )
 }
 
-const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) => {
-  const show = showTo({ assistants })
+const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { assistants } = deps
+  const show = showOneTo(deps)
 
   app.get(
     '/assistants/:aid',
@@ -106,9 +137,8 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
       },
     },
     async (request) => {
-      if (request.session === null) return show(await assistants.read(request.params.aid, undefined), undefined)
-      const assistant = await assistants.read(request.params.aid, ownerOf(request))
-      return show(assistant, viewerOf(request, assistant))
+      const owner = request.session === null ? undefined : ownerOf(request)
+      return show(request, await assistants.read(request.params.aid, owner))
     },
   )
 
@@ -127,7 +157,7 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
     },
     async (request) => {
       const caller = holderOf(request)
-      return show(await assistants.put(caller, request.params.aid, request.body, ownerOf(request)), caller.userId)
+      return show(request, await assistants.put(caller, request.params.aid, request.body, ownerOf(request)))
     },
   )
 
@@ -148,7 +178,7 @@ const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assist
     },
     async (request) => {
       const { user } = sessionOf(request)
-      return show(await assistants.move(user._id, request.params.aid, request.body.project_id), user._id)
+      return show(request, await assistants.move(user._id, request.params.aid, request.body.project_id))
     },
   )
 

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { AssistantConfig } from '../../../domain/assistant-config.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import type { ListedAssistant } from '../../../services/assistants/read-assistants.ts'
-import { Timestamp } from '../schemas.ts'
+import { MadeBy, Timestamp } from '../schemas.ts'
 
 export const AssistantPayload = Type.Object(
   {
@@ -20,6 +21,7 @@ export const Assistant = Type.Object(
     name: Type.String(),
     config: AssistantConfig,
     public: Type.Boolean(),
+    created_by: MadeBy,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -40,13 +42,23 @@ export const PublicToken = Type.Object(
 )
 
 /** `config` is the part of the assistant's configuration that the viewer may see. */
-export function showAssistant(assistant: ListedAssistant, config: Record<string, unknown>): Static<typeof Assistant> {
+export const makerOf = ({
+  user_id: holder,
+  created_by: maker = holder,
+}: Pick<AssistantRecord, 'user_id' | 'created_by'>): string => maker
+
+export function toAssistant(
+  assistant: ListedAssistant,
+  config: Record<string, unknown>,
+  createdBy: Static<typeof MadeBy> = null,
+): Static<typeof Assistant> {
   return {
     assistant_id: assistant._id,
     project_id: assistant.project_id,
     name: assistant.name,
     config,
     public: assistant.public,
+    created_by: createdBy,
     created_at: assistant.created_at.toISOString(),
     updated_at: assistant.updated_at.toISOString(),
   }

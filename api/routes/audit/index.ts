@@ -67,7 +67,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
       const userId = sessionOf(request).user._id
       const page = await audit.list(filterOf({ ...request.query, user_id: userId }), request.query.limit)
       const names = await audit.namesOf(page.entries, userId)
-      return { entries: page.entries.map((entry) => showEntry(withoutAdmin(entry))), has_more: page.hasMore, names }
+      return { entries: page.entries.map((entry) => toEntry(withoutAdmin(entry))), has_more: page.hasMore, names }
     },
   )
 
@@ -86,7 +86,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
     async ({ query }) => {
       const page = await audit.list(filterOf(query), query.limit)
       const names = await audit.namesOf(page.entries)
-      return { entries: page.entries.map(showEntry), has_more: page.hasMore, names }
+      return { entries: page.entries.map(toEntry), has_more: page.hasMore, names }
     },
   )
 }
@@ -107,7 +107,7 @@ function withoutAdmin(entry: AuditEntryRecord): AuditEntryRecord {
   return rest
 }
 
-function showEntry(entry: AuditEntryRecord): Static<typeof AuditEntry> {
+function toEntry(entry: AuditEntryRecord): Static<typeof AuditEntry> {
   return {
     entry_id: entry._id,
     user_id: entry.user_id ?? null,

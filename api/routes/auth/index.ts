@@ -46,7 +46,7 @@ const entryRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (ap
         summary: 'Create an account; a verification code is sent by mail',
         tags,
         body: SignupRequest,
-        response: { 200: SignupResponse },
+        response: { 200: SignupResponse, ...refusals(403) },
       },
     },
     async (request) => {
@@ -126,7 +126,7 @@ const mailRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app
         summary: 'Send a link to choose a new password; it replaces the previous link',
         tags,
         body: ForgotPasswordRequest,
-        response: { 200: Message, ...refusals(404) },
+        response: { 200: Message, ...refusals(403, 404) },
       },
     },
     async ({ body }) => {

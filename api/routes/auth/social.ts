@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { auditToken } from '../../plugins/audit.ts'
-import Type from 'typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { shortFormId } from '../../../domain/login-providers.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { preferredLanguage } from '../../../domain/languages.ts'
 import type { Provider } from '../../../domain/records/user.ts'
@@ -8,7 +10,7 @@ import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
 import { sendHtmlPage } from '../html-page.ts'
 import type { PageName } from '../page-texts.ts'
-import { ErrorDetail, refusals } from '../schemas.ts'
+import { ErrorDetail, PathId, refusals } from '../schemas.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 
 /**
@@ -45,60 +47,93 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       config,
       schema: {
         operationId: 'accounts.socialLogin',
-        summary: 'Send the browser to the identity provider',
+        summary: 'Send the browser to an identity provider',
         tags: ['accounts'],
-        response: { 302: Type.Null({ description: 'Redirect to the consent screen' }) },
+        querystring: Type.Object({
+          provider: Type.Optional(
+            Type.String({ maxLength: 32, description: 'Its id; without it, the first of the settings.' }),
+          ),
+        }),
+        response: { 302: Type.Null({ description: 'Redirect to the consent screen' }), ...refusals(404) },
       },
     },
-    async (_request, reply) => {
-      const { redirectTo, attempt } = await social.begin()
+    async (request, reply) => {
+      const { redirectTo, attempt } = await social.begin(request.query.provider)
       const cookie = cookies.set(attempt.state, loginAttempts.seal(attempt), attemptLifetimeSeconds)
       return reply.header('set-cookie', cookie).redirect(redirectTo)
     },
   )
 
+  const callback = {
+    tags: ['accounts'],
+    querystring: CallbackQuery,
+    response: {
+      302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }),
+      400: callbackRefusal,
+      409: callbackRefusal,
+      ...refusals(401, 403),
+    },
+  }
+  const callbackConfig = { ...config, audit: 'successes' } as const
+
   app.get(
     '/auth/social/callback',
     {
-      config: { ...config, audit: 'successes' },
+      config: callbackConfig,
       schema: {
+        ...callback,
         operationId: 'accounts.socialCallback',
         summary: 'Callback of the identity provider',
         description: 'Answers with an HTML page and no token if the account uses another kind of login.',
-        tags: ['accounts'],
-        querystring: CallbackQuery,
-        response: {
-          302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }),
-          400: callbackRefusal,
-          409: callbackRefusal,
-          ...refusals(401, 403),
-        },
       },
     },
-    async (request, reply) => {
-      const { state } = request.query
-      if (state === undefined) throw notBegunHere()
-      const sealed = cookies.read(request, state)
-      reply.header('set-cookie', cookies.clear(state))
-      const attempt = sealed === undefined ? undefined : loginAttempts.open(sealed)
-      if (attempt?.state !== state) throw notBegunHere()
-      const language = preferredLanguage(request.headers['accept-language'])
-      const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt, language)
-      switch (end.kind) {
-        case 'entered':
-          auditToken(request, end.token)
-          reply.header('set-cookie', cookies.given(end.token, end.redirectTo))
-          return reply.redirect(end.redirectTo)
-        case 'other_provider':
-          return sendHtmlPage(request, reply.code(409), pageOfProvider[end.provider])
-        case 'other_subject':
-          return sendHtmlPage(request, reply.code(409), 'otherIdentity')
-        case 'no_verified_email':
-          request.log.warn({ issuer: end.issuer, problem: end.problem }, refusedAddress[end.problem])
-          return sendHtmlPage(request, reply.code(400), 'noVerifiedEmail')
-      }
-    },
+    (request, reply) => finish(request, reply, shortFormId),
   )
+
+  app.get(
+    '/auth/social/callback/:provider_id',
+    {
+      config: callbackConfig,
+      schema: {
+        ...callback,
+        params: Type.Object({ provider_id: PathId }),
+        operationId: 'accounts.socialCallbackOf',
+        summary: 'Callback of one of several identity providers',
+        description: 'Answers with an HTML page and no token if the account uses another kind of login.',
+      },
+    },
+    (request, reply) => finish(request, reply, request.params.provider_id),
+  )
+
+  async function finish(
+    request: FastifyRequest<{ Querystring: Static<typeof CallbackQuery> }>,
+    reply: FastifyReply,
+    providerId: string,
+  ) {
+    const { state } = request.query
+    if (state === undefined) throw notBegunHere()
+    const sealed = cookies.read(request, state)
+    reply.header('set-cookie', cookies.clear(state))
+    const attempt = sealed === undefined ? undefined : loginAttempts.open(sealed)
+    if (attempt?.state !== state || attempt.provider !== providerId) throw notBegunHere()
+    const language = preferredLanguage(request.headers['accept-language'])
+    const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt, language)
+    switch (end.kind) {
+      case 'entered':
+        auditToken(request, end.token)
+        reply.header('set-cookie', cookies.given(end.token, end.redirectTo))
+        return reply.redirect(end.redirectTo)
+      case 'other_provider':
+        return sendHtmlPage(request, reply.code(409), pageOfProvider[end.provider])
+      case 'other_subject':
+        return sendHtmlPage(request, reply.code(409), 'otherIdentity')
+      case 'other_domain':
+        return sendHtmlPage(request, reply.code(409), 'otherDomain')
+      case 'no_verified_email':
+        request.log.warn({ issuer: end.issuer, problem: end.problem }, refusedAddress[end.problem])
+        return sendHtmlPage(request, reply.code(400), 'noVerifiedEmail')
+    }
+  }
 }
 
 /** For the operator's log: the person sees only that the address is not verified. */
@@ -106,7 +141,7 @@ const refusedAddress = {
   no_address: 'social login refused: the provider sent no e-mail address',
   not_verified: 'social login refused: the provider says that the e-mail address is not verified',
   not_said:
-    'social login refused: the provider does not say whether the e-mail address is verified (email_verified); if it verifies addresses, name its issuer in OAUTH_VERIFIED_ISSUERS',
+    'social login refused: the provider does not say whether the e-mail address is verified (email_verified); if it verifies addresses, name its issuer in OAUTH_VERIFIED_ISSUERS, or set trust_addresses in OAUTH_PROVIDERS',
 }
 
 function notBegunHere(): AppError {

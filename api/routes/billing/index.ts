@@ -5,7 +5,7 @@ import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { refusals } from '../schemas.ts'
-import { Checkout, CheckoutPath, CheckoutRequest, Plan, showCheckout } from './schemas.ts'
+import { Checkout, CheckoutPath, CheckoutRequest, Plan, toCheckout } from './schemas.ts'
 import { webhookRoutes } from './webhook.ts'
 
 const config = { auth: 'user' } as const
@@ -44,7 +44,7 @@ export const billingRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'billing'>>
     },
     async (request) => {
       const { user } = sessionOf(request)
-      return showCheckout(
+      return toCheckout(
         await once(request, {
           create: (id) => billing.open(user, request.body.price_id, id),
           find: (id) => billing.opened(user._id, id),
@@ -65,6 +65,6 @@ export const billingRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'billing'>>
         response: { 200: Checkout, ...refusals(401, 404, 503) },
       },
     },
-    async (request) => showCheckout(await billing.read(sessionOf(request).user._id, request.params.session_id)),
+    async (request) => toCheckout(await billing.read(sessionOf(request).user._id, request.params.session_id)),
   )
 }

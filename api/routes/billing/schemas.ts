@@ -45,7 +45,7 @@ export const BillingEvent = Type.Object({ id: providerId, type: providerId }, { 
 
 export const BillingEventResponse = Type.Object({ received: Type.Boolean() }, { title: 'BillingEventResponse' })
 
-export function showCheckout(purchase: PurchaseRecord): Static<typeof Checkout> {
+export function toCheckout(purchase: PurchaseRecord): Static<typeof Checkout> {
   return {
     session_id: purchase._id,
     price_id: purchase.price_id,

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { BudgetLimits } from '../../../domain/records/budget.ts'
+import type { BudgetSubject } from '../../../services/budgets/spent-today.ts'
 import type { BudgetView } from '../../../services/budgets/index.ts'
 import { ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, nullable, refusals } from '../schemas.ts'
@@ -42,6 +43,14 @@ const scopes = [
     of: 'a project, public callers included',
   },
   {
+    path: '/projects/:project_id/members/:member_id/budget',
+    scope: 'member',
+    name: 'projects.members.budget',
+    tag: 'projects',
+    params: Type.Object({ project_id: PathId, member_id: PathId }),
+    of: 'one who uses a project, in its runs',
+  },
+  {
     path: '/assistants/:aid/budget',
     scope: 'public',
     name: 'assistants.budget',
@@ -51,19 +60,24 @@ const scopes = [
   },
 ] as const
 
-/** Daily budgets of projects and of public tokens. */
+/** Daily budgets of projects, of those who use them, and of public tokens. */
 export const budgetRoutes: FastifyPluginAsyncTypebox<
   Pick<Services, 'budgets' | 'projects' | 'assistants' | 'models'>
 > = async (app, { budgets, projects, assistants, models }) => {
   for (const { path, scope, name, tag, params, of } of scopes) {
-    const config = { auth: scope === 'project' ? 'user' : 'project' } as const
+    const config = { auth: scope === 'public' ? 'project' : 'user' } as const
     const response = { 200: Budget, ...refusals(401, 403, 404) }
-    const idOf = (given: Partial<Record<'project_id' | 'aid', string>>) => given.project_id ?? given.aid ?? ''
-    /** Whose account holds what the budget is for. */
-    const holderFor = async (request: FastifyRequest, id: string): Promise<string> => {
-      if (scope === 'public') return (await assistants.readOwn(ownerOf(request), id)).user_id
+    /** What the budget is for, and whose account holds that. */
+    const subjectOf = async (request: FastifyRequest, given: Given): Promise<BudgetSubject> => {
+      const { aid = '', project_id: projectId = '', member_id: memberId } = given
+      if (scope === 'public') {
+        const { user_id: userId } = await assistants.readOwn(ownerOf(request), aid)
+        return { scope, id: aid, userId }
+      }
       const { role = 'holder' } = request.routeOptions.config
-      return (await projects.read(sessionOf(request).user._id, id, role)).user_id
+      const project = await projects.read(sessionOf(request).user, projectId, role)
+      const id = memberId === undefined ? projectId : `${projectId}/${await projects.userOfMember(project, memberId)}`
+      return { scope, id, userId: project.user_id }
     }
 
     app.get(
@@ -79,9 +93,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         },
       },
       async (request) => {
-        const id = idOf(request.params)
-        const userId = await holderFor(request, id)
-        return show(await budgets.read({ scope, id, userId }), models.current().prices.currency)
+        return show(await budgets.read(await subjectOf(request, request.params)), models.current().prices.currency)
       },
     )
 
@@ -99,13 +111,14 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         },
       },
       async (request) => {
-        const id = idOf(request.params)
-        const userId = await holderFor(request, id)
-        return show(await budgets.set({ scope, id, userId }, limitsOf(request.body)), models.current().prices.currency)
+        const subject = await subjectOf(request, request.params)
+        return show(await budgets.set(subject, limitsOf(request.body)), models.current().prices.currency)
       },
     )
   }
 }
+
+type Given = Partial<Record<'project_id' | 'aid' | 'member_id', string>>
 
 function limitsOf({ runs, tokens, money: spent }: Static<typeof BudgetRequest>): BudgetLimits {
   return {

@@ -9,8 +9,8 @@ import {
   DeletionResponse,
   ProjectDeleteResponse,
   Receipt,
-  showDeletion,
-  showReceipt,
+  toDeletion,
+  toReceipt,
 } from './schemas.ts'
 
 const answers = { 200: DeletionResponse, 202: DeletionResponse }
@@ -39,8 +39,8 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
       },
     },
     async (request, reply) => {
-      const result = await deletions.deleteThread(callerOf(request).userId, request.params.tid)
-      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'thread'))
+      const result = await deletions.deleteThread(callerOf(request), request.params.tid)
+      return reply.code(result.status === 'complete' ? 200 : 202).send(toDeletion(result, 'thread'))
     },
   )
 
@@ -58,7 +58,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
     },
     async (request, reply) => {
       const result = await deletions.deleteAssistant(ownerOf(request), request.params.aid)
-      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'assistant'))
+      return reply.code(result.status === 'complete' ? 200 : 202).send(toDeletion(result, 'assistant'))
     },
   )
 
@@ -78,12 +78,12 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
     async (request, reply) => {
       const { params, query } = request
       const { result, projectId, ...counts } = await deletions.deleteProject(
-        sessionOf(request).user._id,
+        sessionOf(request).user,
         params.project_id,
         query.confirm,
       )
       const told = result
-        ? showDeletion(result, 'project')
+        ? toDeletion(result, 'project')
         : {
             deleted: false,
             message: 'The project holds assistants or threads: repeat with confirm=true to delete them too.',
@@ -107,12 +107,13 @@ const accountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = as
         summary: 'Delete your account with everything in it',
         tags: ['users'],
         body: DeleteUserRequest,
-        response: { ...answers, ...refusals(400, 401, 403, 500) },
+        response: { ...answers, ...refusals(400, 401, 403, 409, 500) },
       },
     },
     async (request, reply) => {
-      const result = await deletions.deleteAccount(sessionOf(request).user, request.body.email_confirmation)
-      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'account'))
+      const { email_confirmation: confirmation, shared_projects: choice } = request.body
+      const result = await deletions.deleteAccount(sessionOf(request).user, confirmation, choice)
+      return reply.code(result.status === 'complete' ? 200 : 202).send(toDeletion(result, 'account'))
     },
   )
 
@@ -128,6 +129,6 @@ const accountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = as
         response: { 200: Receipt, ...refusals(401, 404) },
       },
     },
-    async (request) => showReceipt(await deletions.receiptOf(claimsOf(request).user_id, request.params.receipt_id)),
+    async (request) => toReceipt(await deletions.receiptOf(claimsOf(request).user_id, request.params.receipt_id)),
   )
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
-import type { DeletionResult } from '../../../domain/contracts/deletion.ts'
+import { type DeletionResult, sharedProjectsChoices } from '../../../domain/contracts/deletion.ts'
 import { Timestamp } from '../schemas.ts'
 
 const receiptId = Type.Optional(Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }))
@@ -36,6 +36,13 @@ export const DeleteUserRequest = Type.Object(
       maxLength: requestLimits.credentialLength,
       description: "The account's e-mail address.",
     }),
+    shared_projects: Type.Optional(
+      Type.Enum([...sharedProjectsChoices], {
+        title: 'SharedProjects',
+        description:
+          'What becomes of your projects that others use and in which nobody else is an owner: the member who may do most gets them (`hand_over`), or they are deleted. Required if there are any. Those with another owner go to him.',
+      }),
+    ),
   },
   { title: 'DeleteUserRequest' },
 )
@@ -54,6 +61,19 @@ export const Receipt = Type.Object(
       description: 'Counts by store before the deletion.',
     }),
     left: Type.Unsafe<Record<string, number>>({ ...counts, description: 'Counts by store after the deletion.' }),
+    projects: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            project_id: Type.String(),
+            outcome: Type.Enum(['handed_over', 'deleted'], { title: 'ProjectOutcome' }),
+            to: Type.Optional(Type.String({ description: 'Who holds it now.' })),
+          },
+          { title: 'DeletedAccountProject' },
+        ),
+        { description: 'What became of the projects of the account that others use.' },
+      ),
+    ),
     waiting_for: Type.Optional(
       Type.Enum(['payment_provider'], {
         title: 'ReceiptWaitingFor',
@@ -67,13 +87,13 @@ export const Receipt = Type.Object(
   { title: 'Receipt' },
 )
 
-export function showDeletion({ status, receiptId: id }: DeletionResult, what: string): Static<typeof DeletionResponse> {
+export function toDeletion({ status, receiptId: id }: DeletionResult, what: string): Static<typeof DeletionResponse> {
   const deleted = status === 'complete'
   const message = deleted ? `The ${what} is deleted.` : `The ${what} is being deleted.`
   return { deleted, message, ...(id === undefined ? {} : { receipt_id: id }) }
 }
 
-export function showReceipt(receipt: ReceiptRecord): Static<typeof Receipt> {
+export function toReceipt(receipt: ReceiptRecord): Static<typeof Receipt> {
   return {
     receipt_id: receipt._id,
     kind: receipt.kind,
@@ -82,6 +102,7 @@ export function showReceipt(receipt: ReceiptRecord): Static<typeof Receipt> {
     status: receipt.status,
     found: receipt.found,
     left: receipt.left,
+    ...(receipt.projects === undefined ? {} : { projects: receipt.projects }),
     ...(receipt.waiting_for === undefined ? {} : { waiting_for: receipt.waiting_for }),
     created_at: receipt.created_at.toISOString(),
     completed_at: receipt.completed_at?.toISOString() ?? null,

@@ -120,7 +120,7 @@ export const evaluationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assista
     async (request) => {
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(longestRunMs)])
-      return showRun(await evaluation.run(assistant, signal))
+      return toRun(await evaluation.run(assistant, signal))
     },
   )
 }
@@ -135,11 +135,11 @@ function show({ questions, runs }: Pick<EvaluationRecord, 'questions' | 'runs'>)
       file_name,
       ...(page === undefined ? {} : { page }),
     })),
-    runs: runs.map(showRun),
+    runs: runs.map(toRun),
   }
 }
 
-function showRun(run: EvaluationRun): Static<typeof EvaluationRunSchema> {
+function toRun(run: EvaluationRun): Static<typeof EvaluationRunSchema> {
   const { created_at: at, embedding_model, files, places } = run
   return {
     created_at: at.toISOString(),

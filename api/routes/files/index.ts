@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { firstFiles } from '../../../services/knowledge/files.ts'
 import { type Page, firstPage } from '../../../services/page.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { ownerOf } from '../../plugins/authentication.ts'
+import { holderOf, ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed, once } from '../../plugins/idempotency.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPage, linkNextPart } from '../paging.ts'
@@ -23,13 +24,16 @@ import {
   UploadBody,
   UploadQuery,
   UploadResponse,
-  showFile,
+  makerOf,
+  toFileAnswer,
 } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['files']
 
-type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'retries' | 'files'> & { openStreams: OpenStreams }
+type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'retries' | 'files' | 'makers'> & {
+  openStreams: OpenStreams
+}
 
 /** `/assistants/{aid}/files`: the knowledge of an assistant. Only for its owner, even if the assistant is public. */
 export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
@@ -40,7 +44,17 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   await app.register(oneFileRoutes, options)
 }
 
-const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, files }) => {
+/** As a member of the project sees them, with who uploaded each. */
+const createShow =
+  ({ makers }: Pick<Services, 'makers'>) =>
+  async (request: FastifyRequest, files: FileRecord[]) => {
+    const known = await makers(files.map(makerOf), [sessionOf(request).user])
+    return files.map((file) => toFileAnswer(file, known))
+  }
+
+const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, files, makers }) => {
+  const shown = createShow({ makers })
+
   app.get(
     '/assistants/:aid/files',
     {
@@ -58,13 +72,14 @@ const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { a
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const page = await files.list(assistant._id, request.query)
       linkNextPart(request, reply, page)
-      return { files: page.entries.map(showFile) }
+      return { files: await shown(request, page.entries) }
     },
   )
 }
 
 const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
   const { assistants, uploads, files, openStreams } = options
+  const shown = createShow(options)
 
   app.post(
     '/assistants/:aid/files',
@@ -88,15 +103,15 @@ const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, o
       await uploads.admit(assistant)
       const parts = filePartsOf(request)
       const upload = await once(request, {
-        create: (id, confirm) => uploads.receive(assistant, parts, id, confirm),
+        create: (id, confirm) => uploads.receive(assistant, parts, id, confirm, holderOf(request).makerId),
         find: (id) => uploads.repeated(assistant, parts, id),
       })
       await answerIsFollowed(request)
       const { ingestionId } = upload
-      const answer = ({ entries, hasMore }: Page<FileRecord>) => {
+      const answer = async ({ entries, hasMore }: Page<FileRecord>) => {
         const path = `/assistants/${assistant._id}/ingestions/${ingestionId}`
         if (hasMore) linkNextPage(request, reply, { offset: entries.length }, path)
-        return { files: entries.map(showFile), ingestion_id: ingestionId }
+        return { files: await shown(request, entries), ingestion_id: ingestionId }
       }
       if (request.query.wait === false) return answer(firstPage(upload.files, firstFiles.limit))
       const stop = new AbortController()
@@ -144,7 +159,9 @@ const contentRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, 
   )
 }
 
-const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, retries, files }) => {
+const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
+  const { assistants, retries, files, makers } = options
+
   app.post(
     '/assistants/:aid/files/:file_id/retry',
     {
@@ -163,7 +180,8 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, 
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const file = await retries.retry(assistant, request.params.file_id)
       reply.status(202)
-      return { file: showFile(file), ingestion_id: file.ingestion_id }
+      const known = await makers([makerOf(file)], [sessionOf(request).user])
+      return { file: toFileAnswer(file, known), ingestion_id: file.ingestion_id }
     },
   )
 

@@ -1,21 +1,29 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { ownerOf } from '../../plugins/authentication.ts'
+import { ownerOf, sessionOf } from '../../plugins/authentication.ts'
+import type { IngestionView } from '../../../services/knowledge/files.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
+import { watchAccess } from '../../sse/watch-access.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
-import { Ingestion, IngestionParams, showIngestion } from './schemas.ts'
+import { Ingestion, IngestionParams, makerOf, toIngestion } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['files']
 
-type IngestionRoutesOptions = Pick<Services, 'assistants' | 'files'> & { openStreams: OpenStreams }
+type IngestionRoutesOptions = Pick<Services, 'assistants' | 'files' | 'makers' | 'sessions'> & {
+  openStreams: OpenStreams
+}
 
 /** `/assistants/{aid}/ingestions`: the progress of uploads, for the owner of the assistant. */
 export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> = async (app, options) => {
-  const { assistants, files, openStreams } = options
+  const { assistants, files, makers, openStreams } = options
+  /** All files of an upload have the same. */
+  const makersOf = (request: FastifyRequest, { page }: IngestionView) =>
+    makers(page.entries.map(makerOf), [sessionOf(request).user])
 
   app.get(
     '/assistants/:aid/ingestions/:ingestion_id',
@@ -34,7 +42,7 @@ export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> 
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const view = await files.view(assistant._id, request.params.ingestion_id, request.query)
       linkNextPart(request, reply, view.page)
-      return showIngestion(view)
+      return toIngestion(view, await makersOf(request, view))
     },
   )
 
@@ -59,7 +67,7 @@ export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> 
     async (request, reply) => {
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const { ingestion_id: ingestionId } = request.params
-      await files.view(assistant._id, ingestionId)
+      const known = await makersOf(request, await files.view(assistant._id, ingestionId))
       const stream = openEventStream(reply)
       const stop = new AbortController()
       let goOn = () => {}
@@ -68,18 +76,28 @@ export const ingestionRoutes: FastifyPluginAsyncTypebox<IngestionRoutesOptions> 
         goOn()
       })
       if (stream.isClosed) stop.abort()
+      // Nothing is sent then: whoever comes again is told why.
+      let isRefused = false
+      const unwatch = watchAccess(request, options, () => {
+        isRefused = true
+        stop.abort()
+        goOn()
+      })
       const finished = (async () => {
         for await (const view of files.watch(assistant._id, ingestionId, stop.signal)) {
-          stream.send({ name: 'progress', data: JSON.stringify(showIngestion(view)) })
-          if (!stream.isWritable && !stream.isClosed)
+          stream.send({ name: 'progress', data: JSON.stringify(toIngestion(view, known)) })
+          if (!stream.isWritable && !stream.isClosed && !isRefused)
             await new Promise<void>((resolve) => {
               goOn = resolve
             })
         }
-        if (!stream.isClosed) stream.send({ name: 'end', data: '' })
+        if (!stream.isClosed && !isRefused) stream.send({ name: 'end', data: '' })
       })()
         .catch((error: unknown) => request.log.warn({ err: error }, 'a progress stream ended early'))
-        .finally(() => stream.end())
+        .finally(() => {
+          unwatch()
+          stream.end()
+        })
       openStreams.track(finished, () => stop.abort())
       return reply
     },

@@ -44,6 +44,9 @@ const place = {
     ),
   ),
   heading: Type.Optional(Type.String()),
+  caption: Type.Optional(
+    Type.String({ description: 'What stands above the rows with which the text begins: the caption of a table.' }),
+  ),
 }
 
 const ChunkList = Type.Object(
@@ -75,6 +78,9 @@ const PassageList = Type.Object(
       Type.Object({
         file_id: Type.String(),
         file_name: Type.String(),
+        copies: Type.Optional(
+          Type.Array(Type.String(), { description: 'The names of other files with the same bytes.' }),
+        ),
         url: Type.Optional(Type.String({ description: 'Of a page of the web: its address.' })),
         title: Type.Optional(Type.String({ description: 'Of a page of the web: its title.' })),
         ...place,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { type ReembeddingView, reembeddingStatuses } from '../../../services/knowledge/reembedding-view.ts'
+import { type ReembeddingView, reembeddingStatuses } from '../../../services/knowledge/to-reembedding.ts'
 import { ownerOf } from '../../plugins/authentication.ts'
 import { Timestamp, refusals } from '../schemas.ts'
 import { FilesParams } from './schemas.ts'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import type { IngestionView as View } from '../../../services/knowledge/files.ts'
-import { PathId, Timestamp } from '../schemas.ts'
+import { MadeBy, type Makers, PathId, Timestamp, toMaker } from '../schemas.ts'
 
 export const FilesParams = Type.Object({ aid: PathId })
 export const FileParams = Type.Object({ aid: PathId, file_id: PathId })
@@ -62,6 +62,7 @@ export const EmbeddedFile = Type.Object(
           { title: 'FileScan', description: 'Only for a file that was read and has pages that are pictures' },
         ),
       ),
+      created_by: MadeBy,
       created_at: Timestamp,
     }),
   },
@@ -98,14 +99,16 @@ export const Ingestion = Type.Object(
   { title: 'Ingestion' },
 )
 
-export function showFile(file: FileRecord) {
+export const makerOf = ({ user_id: holder, created_by: maker = holder }: FileRecord): string => maker
+
+export function toFileAnswer(file: FileRecord, makers: Makers) {
   return {
     id: file._id,
     name: file.name,
     size: file.size,
     metadata: {
       content_type: file.content_type,
-      status: shownStatus(file),
+      status: toStatus(file),
       chunks: file.chunks,
       embedded: file.embedded,
       characters: file.characters,
@@ -113,12 +116,13 @@ export function showFile(file: FileRecord) {
       ...(file.scan && { scan: file.scan }),
       ...(file.error === undefined ? {} : { error: file.error }),
       ...(file.status === 'failed' ? { retryable: file.retryable !== false } : {}),
+      created_by: toMaker(makers, makerOf(file)),
       created_at: file.created_at.toISOString(),
     },
   }
 }
 
-function shownStatus({ status }: FileRecord): (typeof shownStatuses)[number] {
+function toStatus({ status }: FileRecord): (typeof shownStatuses)[number] {
   switch (status) {
     case 'uploading':
       return 'queued'
@@ -129,6 +133,6 @@ function shownStatus({ status }: FileRecord): (typeof shownStatuses)[number] {
   }
 }
 
-export function showIngestion({ page, ...view }: View) {
-  return { ...view, files: page.entries.map(showFile) }
+export function toIngestion({ page, ...view }: View, makers: Makers) {
+  return { ...view, files: page.entries.map((file) => toFileAnswer(file, makers)) }
 }

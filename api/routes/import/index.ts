@@ -23,8 +23,11 @@ const Counts = Type.Object(
     vector_store_files: Type.Integer(),
     schedules: Type.Integer(),
     sources: Type.Integer(),
+    evaluations: Type.Integer(),
     prompts: Type.Integer(),
     memories: Type.Integer(),
+    folders: Type.Integer({ description: 'Folders of threads.' }),
+    documents: Type.Integer({ description: 'Versions of documents of threads.' }),
   },
   { title: 'ImportCounts' },
 )

@@ -28,13 +28,13 @@ export async function answerOf(
   { run, feed }: { run: RunRecord; feed: RunFeed },
   { reply, openStreams, onProgress }: AskOptions,
 ): Promise<CallToolResult> {
-  let toldAt = -Infinity
+  let notifiedAt = -Infinity
   let told = 0
   const tell = ({ messages, terminal }: RunView) => {
     const length = lengthOf(messages)
     const isWaiting = terminal?.type === 'interrupted'
-    if (length <= told || performance.now() - toldAt < progressEveryMs) return
-    toldAt = performance.now()
+    if (length <= told || performance.now() - notifiedAt < progressEveryMs) return
+    notifiedAt = performance.now()
     told = length
     onProgress(length, isWaiting ? 'A call waits for the approval of its owner.' : happening(messages))
   }

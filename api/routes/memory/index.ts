@@ -7,7 +7,7 @@ import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 import { linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Memory, MemoryCreateRequest, MemoryQuery, MemoryUpdateRequest, memoryView } from './schemas.ts'
+import { Memory, MemoryCreateRequest, MemoryQuery, MemoryUpdateRequest, toMemory } from './schemas.ts'
 
 const params = Type.Object({ memory_id: PathId })
 const config = { auth: 'user' } as const
@@ -32,7 +32,7 @@ export const memoryRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'memories'>>
       const { limit, offset, ...filter } = request.query
       const page = await memories.list(sessionOf(request).user._id, filter, { limit, offset })
       linkNextPart(request, reply, page)
-      return page.entries.map(memoryView)
+      return page.entries.map(toMemory)
     },
   )
 
@@ -57,7 +57,7 @@ export const memoryRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'memories'>>
         find: (id) => orNull(memories.read(userId, id)),
       })
       belongsTo(request, fact._id, ...[fact.assistant_id, fact.project_id].flatMap((id) => id ?? []))
-      return memoryView(fact)
+      return toMemory(fact)
     },
   )
 
@@ -76,7 +76,7 @@ export const memoryRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'memories'>>
       },
     },
     async (request) =>
-      memoryView(await memories.update(sessionOf(request).user._id, request.params.memory_id, request.body)),
+      toMemory(await memories.update(sessionOf(request).user._id, request.params.memory_id, request.body)),
   )
 
   app.delete(

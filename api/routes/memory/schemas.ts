@@ -63,7 +63,7 @@ export const Memory = Type.Object(
   { title: 'Memory' },
 )
 
-export function memoryView(fact: MemoryRecord): Static<typeof Memory> {
+export function toMemory(fact: MemoryRecord): Static<typeof Memory> {
   return {
     memory_id: fact._id,
     text: fact.text,

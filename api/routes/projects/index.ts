@@ -3,11 +3,12 @@ import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { Services } from '../../../composition/platform.ts'
+import type { Grouped } from '../../../services/membership.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, showProject } from './schemas.ts'
+import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, toProject } from './schemas.ts'
 
 const params = Type.Object({ project_id: PathId })
 const config = { auth: 'user' } as const
@@ -17,14 +18,14 @@ const tags = ['projects']
  * `/projects`: the caller's workspaces, and those that others share with him. A token of an own one gives access to all of
  * the own; that of a shared one gives access to that one.
  */
-export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' | 'tokens'>> = async (
+export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' | 'tokens' | 'handOver'>> = async (
   app,
-  { projects, tokens },
+  { projects, tokens, handOver },
 ) => {
-  async function seen(userId: string, project: ProjectRecord) {
-    const [found] = await projects.seenBy(userId, [project])
+  async function seen(user: Grouped, project: ProjectRecord) {
+    const [found] = await projects.seenBy(user, [project])
     if (found === undefined) throw new AppError('internal', 'the project was not shown')
-    return showProject(found)
+    return toProject(found)
   }
 
   app.get(
@@ -40,10 +41,10 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
       },
     },
     async (request, reply) => {
-      const userId = sessionOf(request).user._id
-      const page = await projects.list(userId, request.query)
+      const { user } = sessionOf(request)
+      const page = await projects.list(user, request.query)
       linkNextPart(request, reply, page)
-      return (await projects.seenBy(userId, page.entries)).map(showProject)
+      return (await projects.seenBy(user, page.entries)).map(toProject)
     },
   )
 
@@ -60,12 +61,12 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
       },
     },
     async (request) => {
-      const userId = sessionOf(request).user._id
+      const { user } = sessionOf(request)
       const project = await once(request, {
-        create: (id) => projects.create(userId, request.body, id),
-        find: (id) => orNull(projects.read(userId, id, 'viewer')),
+        create: (id) => projects.create(user._id, request.body, id),
+        find: (id) => orNull(projects.read(user, id, 'viewer')),
       })
-      return seen(userId, project)
+      return seen(user, project)
     },
   )
 
@@ -83,7 +84,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
     },
     async (request) => {
       const { user, loginId } = sessionOf(request)
-      const project = await projects.read(user._id, request.params.project_id, 'viewer')
+      const project = await projects.read(user, request.params.project_id, 'viewer')
       // A token that a program's login gets ends with that login.
       const claims = { user_id: user._id, project_id: project._id, ...(loginId !== undefined && { login_id: loginId }) }
       return { jwt_token: await tokens.sign(claims) }
@@ -104,8 +105,30 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
       },
     },
     async (request) => {
-      const userId = sessionOf(request).user._id
-      return seen(userId, await projects.update(userId, request.params.project_id, request.body))
+      const { user } = sessionOf(request)
+      return seen(user, await projects.update(user, request.params.project_id, request.body))
+    },
+  )
+
+  app.put(
+    '/projects/:project_id/holder',
+    {
+      config: { ...config, audit: 'successes' },
+      schema: {
+        operationId: 'projects.setHolder',
+        summary: 'Give the project to the account of another owner; you stay an owner of it',
+        tags,
+        params,
+        body: Type.Object(
+          { member_id: Type.String({ minLength: 1, maxLength: 128, description: 'An owner of the project.' }) },
+          { title: 'ProjectHolderRequest' },
+        ),
+        response: { 200: Project, ...refusals(401, 403, 404, 409, 413) },
+      },
+    },
+    async (request) => {
+      const { user } = sessionOf(request)
+      return seen(user, await handOver.toMember(user._id, request.params.project_id, request.body.member_id))
     },
   )
 }

@@ -1,40 +1,67 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
+import { privateThreadsChoices } from '../../../domain/records/project.ts'
 import type { Services } from '../../../composition/platform.ts'
-import type { Member as StoredMember } from '../../../services/projects/members.ts'
+import type { Invitation as StoredInvitation, Member as StoredMember } from '../../../services/projects/members.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'
-import { Role, namesOf } from './schemas.ts'
+import { ProjectOwner, Role, namesOf, toOwner } from './schemas.ts'
 
 const config = { auth: 'user' } as const
 const tags = ['projects']
 const ofProject = Type.Object({ project_id: PathId })
+const ofInvitation = Type.Object({ invitation_token: PathId })
 const ofMember = Type.Object({ project_id: PathId, member_id: PathId })
 
 const Member = Type.Object(
   {
     member_id: Type.String(),
-    user_id: Type.Optional(Type.String({ description: 'Absent until an invitation is accepted.' })),
+    user_id: Type.Optional(Type.String({ description: 'Absent until an invitation is accepted, and of a group.' })),
+    group: Type.Optional(
+      Type.Object(
+        { group_id: Type.String(), name: Type.String() },
+        { title: 'MemberGroup', description: 'All who are in this group have the role.' },
+      ),
+    ),
     email: Type.String({
       description:
-        'Until an invitation is accepted, the address to which it was sent, and empty if the account was named. Empty if the account has none.',
+        'Until an invitation is accepted, the address to which it was sent, and empty if the account was named. Empty of a group, and if the account has none.',
     }),
     first_name: Type.Optional(Type.String()),
     last_name: Type.Optional(Type.String()),
     role: Role,
     status: Type.Enum(['active', 'invited'], { title: 'MemberStatus' }),
     created_at: Timestamp,
+    expires_at: Type.Optional({ ...Timestamp, description: 'Of an invitation: when its link ends.' }),
   },
   { title: 'ProjectMember' },
+)
+
+const Invitation = Type.Object(
+  {
+    project_id: Type.String(),
+    name: Type.String({ description: 'Of the project.' }),
+    owner: ProjectOwner,
+    role: Role,
+    status: Type.Enum(['open', 'member'], {
+      title: 'InvitationStatus',
+      description: 'With `member` you use the project already, and `role` is your own.',
+    }),
+    expires_at: Type.Optional(Timestamp),
+  },
+  { title: 'Invitation' },
 )
 
 const AddMemberRequest = Type.Object(
   {
     email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
     user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    group: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: 'The id of a group; see `/groups`.' }),
+    ),
     role: Role,
   },
-  { title: 'AddMemberRequest', description: 'Exactly one of `email` and `user_id`.' },
+  { title: 'AddMemberRequest', description: 'Exactly one of `email`, `user_id` and `group`.' },
 )
 
 type Deps = Pick<Services, 'members' | 'tokens'>
@@ -60,8 +87,23 @@ export const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
       },
     },
     async (request) => ({
-      members: (await members.list(sessionOf(request).user._id, request.params.project_id)).map(show),
+      members: (await members.list(sessionOf(request).user, request.params.project_id)).map(show),
     }),
+  )
+
+  app.get(
+    '/invitations/:invitation_token',
+    {
+      config,
+      schema: {
+        operationId: 'invitations.read',
+        summary: 'What you are invited to; only for who has the invited address, confirmed',
+        tags,
+        params: ofInvitation,
+        response: { 200: Invitation, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => toInvitation(await members.invitation(sessionOf(request).user, request.params.invitation_token)),
   )
 
   app.post(
@@ -72,7 +114,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         operationId: 'invitations.accept',
         summary: 'Accept an invitation that was sent to your address',
         tags,
-        params: Type.Object({ invitation_token: PathId }),
+        params: ofInvitation,
         response: {
           200: Type.Object({ project_id: Type.String(), jwt_token: Type.String() }, { title: 'AcceptedInvitation' }),
           ...refusals(401, 403, 404, 409),
@@ -95,14 +137,14 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
       config: { ...config, limits: ['invitations_user', 'mails_address'], audit: 'successes' },
       schema: {
         operationId: 'projects.members.add',
-        summary: 'Invite somebody by mail; the same request again sends another link, and the one before is void',
+        summary: 'Invite somebody by mail, or give a role to a group; an invitation that is repeated has another link',
         tags,
         params: ofProject,
         body: AddMemberRequest,
         response: { 200: Member, ...refusals(401, 403, 404, 409) },
       },
     },
-    async (request) => show(await members.add(sessionOf(request).user._id, request.params.project_id, request.body)),
+    async (request) => show(await members.add(sessionOf(request).user, request.params.project_id, request.body)),
   )
 
   app.patch(
@@ -111,7 +153,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
       config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'projects.members.update',
-        summary: 'Change what somebody may do in the project',
+        summary: 'Change what somebody, or a group, may do in the project',
         tags,
         params: ofMember,
         body: Type.Object({ role: Role }, { title: 'MemberUpdateRequest' }),
@@ -120,7 +162,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
     },
     async (request) => {
       const { project_id: projectId, member_id: memberId } = request.params
-      return show(await members.setRole(sessionOf(request).user._id, projectId, memberId, request.body.role))
+      return show(await members.setRole(sessionOf(request).user, projectId, memberId, request.body.role))
     },
   )
 
@@ -130,25 +172,47 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
       config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'projects.members.delete',
-        summary: 'Remove a member, revoke an invitation, or leave the project yourself',
+        summary: 'Remove a member or a group, revoke an invitation, or leave the project yourself',
         tags,
         params: ofMember,
+        querystring: Type.Object({
+          private_threads: Type.Optional(
+            Type.Enum([...privateThreadsChoices], {
+              title: 'PrivateThreads',
+              description:
+                'What becomes of his private threads in the project: they move to a project of his own (`keep`, the default), or become yours, and those of the owner of the project if you leave yourself (`hand_over`).',
+            }),
+          ),
+        }),
         response: { 200: Type.Object({ deleted: Type.Boolean() }), ...refusals(401, 403, 404, 409) },
       },
     },
     async (request) => {
       const { project_id: projectId, member_id: memberId } = request.params
-      await members.remove(sessionOf(request).user._id, projectId, memberId)
+      const { private_threads: choice } = request.query
+      await members.remove(sessionOf(request).user, projectId, memberId, choice)
       return { deleted: true }
     },
   )
 }
 
+function toInvitation({ project, holder, role, isMember, expiresAt }: StoredInvitation): Static<typeof Invitation> {
+  return {
+    project_id: project._id,
+    name: project.name,
+    owner: toOwner(holder),
+    role,
+    status: isMember ? 'member' : 'open',
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
+  }
+}
+
 function show(member: StoredMember): Static<typeof Member> {
-  const { id, userId, email, firstName, lastName, role, isActive, createdAt } = member
+  const { id, userId, group, email, firstName, lastName, role, isActive, createdAt, expiresAt } = member
   return {
     member_id: id,
     ...(userId === undefined ? {} : { user_id: userId }),
+    ...(group === undefined ? {} : { group: { group_id: group.id, name: group.name } }),
     email,
     ...namesOf({
       ...(firstName === undefined ? {} : { first_name: firstName }),
@@ -157,5 +221,6 @@ function show(member: StoredMember): Static<typeof Member> {
     role,
     status: isActive ? 'active' : 'invited',
     created_at: createdAt.toISOString(),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
   }
 }

@@ -10,21 +10,23 @@ export const Role = Type.Enum([...projectRoles], {
     'What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`).',
 })
 
+export const ProjectOwner = Type.Object(
+  {
+    user_id: Type.String(),
+    email: Type.String({ description: 'Empty if the account has none.' }),
+    first_name: Type.Optional(Type.String()),
+    last_name: Type.Optional(Type.String()),
+  },
+  { title: 'ProjectOwner', description: 'Whose account holds the project.' },
+)
+
 export const Project = Type.Object(
   {
     project_id: Type.String(),
     name: Type.String(),
     description: Type.String(),
     role: Role,
-    owner: Type.Object(
-      {
-        user_id: Type.String(),
-        email: Type.String({ description: 'Empty if the account has none.' }),
-        first_name: Type.Optional(Type.String()),
-        last_name: Type.Optional(Type.String()),
-      },
-      { title: 'ProjectOwner', description: 'Whose account holds the project.' },
-    ),
+    owner: ProjectOwner,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -44,16 +46,20 @@ export const ProjectUpdateRequest = Type.Object(
 )
 export const ProjectToken = Type.Object({ jwt_token: Type.String() }, { title: 'ProjectToken' })
 
-export function showProject({ project, role, holder }: SeenProject): Static<typeof Project> {
+export function toProject({ project, role, holder }: SeenProject): Static<typeof Project> {
   return {
     project_id: project._id,
     name: project.name,
     description: project.description,
     role,
-    owner: { user_id: holder._id, email: holder.email ?? '', ...namesOf(holder) },
+    owner: toOwner(holder),
     created_at: project.created_at.toISOString(),
     updated_at: project.updated_at.toISOString(),
   }
+}
+
+export function toOwner(holder: SeenProject['holder']): Static<typeof ProjectOwner> {
+  return { user_id: holder._id, email: holder.email ?? '', ...namesOf(holder) }
 }
 
 export function namesOf({ first_name: first, last_name: last }: { first_name?: string; last_name?: string }) {

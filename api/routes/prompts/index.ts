@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { type PromptRecord, promptLimits } from '../../../domain/records/prompt.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { Message } from '../auth/schemas.ts'
-import { PathId, Timestamp, refusals } from '../schemas.ts'
+import { MadeBy, type Makers, PathId, Timestamp, refusals, toMaker } from '../schemas.ts'
 
 const PromptRequest = Type.Object(
   {
@@ -21,11 +21,14 @@ const Prompt = Type.Object(
     prompt_id: Type.String(),
     name: Type.String(),
     text: Type.String(),
+    project_id: Type.Union([Type.String(), Type.Null()], { description: 'The project with which it is shared.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
   { title: 'Prompt' },
 )
+
+const SharedPrompt = Type.Object({ ...Prompt.properties, created_by: MadeBy }, { title: 'SharedPrompt' })
 
 const params = Type.Object({ prompt_id: PathId })
 const config = { auth: 'user' } as const
@@ -107,11 +110,93 @@ export const promptRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'prompts'>> 
   )
 }
 
-function show({ _id, name, text, created_at, updated_at }: PromptRecord): Static<typeof Prompt> {
+const ofProject = { auth: 'project' } as const
+
+/** `/prompts/`: those that the members of a project share with each other. */
+export const sharedPromptRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'prompts' | 'makers'>> = async (
+  app,
+  { prompts, makers },
+) => {
+  app.get(
+    '/prompts/',
+    {
+      config: ofProject,
+      schema: {
+        operationId: 'prompts.shared.list',
+        summary: 'The prompts that are shared with the project, by name',
+        tags,
+        response: { 200: Type.Array(SharedPrompt), ...refusals(401, 403) },
+      },
+    },
+    async (request) => {
+      const found = await prompts.listShared(callerOf(request))
+      const known = await makers(found.map(({ user_id: id }) => id))
+      return found.map((prompt) => showShared(prompt, known))
+    },
+  )
+
+  app.post(
+    '/prompts/:prompt_id/share',
+    {
+      config: ofProject,
+      schema: {
+        operationId: 'prompts.shared.create',
+        summary: `Share a prompt of yours with the project; one has at most ${promptLimits.inProject}`,
+        tags,
+        params,
+        response: { 200: Prompt, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => show(await prompts.share(callerOf(request), request.params.prompt_id)),
+  )
+
+  app.put(
+    '/prompts/:prompt_id',
+    {
+      config: ofProject,
+      bodyLimit: accountBodyBytes,
+      schema: {
+        operationId: 'prompts.shared.put',
+        summary: 'Change a prompt of the project: your own, or as an editor anyone’s',
+        tags,
+        params,
+        body: PromptRequest,
+        response: { 200: Prompt, ...refusals(400, 401, 403, 404) },
+      },
+    },
+    async (request) => show(await prompts.replaceShared(callerOf(request), request.params.prompt_id, request.body)),
+  )
+
+  app.delete(
+    '/prompts/:prompt_id/share',
+    {
+      config: ofProject,
+      schema: {
+        operationId: 'prompts.shared.delete',
+        summary: 'Share it with the project no longer; it stays its maker’s own',
+        tags,
+        params,
+        response: { 200: Message, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await prompts.unshare(callerOf(request), request.params.prompt_id)
+      return { message: 'The prompt is no longer shared.' }
+    },
+  )
+}
+
+const showShared = (prompt: PromptRecord, known: Makers): Static<typeof SharedPrompt> => ({
+  ...show(prompt),
+  created_by: toMaker(known, prompt.user_id),
+})
+
+function show({ _id, project_id, name, text, created_at, updated_at }: PromptRecord): Static<typeof Prompt> {
   return {
     prompt_id: _id,
     name,
     text,
+    project_id: project_id ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }

@@ -13,10 +13,9 @@ import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { followOnce } from '../runs/follow-once.ts'
 import type { ChatCompletion } from './chat-schemas.ts'
-import { chatCompletion } from './completion.ts'
+import { type ChatChunk, chatCompletion } from './completion.ts'
 import { endOf, waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
-import type { ChatChunk } from './chat-chunk.ts'
 
 /** On whose behalf a request for chat completions is answered. */
 export interface ChatHost {

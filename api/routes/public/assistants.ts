@@ -9,7 +9,7 @@ import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
 import { CompatModel, CompatModelList } from './model-schemas.ts'
 import { ListQuery, listOf } from './thread-schemas.ts'
-import { listPage, secondsOf } from './thread-shapes.ts'
+import { listPage, secondsOf } from './compat-objects.ts'
 
 const CompatAssistant = Type.Object(
   {
@@ -45,20 +45,20 @@ const PlatformConfig = Type.Object(
 const params = Type.Object({ assistant_id: PathId })
 
 /** `assistants` and `models`: there is one of each, the token's. */
-export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily }) => {
   app.get(
     '/assistants',
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'assistants.list', 'The assistant that the token identifies'),
+        ...operation('assistants.list', 'The assistant that the token identifies'),
         headers: TokenHeader,
         querystring: ListQuery,
         response: { 200: listOf(CompatAssistant, 'CompatAssistantList'), ...compatRefusals },
       },
     },
     async (request) => {
-      const assistant = assistantShape(publicFamily.about(assistantOf(request)))
+      const assistant = toCompatAssistant(publicFamily.about(assistantOf(request)))
       return listPage(pageOf([assistant], ({ id }) => id, request.query))
     },
   )
@@ -68,13 +68,13 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'assistants.read', 'Read the assistant'),
+        ...operation('assistants.read', 'Read the assistant'),
         headers: TokenHeader,
         params,
         response: { 200: CompatAssistant, ...compatRefusals },
       },
     },
-    async (request) => assistantShape(publicFamily.about(namedAssistantOf(request, request.params.assistant_id))),
+    async (request) => toCompatAssistant(publicFamily.about(namedAssistantOf(request, request.params.assistant_id))),
   )
 
   app.get(
@@ -82,7 +82,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'assistants.config', 'The settings with which a third-party platform uses the assistant'),
+        ...operation('assistants.config', 'The settings with which a third-party platform uses the assistant'),
         headers: TokenHeader,
         params,
         response: { 200: PlatformConfig, ...compatRefusals },
@@ -107,7 +107,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'models.list', 'The list of models, which contains the assistant'),
+        ...operation('models.list', 'The list of models, which contains the assistant'),
         headers: TokenHeader,
         response: {
           200: CompatModelList,
@@ -117,7 +117,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     },
     async (request) => ({
       object: 'list' as const,
-      data: [modelShape(publicFamily.about(assistantOf(request)))],
+      data: [toModel(publicFamily.about(assistantOf(request)))],
     }),
   )
 
@@ -126,21 +126,21 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'models.read', 'Read the assistant as a model'),
+        ...operation('models.read', 'Read the assistant as a model'),
         headers: TokenHeader,
         params: Type.Object({ model: Type.String({ minLength: 1, maxLength: 500 }) }),
         response: { 200: CompatModel, ...compatRefusals },
       },
     },
     async (request) => {
-      const model = modelShape(publicFamily.about(assistantOf(request)))
+      const model = toModel(publicFamily.about(assistantOf(request)))
       if (model.id !== request.params.model) throw new AppError('not_found', 'There is no such model.')
       return model
     },
   )
 }
 
-function assistantShape(about: PublicAssistant): Static<typeof CompatAssistant> {
+function toCompatAssistant(about: PublicAssistant): Static<typeof CompatAssistant> {
   return {
     id: about.id,
     object: 'assistant',
@@ -158,6 +158,6 @@ function assistantShape(about: PublicAssistant): Static<typeof CompatAssistant> 
   }
 }
 
-function modelShape(about: PublicAssistant): Static<typeof CompatModel> {
+function toModel(about: PublicAssistant): Static<typeof CompatModel> {
   return { id: about.id, object: 'model', created: secondsOf(about.createdAt), owned_by: 'assistant-platform' }
 }

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { ClientFunction, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { TokenLogprob } from '../../../domain/messages.ts'
@@ -170,3 +170,12 @@ export const ChatCompletion = Type.Object(
   { title: 'CompatChatCompletion' },
 )
 export type ChatCompletion = Static<typeof ChatCompletion>
+
+/** What a route for completions declares as its answer. */
+export const completionOrChunks = <T extends TSchema>(schema: T) => ({
+  description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
+  content: {
+    'application/json': { schema },
+    'text/event-stream': { schema: Type.String() },
+  },
+})

@@ -2,23 +2,22 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
-import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
+import { ChatCompletion, ChatCompletionRequest, completionOrChunks } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
 import { functionsOf, toolOverridesOf, usesOldNames } from './client-tools.ts'
 import { publicChatHost } from './chat-host.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
-import { completionOrChunks } from './completion-response.ts'
 import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
 /** `chat/completions`: each request is a run on a new public thread. */
-export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams, family }) => {
+export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams }) => {
   app.post(
     '/chat/completions',
     {
       config: publicRunConfig,
       schema: {
-        ...operation(family, 'chat.completions.create', 'Answer a conversation'),
+        ...operation('chat.completions.create', 'Answer a conversation'),
         headers: TokenHeader,
         body: ChatCompletionRequest,
         response: {

@@ -1,14 +1,14 @@
 import type { PublicFamily } from '../../../services/public/index.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 
-/** The two prefixes of the compat family: the long one, and its alias. */
-export const families = { compat: '/public/compat/v1', public: '/public/v1' } as const
-export type Family = keyof typeof families
+export const compatPrefix = '/public/compat/v1'
+
+/** The shorter prefix of the compat family: a path under it is the same path under the other one. */
+export const withoutAlias = (url = '/'): string => url.replace(/^\/public\/v1\//, `${compatPrefix}/`)
 
 export interface CompatDeps {
   publicFamily: PublicFamily
   openStreams: OpenStreams
-  family: Family
 }
 
 /** For every route of the family. Its origins are those of the caller's assistant, not those of the service. */
@@ -22,6 +22,6 @@ export const publicRunConfig = {
   limits: ['public_client', 'public_runs_client', 'public_runs_token', 'public_runs_assistant'],
 } as const
 
-export function operation(family: Family, name: string, summary: string) {
-  return { operationId: `${family}.${name}`, summary, tags: [family === 'compat' ? 'compat' : 'compat (alias)'] }
+export function operation(name: string, summary: string) {
+  return { operationId: `compat.${name}`, summary, tags: ['compat'] }
 }

@@ -1,10 +1,14 @@
 import { addAll } from '../../../domain/add-all.ts'
-import { type ClientCall, type CallAdvance, clientCallsOf, createCallProgress } from '../../../domain/call-progress.ts'
-import type { Message, TokenLogprob } from '../../../domain/messages.ts'
+import {
+  type AnswerChange,
+  type CallSoFar,
+  createAnswerChanges,
+  writtenCallsOf,
+} from '../../../domain/answer-changes.ts'
+import type { TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunView } from '../../../domain/run-events.ts'
-import { createTextProgress, reasoningText, refusalText } from '../../../domain/text-progress.ts'
 import type { ChatCompletion, CompletionUsage } from './chat-schemas.ts'
 
 /** Separates the texts of two steps of one run, which a client of this API sees as one answer. */
@@ -24,7 +28,19 @@ export interface CompletionOptions {
   showsReasoning: boolean
 }
 
+export interface ChatChunk extends Pick<ChatCompletion, 'id' | 'created' | 'model'> {
+  choices: {
+    index: number
+    delta: { role?: string; content?: string | null }
+    logprobs: { content: TokenLogprob[] } | null
+    finish_reason: ChatCompletion['choices'][number]['finish_reason'] | null
+  }[]
+  usage?: object | null
+}
+
 type Choice = ChatCompletion['choices'][number]
+
+type CallChange = Extract<AnswerChange, { type: 'call' }>
 
 /** What is new of one answer. */
 export interface AnswerAdvance {
@@ -32,44 +48,31 @@ export interface AnswerAdvance {
   reasoning: string
   refusal: string
   logprobs: TokenLogprob[]
-  calls: CallAdvance[]
+  calls: CallChange[]
 }
 
 type AnswerProgressOptions = Pick<CompletionOptions, 'clientTools' | 'showsReasoning'>
 
 /** The new text and calls of a run's answer. `undefined`: the answer contradicts what was sent. */
 export function createAnswerProgress({ clientTools, showsReasoning }: AnswerProgressOptions) {
-  const progress = createTextProgress()
-  const refusals = createTextProgress(refusalText)
-  const thoughts = createTextProgress(reasoningText)
-  const callProgress = createCallProgress(clientTools)
-  const sentLogprobs = new Map<string, number>()
+  const { changes } = createAnswerChanges({ isShown: (name) => clientTools.has(name) })
   let begun = ''
   return (view: RunView): AnswerAdvance | undefined => {
     const added: AnswerAdvance = { text: '', reasoning: '', refusal: '', logprobs: [], calls: [] }
-    for (const folded of view.messages.values()) {
-      const { delta, contradicted } = progress.advance(folded)
-      const calls = callProgress.advance(folded)
-      const refused = refusals.advance(folded)
-      if (contradicted || refused.contradicted || calls === undefined) return undefined
+    for (const change of changes(view)) {
       // Thinking that a later attempt contradicts is no answer that breaks.
-      if (showsReasoning) added.reasoning += thoughts.advance(folded).delta
-      added.refusal += refused.delta
-      addAll(added.calls, calls)
-      const { content } = folded
-      const logprobs = 'pieces' in content ? content.pieces.logprobs : logprobsOf(content.whole)
-      addAll(added.logprobs, logprobs.slice(sentLogprobs.get(folded.id) ?? 0))
-      sentLogprobs.set(folded.id, Math.max(logprobs.length, sentLogprobs.get(folded.id) ?? 0))
-      if (delta === '') continue
-      if (begun !== '' && begun !== folded.id) added.text += betweenSteps
-      begun = folded.id
-      added.text += delta
+      if (change.type === 'begins again' && change.what !== 'reasoning') return undefined
+      if (change.type === 'logprobs') addAll(added.logprobs, change.tokens)
+      if (change.type === 'call') added.calls.push(change)
+      if (change.type === 'refusal' || (change.type === 'reasoning' && showsReasoning))
+        added[change.type] += change.delta
+      if (change.type !== 'text') continue
+      added.text += begun === '' || begun === change.folded.id ? change.delta : betweenSteps + change.delta
+      begun = change.folded.id
     }
     return added
   }
 }
-
-const logprobsOf = (message: Message) => (message.type === 'AIMessage' ? (message.data.logprobs ?? []) : [])
 
 export function isEmpty({ text, reasoning, refusal, logprobs, calls }: AnswerAdvance): boolean {
   return text === '' && reasoning === '' && refusal === '' && logprobs.length === 0 && calls.length === 0
@@ -99,8 +102,8 @@ function choiceOf(view: RunView, index: number, options: CompletionOptions): Cho
       content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
       refusal: refusal === '' ? null : refusal,
       ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-      ...(calls.length > 0 && !isOld ? { tool_calls: calls.map(callShape) } : {}),
-      ...(calls[0] !== undefined && isOld ? { function_call: callShape(calls[0]).function } : {}),
+      ...(calls.length > 0 && !isOld ? { tool_calls: calls.map(toCompatCall) } : {}),
+      ...(calls[0] !== undefined && isOld ? { function_call: toCompatCall(calls[0]).function } : {}),
     },
     logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
     finish_reason: finishReasonOf(view, options),
@@ -108,15 +111,15 @@ function choiceOf(view: RunView, index: number, options: CompletionOptions): Cho
 }
 
 /** The calls with which the run ended: those of its last answer. */
-function openCallsOf(view: RunView, clientTools: ReadonlySet<string>): ClientCall[] {
+function openCallsOf(view: RunView, clientTools: ReadonlySet<string>): CallSoFar[] {
   const last = [...view.messages.values()].findLast(
     ({ content }) => 'whole' in content && content.whole.type === 'AIMessage',
   )
-  return last === undefined ? [] : clientCallsOf(last, clientTools)
+  return last === undefined ? [] : writtenCallsOf(last, clientTools)
 }
 
-function callShape({ id, name, args }: ClientCall) {
-  return { id, type: 'function' as const, function: { name, arguments: args } }
+function toCompatCall({ id, name, arguments: text }: CallSoFar) {
+  return { id, type: 'function' as const, function: { name, arguments: text } }
 }
 
 /** Chunks of a streamed answer; with `includeUsage`, each has `usage: null`, as the API requires. */
@@ -159,14 +162,14 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
   }
 }
 
-function callDelta({ index, first, args }: CallAdvance) {
-  if (first === undefined) return { index, function: { arguments: args } }
-  return { index, id: first.id, type: 'function', function: { name: first.name, arguments: args } }
+function callDelta({ number: index, call, isFirst, delta }: CallChange) {
+  if (!isFirst) return { index, function: { arguments: delta } }
+  return { index, id: call.id, type: 'function', function: { name: call.name, arguments: delta } }
 }
 
 /** By the old name there is one call: the first. */
-function oldDelta(calls: CallAdvance[]) {
-  const first = calls.find(({ index }) => index === 0)
+function oldDelta(calls: CallChange[]) {
+  const first = calls.find(({ number }) => number === 0)
   return first === undefined ? {} : { function_call: callDelta(first).function }
 }
 

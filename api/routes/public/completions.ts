@@ -6,7 +6,7 @@ import { answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { publicChatHost } from './chat-host.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
-import { completionOrChunks } from './completion-response.ts'
+import { completionOrChunks } from './chat-schemas.ts'
 import { endUser, publicCallerOf } from './model-parameters.ts'
 import {
   TextCompletion,
@@ -31,14 +31,14 @@ const TextCompletionRequest = Type.Object(
 /** `completions`, the older interface: the assistant answers each prompt as a question, and nothing is kept. */
 export const textCompletionRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
   app,
-  { publicFamily, openStreams, family },
+  { publicFamily, openStreams },
 ) => {
   app.post(
     '/completions',
     {
       config: publicRunConfig,
       schema: {
-        ...operation(family, 'completions.create', 'Answer a text'),
+        ...operation('completions.create', 'Answer a text'),
         headers: TokenHeader,
         body: TextCompletionRequest,
         response: { 200: completionOrChunks(TextCompletion), ...compatRefusals },

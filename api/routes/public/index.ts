@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
+import type { Services } from '../../../composition/platform.ts'
 import { prepareGiven } from '../../plugins/given-members.ts'
 import { installValidation } from '../../plugins/validation.ts'
 import { compatErrors } from '../../plugins/compat-errors.ts'
@@ -7,47 +8,45 @@ import { type PublicCors, createPublicCors } from '../../plugins/cors.ts'
 import { publicAssistantRoutes } from './assistants.ts'
 import { installCaller } from './caller.ts'
 import { chatRoutes } from './chat.ts'
-import { type CompatDeps, type Family, compatConfig, families, operation } from './compat-route.ts'
+import { type CompatDeps, compatConfig, compatPrefix, operation } from './compat-route.ts'
 import { textCompletionRoutes } from './completions.ts'
 import { publicNativeRoutes } from './native.ts'
 import { publicRunRoutes } from './runs.ts'
 import { publicThreadRoutes } from './threads.ts'
 
-type Deps = Omit<CompatDeps, 'family'> & { errors: ErrorDeps }
+type Deps = CompatDeps & {
+  errors: ErrorDeps
+  feedback: Pick<Services['feedback'], 'submitOfVisitor'>
+}
 
-/** Everything under `/public`: the native stream, and the compat family under both of its prefixes. */
-export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, errors }) => {
+/** Everything under `/public`: the native stream, and the compat family. */
+export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, errors, feedback }) => {
   const cors = createPublicCors(publicFamily.origins)
 
   await app.register(async (native) => {
-    answerPreflights(native, cors)
-    await native.register(publicNativeRoutes, { publicFamily, openStreams, cors })
+    answerPreflights(native, cors, { isShown: false })
+    await native.register(publicNativeRoutes, { publicFamily, openStreams, cors, feedback })
   })
 
-  for (const [family, prefix] of [
-    ['compat', families.compat],
-    ['public', families.public],
-  ] as const) {
-    await app.register(
-      async (compat) => {
-        const deps = { publicFamily, openStreams, family }
-        installCaller(compat, { publicFamily, cors })
-        installErrors(compat, errors, compatErrors)
-        installValidation(compat, (schema, body) => prepareGiven(schema, body, {}))
-        answerPreflights(compat, cors, family)
-        await compat.register(chatRoutes, deps)
-        await compat.register(textCompletionRoutes, deps)
-        await compat.register(publicAssistantRoutes, deps)
-        await compat.register(publicThreadRoutes, deps)
-        await compat.register(publicRunRoutes, deps)
-      },
-      { prefix },
-    )
-  }
+  await app.register(
+    async (compat) => {
+      const deps = { publicFamily, openStreams }
+      installCaller(compat, { publicFamily, cors })
+      installErrors(compat, errors, compatErrors)
+      installValidation(compat, (schema, body) => prepareGiven(schema, body, {}))
+      answerPreflights(compat, cors, { isShown: true })
+      await compat.register(chatRoutes, deps)
+      await compat.register(textCompletionRoutes, deps)
+      await compat.register(publicAssistantRoutes, deps)
+      await compat.register(publicThreadRoutes, deps)
+      await compat.register(publicRunRoutes, deps)
+    },
+    { prefix: compatPrefix },
+  )
 }
 
 /** Adds a preflight to every path that is registered from here on. */
-function answerPreflights(app: FastifyInstance, cors: PublicCors, family?: Family): void {
+function answerPreflights(app: FastifyInstance, cors: PublicCors, { isShown }: { isShown: boolean }): void {
   const answered = new Set<string>()
   app.addHook('onRoute', (route) => {
     if (route.method === 'OPTIONS' || answered.has(route.url)) return
@@ -58,7 +57,7 @@ function answerPreflights(app: FastifyInstance, cors: PublicCors, family?: Famil
       method: 'OPTIONS',
       url,
       config: compatConfig,
-      schema: family === undefined ? { hide: true } : operation(family, name, 'Cross-origin preflight'),
+      schema: isShown ? operation(name, 'Cross-origin preflight') : { hide: true },
       handler: (request, reply) => cors.preflight(request, reply),
     })
   })

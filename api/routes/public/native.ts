@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { preValidationAsyncHookHandler } from 'fastify'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import type { Services } from '../../../composition/platform.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
@@ -16,6 +17,7 @@ import { followOnce } from '../runs/follow-once.ts'
 import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
+import { publicFeedbackRoute } from './feedback.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
 import { endUser, publicCallerOf } from './model-parameters.ts'
 
@@ -23,6 +25,7 @@ interface Deps {
   publicFamily: PublicFamily
   openStreams: OpenStreams
   cors: PublicCors
+  feedback: Pick<Services['feedback'], 'submitOfVisitor'>
 }
 
 const PublicCreateRunPayload = Type.Object(
@@ -52,7 +55,10 @@ const eventStream = {
 }
 
 /** `/public/runs`: the native stream, without an account. */
-export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { publicFamily, openStreams, cors }) => {
+export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
+  app,
+  { publicFamily, openStreams, cors, feedback },
+) => {
   const { access, threads } = publicFamily
   app.decorateRequest('publicAssistant', null)
 
@@ -88,7 +94,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const threadId = agreedId(body, 'thread_id')
       requireHuman(body.input)
       const isNew = threadId === undefined
-      const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
+      const thread = isNew ? threads.draft(assistant) : await threads.findOf(assistant, threadId)
       const strategy = body.multitask_strategy ?? 'enqueue'
       const asked = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
       const { run, feed } = await followOnce(request, {
@@ -103,6 +109,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         location: `/public/runs/${run._id}`,
         shownError: publicRunError,
         mode: request.query.stream_mode ?? body.stream_mode,
+        isKept: publicFamily.keepsChats(assistant),
       })
       openStreams.track(finished, stop)
       return reply
@@ -141,9 +148,13 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
   )
 
   await app.register(cancelRoute, { publicFamily, cors })
+  await app.register(publicFeedbackRoute, { publicFamily, cors, feedback })
 }
 
-const cancelRoute: FastifyPluginAsyncTypebox<Omit<Deps, 'openStreams'>> = async (app, { publicFamily, cors }) => {
+const cancelRoute: FastifyPluginAsyncTypebox<Pick<Deps, 'publicFamily' | 'cors'>> = async (
+  app,
+  { publicFamily, cors },
+) => {
   app.post(
     '/public/runs/:run_id/cancel',
     {

@@ -45,7 +45,10 @@ export const publicPageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { p
   )
 }
 
-function pageOf({ id, name, description, starters, look }: PublicAssistant, settings: Deps['settings']): string {
+function pageOf(
+  { id, name, description, starters, look, keepsChats }: PublicAssistant,
+  settings: Deps['settings'],
+): string {
   const title = look.title || name
   const summary = cutText(description || look.greeting || '', maxShownCharacters).toWellFormed()
   const product = settings.productName ?? defaultProductName
@@ -65,6 +68,7 @@ function pageOf({ id, name, description, starters, look }: PublicAssistant, sett
     color: look.color ?? settings.productColor,
     theme: look.theme,
     language: look.language,
+    kept: keepsChats ? 'true' : undefined,
     starters: starters.map((starter) => starter.replaceAll('|', '/')).join('|'),
   }
   const metas = Object.entries(shared).map(([property, content]) => `<meta${attributesOf({ property, content })} />`)

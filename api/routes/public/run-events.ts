@@ -1,16 +1,15 @@
 import { addAll } from '../../../domain/add-all.ts'
+import { type AnswerChange, type CallSoFar, createAnswerChanges } from '../../../domain/answer-changes.ts'
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
+import { type FoldedMessage, type RunView, toMessage } from '../../../domain/run-events.ts'
 import { type WrittenFile, codeToolName, writtenAtEnd, writtenBefore } from '../../../domain/responses/written-files.ts'
-import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
-import { createCallProgress, shownDelta } from './call-progress.ts'
-import { outputsDelta, outputsOfCode } from './code-deltas.ts'
-import { type StepCall, messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
+import { callDelta, outputsDelta, outputsOfCode } from './code-deltas.ts'
+import { messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
 import type { v1RunStates } from '../v1/run-schemas.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
-import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
+import { incompleteReasonOf, toCompatMessage, secondsOf } from './compat-objects.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
@@ -55,12 +54,14 @@ export function createRunEvents(
   { shapeOf, isWhole = false, showWritten }: RunEventsOptions,
   now: () => Date,
 ) {
-  const progress = createTextProgress()
-  const refusals = createTextProgress(refusalText)
-  const calling = createCallProgress()
   /** How often the model has called tools in a message. */
   const attempts = new Map<string, number>()
   const closed = new Set<string>()
+  const { changes, received } = createAnswerChanges({
+    ...(isWhole ? { isShown: () => true } : {}),
+    areCanonical: true,
+    isClosed: (id) => closed.has(id),
+  })
   /** The whole messages of the run so far. */
   let shown: Message[] = []
   let open: OpenStep | undefined
@@ -76,19 +77,10 @@ export function createRunEvents(
       if (view.complete || view.messages.size > 0) addAll(events, started())
       const messages = [...view.messages.values()]
       shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
-      for (const [index, folded] of messages.entries()) {
-        addAll(events, withdrawn(folded))
-        if (closed.has(folded.id) || calling.sent(folded.id).length > 0) {
-          if (!isContinued(folded)) return { events, contradicted: true }
-        } else {
-          const text = progress.advance(folded)
-          const refusal = refusals.advance(folded)
-          if (text.contradicted || refusal.contradicted) return { events, contradicted: true }
-          if (text.delta !== '') addAll(events, said(folded.id, text.delta))
-          if (refusal.delta !== '') addAll(events, refused(folded.id, refusal.delta))
-        }
-        if (isWhole && 'pieces' in folded.content) addAll(events, called(folded))
-        addAll(events, finished(folded, messages.slice(index + 1)))
+      for (const change of changes(view)) {
+        const isBroken = change.type === 'begins again' && (change.what === 'text' || change.what === 'refusal')
+        if (isBroken || !isContinued(change)) return { events, contradicted: true }
+        addAll(events, eventsOf(change, messages))
       }
       return { events, contradicted: false }
     },
@@ -120,23 +112,42 @@ export function createRunEvents(
     return [{ name: 'thread.run.in_progress', data: shapeOf({ ...run, status: 'running', started_at: now() }) }]
   }
 
-  function said(messageId: string, delta: string): RunEvent[] {
-    const events = open?.id === messageId ? [] : openMessage(messageId)
-    return [...events, textEvent(messageId, delta, events.length > 0)]
+  function eventsOf(change: AnswerChange, messages: FoldedMessage[]): RunEvent[] {
+    const { folded } = change
+    switch (change.type) {
+      case 'text':
+      case 'refusal':
+        return said(folded.id, change)
+      case 'call':
+        return called(folded.id, change)
+      case 'begins again':
+        return change.what === 'calls' ? withdrawn(folded.id) : []
+      case 'message': {
+        // The result of a call may close the step of its answer.
+        const answer = messages.findLastIndex((each, index) => index <= messages.indexOf(folded) && isAnswer(each))
+        return answer < 0 ? [] : finished(messages[answer], messages.slice(answer + 1))
+      }
+      default:
+        return []
+    }
   }
 
-  function refused(messageId: string, delta: string): RunEvent[] {
-    const events = open?.id === messageId ? [] : openMessage(messageId)
-    const index = progress.sent(messageId) === '' ? 0 : 1
-    return [...events, messageDelta(messageId, { index, type: 'refusal', refusal: delta })]
+  function said(id: string, { type, delta }: { type: 'text' | 'refusal'; delta: string }): RunEvent[] {
+    const events = open?.id === id ? [] : openMessage(id)
+    if (type === 'text') return [...events, textEvent(id, delta, events.length > 0)]
+    const index = received(id).text === '' ? 0 : 1
+    return [...events, messageDelta(id, { index, type, refusal: delta })]
   }
 
   function openMessage(id: string): RunEvent[] {
     const at = now()
     const messageSoFar = () => {
-      const content = progress.sent(id)
-      const refusal = refusals.sent(id) || undefined
-      return messageOf(run, { id, content, refusal, at }, content === '' ? [] : citedFilesIn(shown, run._id))
+      const { text: content, refusal } = received(id)
+      return messageOf(
+        run,
+        { id, content, refusal: refusal || undefined, at },
+        content === '' ? [] : citedFilesIn(shown, run._id),
+      )
     }
     const before = closeOpen('completed')
     open = {
@@ -158,24 +169,23 @@ export function createRunEvents(
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
-  function finished(folded: FoldedMessage, following: FoldedMessage[]): RunEvent[] {
-    if (!('whole' in folded.content) || folded.content.whole.type !== 'AIMessage') return []
+  function finished(folded: FoldedMessage | undefined, following: FoldedMessage[]): RunEvent[] {
+    if (folded === undefined || !('whole' in folded.content) || folded.content.whole.type !== 'AIMessage') return []
     const { id, tool_calls: calls = [], incomplete } = folded.content.whole.data
     if (incomplete) return []
     const events = open?.id === id ? closeOpen('completed') : []
     const toolsId = `${id}/tools`
     if (calls.length === 0 || closed.has(toolsId)) return events
-    const outputs = outputsOf(following.map(shownMessage))
+    const outputs = outputsOf(following.map(toMessage))
     const at = now()
-    if (isWhole) addAll(events, called(folded))
-    else if (open?.id !== toolsId)
+    if (!isWhole && open?.id !== toolsId)
       addAll(events, [
         ...closeOpen('completed'),
         ...opened(toolStep(run, { id, calls: stepCalls(calls) }, new Map(), 'in_progress', at)),
       ])
     openTools(id, () => stepCalls(calls), outputs)
     if (calls.every((call) => outputs.has(call.id))) {
-      if (isWhole) addAll(events, executed(id, calls, following.map(shownMessage)))
+      if (isWhole) addAll(events, executed(id, calls, following.map(toMessage)))
       addAll(events, closeOpen('completed'))
     }
     return events
@@ -194,38 +204,38 @@ export function createRunEvents(
   }
 
   /** The step of calls that a later attempt does not make has failed; the calls that it makes begin another one. */
-  function withdrawn(folded: FoldedMessage): RunEvent[] {
-    const toolsId = `${folded.id}/tools`
-    if (open?.id !== toolsId || isIncomplete(folded) || !calling.isContradicted(folded)) return []
+  function withdrawn(id: string): RunEvent[] {
+    const toolsId = `${id}/tools`
+    if (open?.id !== toolsId) return []
     const [event] = closeOpen('failed')
     closed.delete(toolsId)
-    calling.forget(folded.id)
-    attempts.set(folded.id, attemptOf(folded.id) + 1)
+    attempts.set(id, attemptOf(id) + 1)
     return event === undefined ? [] : [{ ...event, data: { ...event.data, last_error: begunAnew } }]
   }
 
-  /** The new parts of the calls of a message. The first ends what the message says. */
-  function called(folded: FoldedMessage): RunEvent[] {
-    const { id } = folded
+  /** A new part of a call. The first ends what the message says. */
+  function called(id: string, { index, call, isFirst, delta }: Extract<AnswerChange, { type: 'call' }>): RunEvent[] {
     const toolsId = `${id}/tools`
+    if (closed.has(toolsId)) return []
     const events: RunEvent[] = []
-    const deltas = calling.advance(folded)
-    if (deltas.length === 0) return events
     if (open?.id !== toolsId) {
       addAll(events, [
         ...closeOpen('completed'),
         ...opened(toolStep(run, { id, calls: [], attempt: attemptOf(id) }, new Map(), 'in_progress', now())),
       ])
-      openTools(id, () => calling.sent(id), new Map())
+      openTools(id, () => received(id).calls, new Map())
     }
-    return [...events, ...deltas.flatMap((delta) => stepDelta(toolStepId(id, attemptOf(id)), shownDelta(delta)))]
+    const stepId = toolStepId(id, attemptOf(id))
+    if (isFirst) addAll(events, stepDelta(stepId, callDelta({ index, call })))
+    if (delta !== '') addAll(events, stepDelta(stepId, callDelta({ index, call, more: delta })))
+    return events
   }
 
   function attemptOf(messageId: string): number {
     return attempts.get(messageId) ?? 1
   }
 
-  function openTools(id: string, calls: () => StepCall[], outputs: Map<string, string>): void {
+  function openTools(id: string, calls: () => readonly CallSoFar[], outputs: Map<string, string>): void {
     const toolsId = `${id}/tools`
     open = {
       id: toolsId,
@@ -242,10 +252,12 @@ export function createRunEvents(
   }
 
   /** Text that a model adds after its first call has no event; without a call the answer is another one. */
-  function isContinued({ id, content }: FoldedMessage): boolean {
+  function isContinued({ type, folded: { id, content } }: AnswerChange): boolean {
+    const { text: sent, calls: sentCalls } = received(id)
+    if (type === 'begins again' || (!closed.has(id) && sentCalls.length === 0)) return true
     if (!('whole' in content) || content.whole.type !== 'AIMessage') return true
     const { content: text, tool_calls: calls = [], incomplete } = content.whole.data
-    return text.startsWith(progress.sent(id)) && (text === progress.sent(id) || calls.length > 0 || incomplete === true)
+    return text.startsWith(sent) && (text === sent || calls.length > 0 || incomplete === true)
   }
 
   function cutOf(id: string): AIMessage['data']['cut'] {
@@ -262,8 +274,7 @@ export function createRunEvents(
 
 const begunAnew = { code: 'server_error', message: 'The answer of the model broke off. It begins again.' }
 
-const isIncomplete = ({ content }: FoldedMessage): boolean =>
-  'whole' in content && content.whole.type === 'AIMessage' && content.whole.data.incomplete === true
+const isAnswer = ({ content }: FoldedMessage): boolean => 'whole' in content && content.whole.type === 'AIMessage'
 
 function citedFilesIn(messages: Message[], runId: string) {
   const logged = messages.map((message) => ({ message, runId }))
@@ -273,9 +284,9 @@ function citedFilesIn(messages: Message[], runId: string) {
 function messageOf(
   run: RunRecord,
   { id, content, refusal, at }: { id: string; content: string; refusal?: string | undefined; at: Date },
-  cited: Parameters<typeof messageShape>[2],
+  cited: Parameters<typeof toCompatMessage>[2],
 ): CompatMessage {
-  return messageShape(
+  return toCompatMessage(
     {
       message: { type: 'AIMessage', data: { id, content, ...(refusal === undefined ? {} : { refusal }) } },
       createdAt: at,

@@ -1,8 +1,9 @@
+import type { CallSoFar } from '../../../domain/answer-changes.ts'
 import type { Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
 import type { CompatRunStep } from './thread-schemas.ts'
-import { lastError, secondsOf } from './thread-shapes.ts'
+import { lastError, secondsOf } from './compat-objects.ts'
 
 type Outputs = Map<string, string>
 type Status = CompatRunStep['status']
@@ -26,27 +27,12 @@ export function messageStep(run: RunRecord, messageId: string, status: Status, a
   }
 }
 
-export interface StepCall {
-  id: string
-  name: string
-  /** JSON text. */
-  arguments: string
-}
-
-/** A call that begins (`name`), or the next part of its arguments. */
-export interface CallDelta {
-  index: number
-  call: StepCall
-  /** Undefined for the beginning of a call. */
-  more?: string
-}
-
-export const stepCalls = (calls: ToolCall[] = []): StepCall[] =>
+export const stepCalls = (calls: ToolCall[] = []): CallSoFar[] =>
   calls.map(({ id, name, args }) => ({ id, name, arguments: JSON.stringify(args) }))
 
 export function toolStep(
   run: RunRecord,
-  { id, calls, attempt }: { id: string; calls: StepCall[]; attempt?: number },
+  { id, calls, attempt }: { id: string; calls: readonly CallSoFar[]; attempt?: number },
   outputs: Outputs,
   status: Status,
   at: Date,

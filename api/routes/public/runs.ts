@@ -19,7 +19,7 @@ import {
   ThreadRunParams,
   listOf,
 } from './thread-schemas.ts'
-import { listPage, runShape } from './thread-shapes.ts'
+import { listPage, toCompatRun } from './compat-objects.ts'
 import { newThreadOf } from './threads.ts'
 
 const runOrStream = {
@@ -36,7 +36,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
 }
 
 const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
-  const { publicFamily, family } = deps
+  const { publicFamily } = deps
   const { threads } = publicFamily
   const start = createStartRun(deps)
 
@@ -45,7 +45,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     {
       config: publicRunConfig,
       schema: {
-        ...operation(family, 'threads.runs.create', 'Run the assistant on a thread'),
+        ...operation('threads.runs.create', 'Run the assistant on a thread'),
         headers: TokenHeader,
         params: ThreadParams,
         body: CompatRunCreateRequest,
@@ -54,7 +54,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     },
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
-      const thread = await threads.find(assistant, request.params.thread_id)
+      const thread = await threads.findOf(assistant, request.params.thread_id)
       return start(request, reply, { assistant, thread, body: request.body })
     },
   )
@@ -64,7 +64,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     {
       config: publicRunConfig,
       schema: {
-        ...operation(family, 'threads.createAndRun', 'Begin a conversation and run the assistant on it'),
+        ...operation('threads.createAndRun', 'Begin a conversation and run the assistant on it'),
         headers: TokenHeader,
         body: CompatThreadRunCreateRequest,
         response: { ...runOrStream, ...compatRefusals },
@@ -83,7 +83,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.list', 'The runs of a thread'),
+        ...operation('threads.runs.list', 'The runs of a thread'),
         headers: TokenHeader,
         params: ThreadParams,
         querystring: ListQuery,
@@ -94,7 +94,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
       const assistant = assistantOf(request)
       const { entries, hasMore } = await threads.runs(assistant, request.params.thread_id, request.query)
       const about = publicFamily.about(assistant)
-      return listPage({ entries: entries.map((run) => runShape(run, about)), hasMore })
+      return listPage({ entries: entries.map((run) => toCompatRun(run, about)), hasMore })
     },
   )
 
@@ -103,7 +103,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.read', 'Read a run'),
+        ...operation('threads.runs.read', 'Read a run'),
         headers: TokenHeader,
         params: ThreadRunParams,
         response: { 200: CompatRun, ...compatRefusals },
@@ -112,7 +112,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     async (request) => {
       const assistant = assistantOf(request)
       const run = await threads.findRun(assistant, request.params.thread_id, request.params.run_id)
-      return runShape(run, publicFamily.about(assistant))
+      return toCompatRun(run, publicFamily.about(assistant))
     },
   )
 
@@ -121,7 +121,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.cancel', 'Cancel a run; a run that has ended does not change'),
+        ...operation('threads.runs.cancel', 'Cancel a run; a run that has ended does not change'),
         headers: TokenHeader,
         params: ThreadRunParams,
         response: { 200: CompatRun, ...compatRefusals },
@@ -130,18 +130,18 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
     async (request) => {
       const assistant = assistantOf(request)
       const run = await threads.findRun(assistant, request.params.thread_id, request.params.run_id)
-      return runShape(await publicFamily.cancel(run), publicFamily.about(assistant))
+      return toCompatRun(await publicFamily.cancel(run), publicFamily.about(assistant))
     },
   )
 }
 
-const stepRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily: { threads }, family }) => {
+const stepRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily: { threads } }) => {
   app.get(
     '/threads/:thread_id/runs/:run_id/steps',
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.steps.list', 'The steps of a run'),
+        ...operation('threads.runs.steps.list', 'The steps of a run'),
         headers: TokenHeader,
         params: ThreadRunParams,
         querystring: ListQuery,
@@ -157,7 +157,7 @@ const stepRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFa
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.steps.read', 'Read a step of a run'),
+        ...operation('threads.runs.steps.read', 'Read a step of a run'),
         headers: TokenHeader,
         params: RunStepParams,
         response: { 200: CompatRunStep, ...compatRefusals },

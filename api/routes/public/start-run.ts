@@ -11,7 +11,7 @@ import type { CompatDeps } from './compat-route.ts'
 import { overridesOf, publicCallerOf } from './model-parameters.ts'
 import { streamThreadRun } from './stream-thread-run.ts'
 import type { CompatRun, CompatRunCreateRequest } from './thread-schemas.ts'
-import { runShape, threadShape } from './thread-shapes.ts'
+import { toCompatRun, toCompatThread } from './compat-objects.ts'
 import { messagesOf } from './threads.ts'
 import { refuseUnmetRun } from './unmet-demands.ts'
 
@@ -52,14 +52,14 @@ export function createStartRun({ publicFamily, openStreams }: Pick<CompatDeps, '
     const about = publicFamily.about(assistant)
     if (!body.stream) {
       followed.feed.close()
-      return runShape(followed.run, about)
+      return toCompatRun(followed.run, about)
     }
     await answerIsFollowed(request)
     const reread = () => publicFamily.reread(followed.run)
     const { finished, stop } = streamThreadRun(reply, followed, {
-      shapeOf: (shown) => runShape(shown, about),
+      shapeOf: (shown) => toCompatRun(shown, about),
       reread,
-      ...(messagesOfNewThread ? { newThread: threadShape({ ...thread, _id: followed.run.thread_id }) } : {}),
+      ...(messagesOfNewThread ? { newThread: toCompatThread({ ...thread, _id: followed.run.thread_id }) } : {}),
     })
     openStreams.track(finished, stop)
     return reply

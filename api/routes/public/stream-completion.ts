@@ -3,12 +3,17 @@ import type { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import { type CompatErrorObject, compatRunError } from '../../plugins/compat-errors.ts'
-import { openEventStream } from '../../sse/event-stream.ts'
+import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
-import { type CompletionOptions, completionChunks, createAnswerProgress, isEmpty, usageOf } from './completion.ts'
+import {
+  type ChatChunk,
+  type CompletionOptions,
+  completionChunks,
+  createAnswerProgress,
+  isEmpty,
+  usageOf,
+} from './completion.ts'
 import { brokenStream, endOf } from './run-end.ts'
-import { shareStream } from './share-stream.ts'
-import type { ChatChunk } from './chat-chunk.ts'
 
 /**
  * Sends runs, one for each choice, as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level
@@ -85,4 +90,36 @@ export function streamCompletion(
       for (const follower of followers) follower.stop()
     },
   }
+}
+
+/**
+ * One stream for several followers, each of which ends its own share: with the last, `onLast` is called and the stream
+ * ends. A client that leaves, or can take more, is reported to all.
+ */
+function shareStream(stream: EventStream, count: number, onLast: () => void) {
+  const listeners: (() => void)[] = []
+  let open = count
+  stream.onProgress(() => {
+    for (const listener of listeners) listener()
+  })
+  const end = () => {
+    open -= 1
+    if (open > 0) return
+    if (!stream.isClosed) onLast()
+    stream.end()
+  }
+  return Array.from({ length: count }, () => ({
+    comment: stream.comment,
+    end,
+    onProgress: (listener: () => void) => void listeners.push(listener),
+    get isWritable() {
+      return stream.isWritable
+    },
+    get isClosed() {
+      return stream.isClosed
+    },
+    get sentBytes() {
+      return stream.sentBytes
+    },
+  }))
 }

@@ -5,7 +5,7 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
 import type { AskedChat } from './answer-chat.ts'
-import type { ChatChunk } from './chat-chunk.ts'
+import type { ChatChunk } from './completion.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
 import { chatParameters, overridesOf } from './model-parameters.ts'
 

@@ -23,7 +23,7 @@ import {
   ThreadParams,
   listOf,
 } from './thread-schemas.ts'
-import { isShown, listPage, messageShape, threadShape } from './thread-shapes.ts'
+import { isShown, listPage, toCompatMessage, toCompatThread } from './compat-objects.ts'
 import { refuseUnmetMessage, refuseUnmetThread } from './unmet-demands.ts'
 
 /** `threads` and their messages. */
@@ -32,7 +32,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
   await app.register(messageRoutes, deps)
 }
 
-const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily }) => {
   const { threads } = publicFamily
 
   app.post(
@@ -40,7 +40,7 @@ const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { public
     {
       config: { ...compatConfig, idempotent: true },
       schema: {
-        ...operation(family, 'threads.create', 'Begin a conversation'),
+        ...operation('threads.create', 'Begin a conversation'),
         headers: TokenHeader,
         body: CompatThreadCreateRequest,
         response: { 200: CompatThread, ...compatRefusals },
@@ -49,7 +49,7 @@ const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { public
     async (request) => {
       const assistant = assistantOf(request)
       const thread = newThreadOf(request.body, ['body'])
-      return threadShape(
+      return toCompatThread(
         await once(request, {
           create: (id) => threads.create(assistant, thread, id),
           find: (id) => orNull(threads.finishCreation(assistant, thread, id)),
@@ -63,13 +63,13 @@ const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { public
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.read', 'Read a thread'),
+        ...operation('threads.read', 'Read a thread'),
         headers: TokenHeader,
         params: ThreadParams,
         response: { 200: CompatThread, ...compatRefusals },
       },
     },
-    async (request) => threadShape(await threads.find(assistantOf(request), request.params.thread_id)),
+    async (request) => toCompatThread(await threads.findOf(assistantOf(request), request.params.thread_id)),
   )
 
   app.post(
@@ -77,7 +77,7 @@ const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { public
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.update', "Replace a thread's metadata"),
+        ...operation('threads.update', "Replace a thread's metadata"),
         headers: TokenHeader,
         params: ThreadParams,
         body: CompatThreadUpdateRequest,
@@ -88,13 +88,13 @@ const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { public
       const { thread_id: threadId } = request.params
       const { metadata } = request.body
       refuseUnmetThread(request.body, ['body'])
-      if (!metadata) return threadShape(await threads.find(assistantOf(request), threadId))
-      return threadShape(await threads.setMetadata(assistantOf(request), threadId, metadata))
+      if (!metadata) return toCompatThread(await threads.findOf(assistantOf(request), threadId))
+      return toCompatThread(await threads.setMetadata(assistantOf(request), threadId, metadata))
     },
   )
 }
 
-const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily }) => {
   const { threads } = publicFamily
 
   app.post(
@@ -102,7 +102,7 @@ const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publi
     {
       config: { ...compatConfig, idempotent: true },
       schema: {
-        ...operation(family, 'threads.messages.create', 'Add a message for later runs'),
+        ...operation('threads.messages.create', 'Add a message for later runs'),
         headers: TokenHeader,
         params: ThreadParams,
         body: CompatThreadMessageRequest,
@@ -117,7 +117,7 @@ const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publi
         create: (id) => threads.addMessage(assistant, threadId, message, id),
         find: (id) => threads.addedMessage(assistant, threadId, id),
       })
-      return messageShape(added, { threadId, assistantId: assistant._id })
+      return toCompatMessage(added, { threadId, assistantId: assistant._id })
     },
   )
 
@@ -126,7 +126,7 @@ const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publi
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.messages.list', 'The messages of a thread'),
+        ...operation('threads.messages.list', 'The messages of a thread'),
         headers: TokenHeader,
         params: ThreadParams,
         querystring: MessageListQuery,
@@ -150,7 +150,7 @@ const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publi
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.messages.read', 'Read one message'),
+        ...operation('threads.messages.read', 'Read one message'),
         headers: TokenHeader,
         params: ThreadMessageParams,
         response: { 200: CompatMessage, ...compatRefusals },
@@ -174,7 +174,7 @@ export function shapeWithin(
   owner: { threadId: string; assistantId: string },
 ) {
   const cited = citedWithin(all, wanted)
-  return (entry: LoggedMessage) => messageShape(entry, owner, cited(entry))
+  return (entry: LoggedMessage) => toCompatMessage(entry, owner, cited(entry))
 }
 
 /** The files that the runs of these messages have found. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { sessionOf } from '../../plugins/authentication.ts'
+import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
@@ -42,10 +42,10 @@ export const feedbackRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'feedback'
       },
     },
     async (request) => {
-      const userId = sessionOf(request).user._id
+      const caller = callerOf(request)
       const stored = await once(request, {
-        create: (id) => feedback.submit(userId, request.body, id),
-        find: (id) => feedback.find(userId, id),
+        create: (id) => feedback.submit(caller, request.body, id),
+        find: (id) => feedback.find(caller.userId, id),
       })
       return { status: 'submitted' as const, feedback_id: stored._id }
     },

@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { callerOf, sessionOf } from '../../plugins/authentication.ts'
+import { callerOf } from '../../plugins/authentication.ts'
 import { type Confirm, answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
+import { watchAccess } from '../../sse/watch-access.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
@@ -19,8 +20,8 @@ import {
   RunParams,
   RunWithOutput,
   StreamQuery,
-  runView,
-  waitingCallView,
+  toRun,
+  toWaitingCall,
 } from './schemas.ts'
 import { followOnce, startOnce } from './follow-once.ts'
 import { streamRun } from './stream-run.ts'
@@ -34,7 +35,7 @@ const eventStream = {
   },
 }
 
-type Deps = Pick<Services, 'runs' | 'threads' | 'models'> & { openStreams: OpenStreams }
+type Deps = Pick<Services, 'runs' | 'threads' | 'models' | 'sessions'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -65,10 +66,10 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
       },
     },
     async (request, reply) => {
-      const userId = sessionOf(request).user._id
+      const caller = callerOf(request)
       const { run, feed } = await followOnce(request, {
         start: (id, confirm) => runs.startFollowed(prepared(request, confirm), id),
-        find: (id) => runs.get(userId, id),
+        find: (id) => runs.get(caller, id),
         follow: (started) => runs.follow(started),
       })
       await answerIsFollowed(request)
@@ -96,19 +97,19 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
       },
     },
     async (request, reply) => {
-      const userId = sessionOf(request).user._id
+      const caller = callerOf(request)
       const run = await startOnce(request, {
         start: async (id, confirm) => runs.start(await prepared(request, confirm), id),
-        find: (id) => runs.get(userId, id),
+        find: (id) => runs.get(caller, id),
       })
       logRun(reply, run)
       reply.header('content-location', `/runs/${run._id}`)
-      return runView(run, models.current().prices)
+      return toRun(run, models.current().prices)
     },
   )
 }
 
-const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, openStreams }) => {
+const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, sessions, openStreams }) => {
   app.get(
     '/runs/:run_id',
     {
@@ -123,13 +124,13 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
       },
     },
     async (request) => {
-      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      const run = await runs.get(callerOf(request), request.params.run_id)
       const { messages, omitted } = await runs.output(run, request.query.before)
       const waiting = await runs.waitingCalls(run)
       const shown = {
-        ...runView(run, models.current().prices),
+        ...toRun(run, models.current().prices),
         output: messages,
-        waiting_calls: waiting.map(waitingCallView),
+        waiting_calls: waiting.map(toWaitingCall),
       }
       return { ...shown, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
     },
@@ -150,7 +151,7 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
       },
     },
     async (request, reply) => {
-      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      const run = await runs.get(callerOf(request), request.params.run_id)
       logRun(reply, run)
       const feed = await runs.follow(run)
       const after = request.headers['last-event-id']
@@ -160,6 +161,8 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
         after,
         mode: request.query.stream_mode,
       })
+      const unwatch = watchAccess(request, { sessions }, stream.stop)
+      void stream.finished.finally(unwatch)
       openStreams.track(stream.finished, stream.stop)
       return reply
     },
@@ -180,8 +183,8 @@ const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, model
       },
     },
     async (request) => {
-      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
-      return runView(await runs.cancel(run), models.current().prices)
+      const run = await runs.requireControl(callerOf(request), request.params.run_id)
+      return toRun(await runs.cancel(run), models.current().prices)
     },
   )
 
@@ -200,13 +203,13 @@ const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, model
     },
     async (request) => {
       const { action, tool_outputs: outputs, ...decision } = request.body
-      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      const run = await runs.requireControl(callerOf(request), request.params.run_id)
       if (outputs === undefined) {
         if (action === undefined) throw invalidInput(['body', 'action'], 'is required without tool_outputs', 'missing')
-        return runView(await runs.resume(run, { action, ...decision }), models.current().prices)
+        return toRun(await runs.resume(run, { action, ...decision }), models.current().prices)
       }
       if (action !== undefined) throw invalidInput(['body', 'action'], 'cannot be sent together with tool_outputs')
-      return runView(await runs.submitOutputs(run, outputs), models.current().prices)
+      return toRun(await runs.submitOutputs(run, outputs), models.current().prices)
     },
   )
 }
@@ -226,10 +229,10 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
       },
     },
     async (request, reply) => {
-      const thread = await threads.readOwn(sessionOf(request).user._id, request.params.tid)
+      const thread = await threads.see(callerOf(request), request.params.tid)
       const page = await runs.list(thread._id, request.query)
       linkNextPart(request, reply, page)
-      return { runs: page.entries.map((run) => runView(run, models.current().prices)), ...request.query }
+      return { runs: page.entries.map((run) => toRun(run, models.current().prices)), ...request.query }
     },
   )
 }

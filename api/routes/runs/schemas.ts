@@ -73,6 +73,21 @@ export const CreateRunPayload = Type.Object(
         description: 'How hard the model thinks in this run; default: as the assistant says.',
       }),
     ),
+    instructions: Type.Optional(
+      Type.String({
+        maxLength: requestLimits.runInstructionsLength,
+        description: 'Added to the instructions of the assistant in this run.',
+      }),
+    ),
+    file_ids: Type.Optional(
+      Type.Array(PathId, {
+        maxItems: requestLimits.runFiles,
+        description: 'Of the files of the assistant, only these are searched in this run.',
+      }),
+    ),
+    temperature: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 2, description: 'Of this run; default: as the assistant says.' }),
+    ),
     tools: Type.Optional(
       Type.Array(ClientFunction, {
         maxItems: maxClientFunctions,
@@ -230,7 +245,7 @@ export const ResumePayload = Type.Object(
 )
 
 /** `prices`: those of now. */
-export function runView(run: ListedRun, prices: ModelPrices): Static<typeof Run> {
+export function toRun(run: ListedRun, prices: ModelPrices): Static<typeof Run> {
   return {
     run_id: run._id,
     thread_id: run.thread_id,
@@ -252,7 +267,7 @@ export function runView(run: ListedRun, prices: ModelPrices): Static<typeof Run>
   }
 }
 
-export function waitingCallView(call: ToolCallRecord): Static<typeof WaitingCall> {
+export function toWaitingCall(call: ToolCallRecord): Static<typeof WaitingCall> {
   return {
     tool_call_id: call.call_id,
     name: call.name,

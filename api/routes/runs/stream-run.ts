@@ -2,13 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/event-ids.ts'
 import type { Message, MessageDelta } from '../../../domain/messages.ts'
 import type { RunError } from '../../../domain/records/run.ts'
-import {
-  type FoldedMessage,
-  type Pieces,
-  type RunView,
-  type Terminal,
-  shownMessage,
-} from '../../../domain/run-events.ts'
+import { type FoldedMessage, type Pieces, type RunView, type Terminal, toMessage } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/index.ts'
 import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
@@ -28,6 +22,8 @@ interface StreamOptions {
   /** What this reader is told of a failure; by default everything. */
   shownError?: (error: RunError) => RunError
   mode?: StreamMode | undefined
+  /** Whether the reader, a public caller, is told that others read the chat. */
+  isKept?: boolean
 }
 
 /**
@@ -38,13 +34,14 @@ interface StreamOptions {
 export function streamRun(
   reply: FastifyReply,
   feed: RunFeed,
-  { runId, threadId, location, after, shownError = (error) => error, mode }: StreamOptions,
+  { runId, threadId, location, after, shownError = (error) => error, mode, isKept = false }: StreamOptions,
 ) {
   const stream = openEventStream(reply, { 'content-location': location ?? `/runs/${runId}` })
   if (after === undefined)
     stream.send({ name: 'start', id: startEventId, data: JSON.stringify({ status: 'starting' }) })
   if (after === undefined || after === startEventId) {
-    stream.send({ name: 'metadata', id: metadataEventId, data: JSON.stringify({ run_id: runId, thread_id: threadId }) })
+    const metadata = { run_id: runId, thread_id: threadId, ...(isKept ? { kept: true } : {}) }
+    stream.send({ name: 'metadata', id: metadataEventId, data: JSON.stringify(metadata) })
   }
 
   const changes = mode === 'deltas' ? messageDeltas() : wholeMessages()
@@ -95,7 +92,7 @@ export function wholeMessages(): Changes {
   return (view, seen) =>
     [...view.messages.values()]
       .filter((message) => compareIds(message.changedAt, seen) > 0 && hasContent(message))
-      .map(shownMessage)
+      .map(toMessage)
 }
 
 /** What one reader has of a message that is still being written. */
@@ -147,7 +144,7 @@ export function messageDeltas(): Changes {
     const isDue = isKnown && sent.lengthSince + length >= Math.max(sent.wholeLength, minWholeLength)
     const isShorter = isKnown && textLength < sent.textLength
     if (!isKnown || callsGrew || isDue || isShorter) {
-      const whole = shownMessage(message)
+      const whole = toMessage(message)
       const wholeLength = textLength + reasoningLength + callsLength
       open.set(id, { pieces, textLength, reasoningLength, callsLength, calls, wholeLength, lengthSince: 0 })
       const reasoning = pieces.reasoning.slice(0, reasoningLength)

@@ -3,17 +3,20 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Schedule, ScheduleUpdateRequest, scheduleView } from './schemas.ts'
+import { Schedule, ScheduleUpdateRequest } from './schemas.ts'
+import { createShow } from './to-schedule.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
 const params = Type.Object({ schedule_id: PathId })
 
 /** Changes of schedules, and their end. */
-export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules'>> = async (
+export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules' | 'makers'>> = async (
   app,
-  { schedules },
+  { schedules, makers },
 ) => {
+  const shown = createShow({ schedules, makers })
+
   app.patch(
     '/schedules/:schedule_id',
     {
@@ -29,8 +32,23 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
     },
     async (request) => {
       const schedule = await schedules.update(callerOf(request), request.params.schedule_id, request.body)
-      return scheduleView(schedule, await schedules.nextRuns(schedule))
+      return shown(request, schedule)
     },
+  )
+
+  app.post(
+    '/schedules/:schedule_id/take-over',
+    {
+      config: { ...config, audit: 'successes' },
+      schema: {
+        operationId: 'schedules.takeOver',
+        summary: 'Make a schedule your own whose maker has left the project, and continue it',
+        tags,
+        params,
+        response: { 200: Schedule, ...refusals(401, 403, 404, 409, 503) },
+      },
+    },
+    async (request) => shown(request, await schedules.takeOver(callerOf(request), request.params.schedule_id)),
   )
 
   app.delete(

@@ -6,14 +6,20 @@ import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Schedule, ScheduleCreateRequest, ScheduleList, scheduleView } from './schemas.ts'
+import { Schedule, ScheduleCreateRequest, ScheduleList, makerOf, toSchedule } from './schemas.ts'
+import { createShow } from './to-schedule.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
 const params = Type.Object({ schedule_id: PathId })
 
 /** `/schedules`: make, list and read schedules. */
-export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules'>> = async (app, { schedules }) => {
+export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules' | 'makers'>> = async (
+  app,
+  { schedules, makers },
+) => {
+  const shown = createShow({ schedules, makers })
+
   app.post(
     '/schedules/',
     {
@@ -34,7 +40,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
         find: (id) => orNull(schedules.get(caller.userId, id)),
       })
       belongsTo(request, schedule.assistant_id)
-      return scheduleView(schedule, await schedules.nextRuns(schedule))
+      return shown(request, schedule)
     },
   )
 
@@ -44,18 +50,21 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
       config,
       schema: {
         operationId: 'schedules.list',
-        summary: 'The schedules of the project, newest first',
+        summary: 'Your schedules in the project, newest first; for editors also those whose makers have left',
         tags,
         querystring: NewestPage,
         response: { 200: ScheduleList, ...refusals(401, 403) },
       },
     },
     async (request, reply) => {
-      const { user, projectId } = sessionOf(request)
-      const page = await schedules.list({ userId: user._id, projectId }, request.query)
+      const page = await schedules.list(callerOf(request), request.query)
       linkNextPart(request, reply, page)
       const nextRuns = await schedules.nextRunsOfAll(page.entries)
-      return { schedules: page.entries.map((one, at) => scheduleView(one, nextRuns[at] ?? [])), ...request.query }
+      const known = await makers(page.entries.map(makerOf), [sessionOf(request).user])
+      return {
+        schedules: page.entries.map((one, at) => toSchedule(one, nextRuns[at] ?? [], known)),
+        ...request.query,
+      }
     },
   )
 
@@ -72,8 +81,8 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
       },
     },
     async (request) => {
-      const schedule = await schedules.get(sessionOf(request).user._id, request.params.schedule_id)
-      return scheduleView(schedule, await schedules.nextRuns(schedule))
+      const schedule = await schedules.see(callerOf(request), request.params.schedule_id)
+      return shown(request, schedule)
     },
   )
 }

@@ -8,7 +8,7 @@ import { sessionOf } from '../../plugins/authentication.ts'
 import { belongsTo, once } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { NextTimes, ScheduleRun, ScheduleRunList, ScheduleTimingRequest, scheduleRunView } from './schemas.ts'
+import { NextTimes, ScheduleRun, ScheduleRunList, ScheduleTimingRequest, toScheduleRun } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
@@ -56,7 +56,7 @@ export const scheduleRunRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedu
         find: (runId) => schedules.triggered(userId, scheduleId, runId),
       })
       belongsTo(request, started.scheduled.thread_id)
-      return scheduleRunView(started)
+      return toScheduleRun(started)
     },
   )
 
@@ -76,7 +76,7 @@ export const scheduleRunRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedu
     async (request, reply) => {
       const page = await schedules.runs(sessionOf(request).user._id, request.params.schedule_id, request.query)
       linkNextPart(request, reply, page)
-      return { runs: page.entries.map(scheduleRunView), ...request.query }
+      return { runs: page.entries.map(toScheduleRun), ...request.query }
     },
   )
 }

@@ -4,7 +4,7 @@ import { Message, RunMessageInput, messagesFromJson } from '../../../domain/mess
 import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/triggered-runs.ts'
-import { PathId, Timestamp, nullable } from '../schemas.ts'
+import { MadeBy, type Makers, PathId, Timestamp, nullable, toMaker } from '../schemas.ts'
 
 const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
@@ -116,6 +116,10 @@ export const Schedule = Type.Object(
     overlap: Overlap,
     catchup_seconds: Type.Integer(),
     paused: Type.Boolean(),
+    created_by: MadeBy,
+    awaits_takeover: Type.Boolean({
+      description: 'Whoever made it has left the project: it is paused until an editor takes it over.',
+    }),
     pause_reason: nullable(Type.String({ description: 'Why the service paused it.' })),
     note: Type.String(),
     mail_result: Type.Boolean(),
@@ -164,7 +168,9 @@ export const ScheduleRunList = Type.Object(
 
 const iso = (time: Date | undefined) => time?.toISOString() ?? null
 
-export function scheduleView(schedule: ScheduleRecord, nextRuns: Date[]): Static<typeof Schedule> {
+export const makerOf = ({ user_id: userId, created_by: maker = userId }: ScheduleRecord): string => maker
+
+export function toSchedule(schedule: ScheduleRecord, nextRuns: Date[], makers: Makers): Static<typeof Schedule> {
   return {
     schedule_id: schedule._id,
     project_id: schedule.project_id,
@@ -182,6 +188,8 @@ export function scheduleView(schedule: ScheduleRecord, nextRuns: Date[]): Static
     overlap: schedule.overlap,
     catchup_seconds: schedule.catchup_seconds,
     paused: schedule.paused,
+    created_by: toMaker(makers, makerOf(schedule)),
+    awaits_takeover: schedule.awaits_takeover ?? false,
     pause_reason: schedule.pause_reason ?? null,
     note: schedule.note,
     mail_result: schedule.mail_result,
@@ -194,7 +202,7 @@ export function scheduleView(schedule: ScheduleRecord, nextRuns: Date[]): Static
   }
 }
 
-export function scheduleRunView({ scheduled, run }: ListedScheduleRun): Static<typeof ScheduleRun> {
+export function toScheduleRun({ scheduled, run }: ListedScheduleRun): Static<typeof ScheduleRun> {
   const runError = run?.error && {
     status_code: run.error.status_code,
     type: run.error.type,

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import type { Services } from '../../../composition/platform.ts'
-import { ownerOf } from '../../plugins/authentication.ts'
+import type { SourceView } from '../../../services/sources/read-sources.ts'
+import { holderOf, ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
@@ -13,14 +15,15 @@ import {
   SourcePagesQuery,
   SourceParams,
   SourcesParams,
-  showPage,
-  showSource,
+  makerOf,
+  toPage,
+  toSource,
 } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['sources']
 
-type SourceRoutesOptions = Pick<Services, 'assistants' | 'sources'>
+type SourceRoutesOptions = Pick<Services, 'assistants' | 'sources' | 'makers'>
 
 /** `/assistants/{aid}/sources`: what an assistant knows of the web. Only for its owner. */
 export const sourceRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, options) => {
@@ -28,7 +31,14 @@ export const sourceRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = asyn
   await app.register(readRoutes, options)
 }
 
-const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources }) => {
+const createShow =
+  ({ makers }: Pick<Services, 'makers'>) =>
+  async (request: FastifyRequest, view: SourceView) =>
+    toSource(view, await makers([makerOf(view)], [sessionOf(request).user]))
+
+const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources, makers }) => {
+  const shown = createShow({ makers })
+
   app.post(
     '/assistants/:aid/sources',
     {
@@ -45,10 +55,10 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
     async (request) => {
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const view = await once(request, {
-        create: (id) => sources.create(assistant, id, request.body),
+        create: (id) => sources.create(assistant, id, request.body, holderOf(request).makerId),
         find: (id) => orNull(sources.get(assistant, id)),
       })
-      return showSource(view)
+      return shown(request, view)
     },
   )
 
@@ -67,7 +77,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
     async (request) => {
       const { aid, source_id: id } = request.params
       const assistant = await assistants.readOwn(ownerOf(request), aid)
-      return showSource(await sources.refresh(assistant, id))
+      return shown(request, await sources.refresh(assistant, id))
     },
   )
 
@@ -93,7 +103,9 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
   )
 }
 
-const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources }) => {
+const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources, makers }) => {
+  const shown = createShow({ makers })
+
   app.get(
     '/assistants/:aid/sources',
     {
@@ -111,7 +123,8 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const page = await sources.list(assistant, request.query)
       linkNextPart(request, reply, page)
-      return { sources: page.entries.map(showSource), ...request.query }
+      const known = await makers(page.entries.map(makerOf), [sessionOf(request).user])
+      return { sources: page.entries.map((view) => toSource(view, known)), ...request.query }
     },
   )
 
@@ -130,7 +143,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
     async (request) => {
       const { aid, source_id: id } = request.params
       const assistant = await assistants.readOwn(ownerOf(request), aid)
-      return showSource(await sources.get(assistant, id))
+      return shown(request, await sources.get(assistant, id))
     },
   )
 
@@ -153,7 +166,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
       const page = await sources.pages(assistant, id, request.query)
       linkNextPart(request, reply, page)
       const { limit, offset } = request.query
-      return { pages: page.entries.map(showPage), limit, offset }
+      return { pages: page.entries.map(toPage), limit, offset }
     },
   )
 }

@@ -9,7 +9,7 @@ import {
 import { scheduleLimits } from '../../../domain/records/schedule.ts'
 import type { SourceView } from '../../../services/sources/read-sources.ts'
 import { NewestPage } from '../paging.ts'
-import { PathId, Timestamp, nullable } from '../schemas.ts'
+import { MadeBy, type Makers, PathId, Timestamp, nullable, toMaker } from '../schemas.ts'
 
 export const SourcesParams = Type.Object({ aid: PathId })
 export const SourceParams = Type.Object({ aid: PathId, source_id: PathId })
@@ -83,6 +83,7 @@ export const Source = Type.Object(
     ignored: Type.Integer({ description: 'Further addresses that were left out, because there were too many.' }),
     bytes: Type.Integer({ description: 'Bytes that the last crawl has fetched.' }),
     crawled_at: nullable(Timestamp),
+    created_by: MadeBy,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -127,7 +128,10 @@ export const SourceDeleted = Type.Object(
   { title: 'SourceDeleteResponse' },
 )
 
-export function showSource({ source, counts, pages }: SourceView): Static<typeof Source> {
+export const makerOf = ({ source: { user_id: holder, created_by: maker = holder } }: SourceView): string => maker
+
+export function toSource(view: SourceView, makers: Makers): Static<typeof Source> {
+  const { source, counts, pages } = view
   return {
     source_id: source._id,
     assistant_id: source.assistant_id,
@@ -147,12 +151,13 @@ export function showSource({ source, counts, pages }: SourceView): Static<typeof
     ignored: source.ignored,
     bytes: source.bytes,
     crawled_at: source.crawled_at?.toISOString() ?? null,
+    created_by: toMaker(makers, makerOf(view)),
     created_at: source.created_at.toISOString(),
     updated_at: source.updated_at.toISOString(),
   }
 }
 
-export function showPage(page: SourcePageRecord): Static<typeof SourcePage> {
+export function toPage(page: SourcePageRecord): Static<typeof SourcePage> {
   return {
     url: page.url,
     title: page.title ?? null,

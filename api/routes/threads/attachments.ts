@@ -45,7 +45,7 @@ export const threadAttachmentRoutes: FastifyPluginAsyncTypebox<Pick<Services, 't
     },
     async (request, reply) => {
       const { tid, attachment_id: id } = request.params
-      const found = await threads.attachment(callerOf(request).userId, tid, id)
+      const found = await threads.attachment(callerOf(request), tid, id)
       // The type is what the bytes are, but a text can be read as a page: no browser may take it for one of this site.
       return reply
         .header('content-disposition', dispositionOf(found.name))

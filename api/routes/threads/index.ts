@@ -1,31 +1,60 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { threadLimits } from '../../../domain/records/thread.ts'
-import { callerOf } from '../../plugins/authentication.ts'
+import { type ThreadRecord, threadLimits } from '../../../domain/records/thread.ts'
+import type { ThreadWithStatus } from '../../../services/threads/read-threads.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Thread, ThreadCreateRequest, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
+import {
+  Thread,
+  ThreadCreateRequest,
+  ThreadListResponse,
+  ThreadPutRequest,
+  Visibility,
+  makerOf,
+  toThread,
+} from './schemas.ts'
 
 const ThreadsPage = Type.Object({
   ...NewestPage.properties,
+  visibility: Type.Optional(Visibility),
   pinned: Type.Optional(Type.Boolean({ description: 'Only pinned ones; false: all.' })),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'Only those that were put aside; false, or absent: only the others.' }),
+  ),
   tag: Type.Optional(Type.String({ maxLength: threadLimits.tagLength, description: 'Only those with this tag.' })),
+  folder_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Only those in this folder of yours; `none`: only those in none of your folders.',
+    }),
+  ),
 })
 const params = Type.Object({ tid: PathId })
 const config = { auth: 'project' } as const
 const tags = ['threads']
 
 /** `/threads`: conversations. */
-export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
+export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 'makers'>> = async (
+  app,
+  { threads, makers },
+) => {
+  const makersOf = (request: FastifyRequest, found: ThreadRecord[]) =>
+    makers(found.map(makerOf), [sessionOf(request).user])
+  const shown = async (request: FastifyRequest, thread: ThreadWithStatus) =>
+    toThread(thread, await makersOf(request, [thread]))
+
   app.get(
     '/threads/',
     {
       config,
       schema: {
         operationId: 'threads.list',
-        summary: "The threads of the token's project, most recently updated first",
+        summary: "Your threads in the token's project and those that it sees, most recently updated first",
         tags,
         querystring: ThreadsPage,
         response: { 200: ThreadListResponse, ...refusals(401, 403) },
@@ -35,7 +64,8 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
       const { limit, offset } = request.query
       const page = await threads.list(callerOf(request), request.query)
       linkNextPart(request, reply, page)
-      return { threads: page.entries.map(showThread), total: page.total, limit, offset }
+      const known = await makersOf(request, page.entries)
+      return { threads: page.entries.map((thread) => toThread(thread, known)), total: page.total, limit, offset }
     },
   )
 
@@ -53,10 +83,11 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
     },
     async (request) => {
       const caller = callerOf(request)
-      return showThread(
+      return shown(
+        request,
         await once(request, {
           create: (id) => threads.create(caller, id, request.body),
-          find: (id) => orNull(threads.read(caller.userId, id)),
+          find: (id) => orNull(threads.read(caller, id)),
         }),
       )
     },
@@ -74,7 +105,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => showThread(await threads.read(callerOf(request).userId, request.params.tid)),
+    async (request) => shown(request, await threads.read(callerOf(request), request.params.tid)),
   )
 
   app.put(
@@ -90,6 +121,6 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => showThread(await threads.put(callerOf(request), request.params.tid, request.body)),
+    async (request) => shown(request, await threads.put(callerOf(request), request.params.tid, request.body)),
   )
 }

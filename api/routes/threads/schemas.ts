@@ -2,25 +2,44 @@ import Type, { type Static } from 'typebox'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput } from '../../../domain/messages.ts'
-import { threadLimits } from '../../../domain/records/thread.ts'
+import { type ThreadRecord, projectAccesses, threadLimits, visibilities } from '../../../domain/records/thread.ts'
 import type { ThreadWithStatus } from '../../../services/threads/read-threads.ts'
 import type { ThreadState } from '../../../services/threads/log-states.ts'
 import { type ThreadStatus, threadStatuses } from '../../../services/threads/status.ts'
-import { Timestamp, freeForm } from '../schemas.ts'
+import { MadeBy, Maker, type Makers, Timestamp, freeForm, toMaker } from '../schemas.ts'
 
 const Nullable = Type.Union([Type.String(), Type.Null()])
 
 export const Tag = Type.String({ maxLength: threadLimits.tagLength })
 
+export const Visibility = Type.Enum([...visibilities], {
+  title: 'ThreadVisibility',
+  description: 'Who sees it: whoever made it, or all who use its project.',
+})
+const ProjectAccess = Type.Enum([...projectAccesses], {
+  title: 'ProjectAccess',
+  description: 'What others may do in a chat of the project: read it (the default), or continue it.',
+})
+
 export const Thread = Type.Object(
   {
     thread_id: Type.String(),
     name: Type.String(),
+    follow_ups: Type.Array(Type.String(), {
+      description: 'Questions that may follow the newest answer; empty unless `SMALL_MODEL` is set.',
+    }),
     assistant_id: Nullable,
     project_id: Type.String(),
+    visibility: Visibility,
+    project_access: ProjectAccess,
+    created_by: MadeBy,
     metadata: freeForm('Returned unchanged.'),
     pinned: Type.Boolean(),
+    archived: Type.Boolean(),
     tags: Type.Array(Type.String()),
+    folder_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'The folder in which whoever made it keeps it. One that is gone is none.',
+    }),
     status: Type.Enum([...threadStatuses], { title: 'ThreadStatus' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -36,13 +55,29 @@ export const ThreadListResponse = Type.Object(
 export const ThreadPutRequest = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 1000 })),
+    provisional_name: Type.Optional(
+      Type.Boolean({
+        description:
+          'The name stands in until `SMALL_MODEL` has given another one after the first answer. Default: only where no name is given.',
+      }),
+    ),
     assistant_id: Type.Optional(
       Type.Union([Type.String({ maxLength: requestLimits.foreignIdLength }), Type.Null()], {
         description: 'Your own assistant or a public one; null for none.',
       }),
     ),
     metadata: Type.Optional(freeForm('Returned unchanged.')),
+    visibility: Type.Optional(Visibility),
+    project_access: Type.Optional(ProjectAccess),
     pinned: Type.Optional(Type.Boolean({ description: 'Pinned threads come first in the console.' })),
+    archived: Type.Optional(
+      Type.Boolean({ description: 'Put aside: listed with `archived=true` alone. It counts against the quota.' }),
+    ),
+    folder_id: Type.Optional(
+      Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()], {
+        description: 'A folder of yours in the project of the thread; null for none.',
+      }),
+    ),
     tags: Type.Optional(
       Type.Array(Tag, {
         maxItems: threadLimits.tags,
@@ -85,6 +120,12 @@ export const ThreadStateView = Type.Object(
     checkpoint_id: Nullable,
     parent_checkpoint_id: Nullable,
     created_at: Type.Union([Timestamp, Type.Null()]),
+    authors: Type.Optional(
+      Type.Array(Maker, {
+        description:
+          'In a chat of a project: who made it and who wrote the messages shown, by `author_id`. Messages without one are of whoever made it.',
+      }),
+    ),
     metadata: Type.Object({
       thread_id: Type.String(),
       source: Type.Optional(Type.String()),
@@ -101,15 +142,23 @@ export const ThreadStateView = Type.Object(
   { title: 'ThreadState' },
 )
 
-export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
+export const makerOf = ({ user_id: userId, created_by: maker = userId }: ThreadRecord): string => maker
+
+export function toThread(thread: ThreadWithStatus, makers: Makers): Static<typeof Thread> {
   return {
     thread_id: thread._id,
     name: thread.name,
+    follow_ups: thread.follow_ups?.questions ?? [],
     assistant_id: thread.assistant_id ?? null,
     project_id: thread.project_id,
+    visibility: thread.visibility ?? 'private',
+    project_access: thread.project_access ?? 'read',
+    created_by: toMaker(makers, makerOf(thread)),
     metadata: objectFromJsonText(thread.metadata_json),
     pinned: thread.pinned ?? false,
+    archived: thread.archived ?? false,
     tags: thread.tags ?? [],
+    folder_id: thread.folder_id ?? null,
     status: thread.status,
     created_at: thread.created_at.toISOString(),
     updated_at: thread.updated_at.toISOString(),
@@ -117,7 +166,12 @@ export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
 }
 
 /** What followed a state, if its run has ended or another state followed; see `followOf`. */
-export function showState(threadId: string, state: ThreadState | null, next: string[]): Static<typeof ThreadStateView> {
+export function toState(
+  threadId: string,
+  state: ThreadState | null,
+  next: string[],
+  authors?: Static<typeof Maker>[],
+): Static<typeof ThreadStateView> {
   const { checkpoint, messages = [], omitted = 0, parentId = null } = state ?? {}
   return {
     values: { messages },
@@ -125,6 +179,7 @@ export function showState(threadId: string, state: ThreadState | null, next: str
     checkpoint_id: checkpoint?._id ?? null,
     parent_checkpoint_id: parentId,
     created_at: checkpoint?.created_at.toISOString() ?? null,
+    ...(authors === undefined ? {} : { authors }),
     metadata: {
       thread_id: threadId,
       ...(checkpoint === undefined ? {} : { source: checkpoint.source, step: checkpoint.seq }),

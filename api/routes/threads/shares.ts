@@ -77,7 +77,7 @@ const ownShareRoutes: typeof shareRoutes = async (app, { threads: { shares }, fr
       },
     },
     async (request) => {
-      const { share: made, token } = await shares.create(callerOf(request).userId, request.params.tid)
+      const { share: made, token } = await shares.create(callerOf(request), request.params.tid)
       return { ...show(made), token, url: `${frontendUrl}/s/${token}` }
     },
   )
@@ -94,7 +94,7 @@ const ownShareRoutes: typeof shareRoutes = async (app, { threads: { shares }, fr
         response: { 200: Share, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => show(await shares.update(callerOf(request).userId, request.params.tid)),
+    async (request) => show(await shares.update(callerOf(request), request.params.tid)),
   )
 
   app.get(
@@ -109,7 +109,7 @@ const ownShareRoutes: typeof shareRoutes = async (app, { threads: { shares }, fr
         response: { 200: Share, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => show(await shares.read(callerOf(request).userId, request.params.tid)),
+    async (request) => show(await shares.read(callerOf(request), request.params.tid)),
   )
 
   app.delete(
@@ -125,7 +125,7 @@ const ownShareRoutes: typeof shareRoutes = async (app, { threads: { shares }, fr
       },
     },
     async (request) => {
-      await shares.remove(callerOf(request).userId, request.params.tid)
+      await shares.remove(callerOf(request), request.params.tid)
       return { message: 'The link no longer works.' }
     },
   )

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import type { Caller } from '../../../services/owner.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { linkNextPage } from '../paging.ts'
 import { BeforeMessage, PathId, refusals } from '../schemas.ts'
-import { ThreadPostRequest, ThreadStateView, followOf, nextOf, showState } from './schemas.ts'
+import { ThreadPostRequest, ThreadStateView, followOf, nextOf, toState } from './schemas.ts'
 
 const params = Type.Object({ tid: PathId })
 const config = { auth: 'project' } as const
@@ -29,9 +30,10 @@ const StatePart = Type.Object({
 
 /** The current and past states of a thread. */
 export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
-  const currentState = async (userId: string, threadId: string, part?: { before?: string; allVersions: boolean }) => {
-    const { status, state } = await threads.state(userId, threadId, part)
-    return showState(threadId, state, nextOf(status, state))
+  const currentState = async (caller: Caller, threadId: string, part?: { before?: string; allVersions: boolean }) => {
+    const { thread, status, state } = await threads.state(caller, threadId, part)
+    const authors = thread.visibility && (await threads.authors(thread, state?.messages ?? []))
+    return toState(threadId, state, nextOf(status, state), authors)
   }
 
   app.get(
@@ -49,7 +51,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
     },
     (request) => {
       const { versions, ...part } = request.query
-      return currentState(callerOf(request).userId, request.params.tid, { ...part, allVersions: versions === 'all' })
+      return currentState(callerOf(request), request.params.tid, { ...part, allVersions: versions === 'all' })
     },
   )
 
@@ -67,15 +69,15 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const caller = callerOf(request)
       const { values } = request.body
       const { tid } = request.params
       const messages = Array.isArray(values) ? values : values.messages
       await once<unknown>(request, {
-        create: (id) => threads.addState(userId, tid, messages, id),
+        create: (id) => threads.addState(caller, tid, messages, id),
         find: async (id) => (await threads.hasEntry(tid, id)) || null,
       })
-      return currentState(userId, request.params.tid)
+      return currentState(caller, request.params.tid)
     },
   )
 
@@ -94,11 +96,14 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
     },
     async (request, reply) => {
       const { tid } = request.params
-      const { states, hasMore, status, newest } = await threads.history(callerOf(request).userId, tid, request.query)
+      const page = await threads.history(callerOf(request), tid, request.query)
+      const { thread, states, hasMore, status, newest } = page
+      const messages = states.flatMap((state) => state.messages)
+      const authors = thread.visibility && (await threads.authors(thread, messages))
       const oldest = states.at(-1)
       if (hasMore && oldest) linkNextPage(request, reply, { before: oldest.checkpoint._id })
       return states.map((state) =>
-        showState(tid, state, state.checkpoint.seq === newest ? nextOf(status, state) : followOf(state)),
+        toState(tid, state, state.checkpoint.seq === newest ? nextOf(status, state) : followOf(state), authors),
       )
     },
   )

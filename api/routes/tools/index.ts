@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { mayUseToolType } from '../../../domain/allowances.ts'
 import { toolTypes } from '../../../domain/tool-types.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
 import { personOf } from '../../../services/owner.ts'
-import { callerOf, ownerOf } from '../../plugins/authentication.ts'
+import { callerOf, ownerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(
@@ -42,10 +43,9 @@ const ToolTrial = Type.Object(
 )
 
 /** `GET /tools/`, and calls of a tool by the owner of its assistant. */
-export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'assistants' | 'tryTool'>> = async (
-  app,
-  { tools, assistants, tryTool },
-) => {
+export const toolRoutes: FastifyPluginAsyncTypebox<
+  Pick<Services, 'tools' | 'assistants' | 'tryTool' | 'allowances'>
+> = async (app, { tools, assistants, tryTool, allowances }) => {
   app.get(
     '/tools/',
     {
@@ -57,7 +57,10 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
         response: { 200: Type.Array(ToolDescription), ...refusals(401) },
       },
     },
-    () => tools.catalogue(),
+    async (request) => {
+      const allowed = await allowances.of(sessionOf(request).user._id)
+      return tools.catalogue().filter(({ type }) => type === 'retrieval' || mayUseToolType(allowed, type))
+    },
   )
 
   app.post(
@@ -81,7 +84,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
       const text = checkFreeForm(['body', 'args'], args, { maxMegabytes: 1 })
       const trial = await tryTool(
         assistant,
-        { name, argsJson: text, person: personOf(callerOf(request)) },
+        { name, argsJson: text, person: personOf(callerOf(request)), userId: callerOf(request).userId },
         request.signal,
       )
       return {

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { FastifyRequest } from 'fastify'
+import type { Services } from '../../../composition/platform.ts'
+import { mayUseModel } from '../../../domain/allowances.ts'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import type { ListedModels } from '../../../services/models/list-models.ts'
@@ -20,10 +22,14 @@ import { refusals } from '../schemas.ts'
 interface UserRoutesOptions {
   accounts: Accounts
   listModels: () => ListedModels
+  allowances: Services['allowances']
 }
 
 /** What a user sees of their own account. */
-export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (app, { accounts, listModels }) => {
+export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
+  app,
+  { accounts, listModels, allowances },
+) => {
   const config = { auth: 'user' } as const
   const me = (request: FastifyRequest) => publicUser(sessionOf(request).user)
 
@@ -118,6 +124,10 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         response: { 200: ModelList },
       },
     },
-    () => listModels(),
+    async (request) => {
+      const allowed = await allowances.of(sessionOf(request).user._id)
+      const { models, ...rest } = listModels()
+      return { ...rest, models: models.filter(({ id }) => mayUseModel(allowed, id)) }
+    },
   )
 }

@@ -8,7 +8,7 @@ import { ResponseFormat } from '../../../domain/response-format.ts'
 import type { V1Assistant } from '../../../services/v1/assistants.ts'
 import { sharedParameters } from '../public/model-parameters.ts'
 import { listOf } from '../public/thread-schemas.ts'
-import { secondsOf } from '../public/thread-shapes.ts'
+import { secondsOf } from '../public/compat-objects.ts'
 import { nullable } from '../schemas.ts'
 import { strict } from './v1-route.ts'
 import { ChunkingInput, fileId, maxFiles } from './vector-store-schemas.ts'
@@ -149,7 +149,7 @@ export function shownResources({ vectorStores, codeFiles }: Pick<V1Assistant, 'v
   }
 }
 
-export function showAssistant(assistant: V1Assistant): Static<typeof AssistantShape> {
+export function toAssistant(assistant: V1Assistant): Static<typeof AssistantShape> {
   return {
     id: assistant.id,
     object: 'assistant',

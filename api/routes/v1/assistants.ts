@@ -7,7 +7,7 @@ import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { formatText } from '../public/model-parameters.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
-import { listPage } from '../public/thread-shapes.ts'
+import { listPage } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
 import {
   AssistantShape,
@@ -16,10 +16,10 @@ import {
   V1AssistantCreateRequest,
   V1AssistantList,
   V1AssistantUpdateRequest,
-  showAssistant,
+  toAssistant,
 } from './assistant-schemas.ts'
 import { chunkingOf } from './vector-store-schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 const params = Type.Object({ assistant_id: PathId })
 
@@ -37,7 +37,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
     async (request) => {
       const { entries, hasMore } = await assistants.list(callerOf(request), request.query)
-      return listPage({ entries: entries.map(showAssistant), hasMore })
+      return listPage({ entries: entries.map(toAssistant), hasMore })
     },
   )
 
@@ -57,7 +57,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         ...membersOf(request.body),
         ownStore: ownStoreOf(request.body.tool_resources, ['body', 'tool_resources']),
       }
-      return showAssistant(
+      return toAssistant(
         await once(request, {
           create: (id) => assistants.create(caller, members, id),
           find: (id) => orNull(assistants.read(caller, id)),
@@ -76,7 +76,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         response: { 200: AssistantShape, ...v1Refusals(404) },
       },
     },
-    async (request) => showAssistant(await assistants.read(callerOf(request), request.params.assistant_id)),
+    async (request) => toAssistant(await assistants.read(callerOf(request), request.params.assistant_id)),
   )
 
   app.post(
@@ -92,7 +92,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
     async (request) => {
       const members = membersOf(request.body)
-      return showAssistant(await assistants.update(callerOf(request), request.params.assistant_id, members))
+      return toAssistant(await assistants.update(callerOf(request), request.params.assistant_id, members))
     },
   )
 
@@ -103,12 +103,12 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       schema: {
         ...operation('assistants.delete', 'Delete an assistant with its own files and its public threads'),
         params,
-        response: { 200: deletedShape('assistant.deleted', 'V1AssistantDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('assistant.deleted', 'V1AssistantDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { assistant_id: id } = request.params
-      return showDeleted('assistant.deleted', id, await assistants.remove(callerOf(request), id))
+      return toDeleted('assistant.deleted', id, await assistants.remove(callerOf(request), id))
     },
   )
 }

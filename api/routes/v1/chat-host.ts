@@ -16,7 +16,7 @@ export function chatHostOf(
     draft: () => chat.draft(caller, answering, { isStored }),
     input: (given, loc) => chat.input(caller, given, loc),
     start: chat.start,
-    reserve: chat.reserve,
+    reserve: (newRun, runIds) => chat.reserve({ ...newRun, userId: caller.userId }, runIds),
     find: (id) => chat.find(caller, id),
     follow: chat.follow,
     forget: chat.forget,

@@ -4,7 +4,7 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { nullable } from '../schemas.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerChat } from '../public/answer-chat.ts'
-import { completionOrChunks } from '../public/completion-response.ts'
+import { completionOrChunks } from '../public/chat-schemas.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
 import {
   TextCompletion,

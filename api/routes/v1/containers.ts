@@ -9,12 +9,12 @@ import { type Container, type ContainerFile, containerLimits } from '../../../se
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListQuery, listOf } from '../public/thread-schemas.ts'
-import { listPage, secondsOf } from '../public/thread-shapes.ts'
+import { listPage, secondsOf } from '../public/compat-objects.ts'
 import { nullable } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
 import { partsOf } from './files.ts'
 import { fileId } from './vector-store-schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, strict, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, strict, v1Config, v1Refusals } from './v1-route.ts'
 
 /** Following the types of the `openai` package (resources/containers). */
 const containerIdText = Type.String({ minLength: 1, maxLength: 200 })
@@ -120,7 +120,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         memoryLimit: memory ?? undefined,
         fileIds: fileIds ?? [],
       }
-      return showContainer(
+      return toContainer(
         await once(request, {
           create: (id) => containers.create(caller, asked, id),
           find: (id) => orNull(containers.ofThread(caller, id)),
@@ -144,7 +144,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
     async (request) => {
       const { entries, hasMore } = await containers.page(callerOf(request), request.query)
-      return listPage({ entries: entries.map(showContainer), hasMore })
+      return listPage({ entries: entries.map(toContainer), hasMore })
     },
   )
 
@@ -158,7 +158,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         response: { 200: ContainerShape, ...v1Refusals(404) },
       },
     },
-    async (request) => showContainer(await containers.find(callerOf(request), request.params.container_id)),
+    async (request) => toContainer(await containers.find(callerOf(request), request.params.container_id)),
   )
 
   app.delete(
@@ -172,7 +172,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
           'Of the container of a response, the files that code has written are deleted.',
         ),
         params,
-        response: { 200: deletedShape('container.deleted', 'V1ContainerDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('container.deleted', 'V1ContainerDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -180,7 +180,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       const result = await containers.remove(callerOf(request), id)
       return result === undefined
         ? { id, object: 'container.deleted' as const, deleted: true }
-        : showDeleted('container.deleted', id, result)
+        : toDeleted('container.deleted', id, result)
     },
   )
 }
@@ -205,7 +205,7 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       const caller = callerOf(request)
       const { container_id: id } = request.params
       await containers.use(caller, id)
-      return showFile(await containers.addFile(caller, id, await givenFile(request)))
+      return toFileAnswer(await containers.addFile(caller, id, await givenFile(request)))
     },
   )
 
@@ -222,7 +222,7 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
     },
     async (request) => {
       const { entries, hasMore } = await containers.files(callerOf(request), request.params.container_id, request.query)
-      return listPage({ entries: entries.map(showFile), hasMore })
+      return listPage({ entries: entries.map(toFileAnswer), hasMore })
     },
   )
 
@@ -238,7 +238,7 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
     },
     async (request) => {
       const { container_id: id, file_id: file } = request.params
-      return showFile(await containers.file(callerOf(request), id, file))
+      return toFileAnswer(await containers.file(callerOf(request), id, file))
     },
   )
 
@@ -274,7 +274,7 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       schema: {
         ...operation('containers.files.delete', 'Delete a file of a container'),
         params: fileParams,
-        response: { 200: deletedShape('container.file.deleted', 'V1ContainerFileDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('container.file.deleted', 'V1ContainerFileDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -312,7 +312,7 @@ function noFile(): AppError {
   return invalidInput(['body', 'file'], 'is required, or file_id', 'missing')
 }
 
-function showContainer({ id, thread, isExpired }: Container): Static<typeof ContainerShape> {
+function toContainer({ id, thread, isExpired }: Container): Static<typeof ContainerShape> {
   const { container } = thread
   const memory = container?.memory_limit
   return {
@@ -330,7 +330,7 @@ function showContainer({ id, thread, isExpired }: Container): Static<typeof Cont
   }
 }
 
-function showFile(file: ContainerFile): Static<typeof ContainerFileShape> {
+function toFileAnswer(file: ContainerFile): Static<typeof ContainerFileShape> {
   return {
     id: file.id,
     object: 'container.file',

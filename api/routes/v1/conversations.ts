@@ -9,13 +9,13 @@ import { ResponseItem } from '../../../domain/responses/items.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
-import { listPage, secondsOf } from '../public/thread-shapes.ts'
+import { listPage, secondsOf } from '../public/compat-objects.ts'
 import { nullable } from '../schemas.ts'
 import { IncludeQuery, includedIn } from './responses/included.ts'
 import { InputItem } from './responses/input-schemas.ts'
 import { readInput } from './responses/read-input.ts'
 import { ResponseItemList } from './responses/response-schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, strict, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, strict, v1Config, v1Refusals } from './v1-route.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 200 })
 const params = Type.Object({ conversation_id: id })
@@ -100,12 +100,12 @@ export const v1ConversationRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>>
       schema: {
         ...operation('conversations.delete', 'Delete a conversation with its items and responses'),
         params,
-        response: { 200: deletedShape('conversation.deleted', 'V1ConversationDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('conversation.deleted', 'V1ConversationDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { conversation_id: named } = request.params
-      return showDeleted('conversation.deleted', named, await conversations.remove(callerOf(request), named))
+      return toDeleted('conversation.deleted', named, await conversations.remove(callerOf(request), named))
     },
   )
 

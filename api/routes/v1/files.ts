@@ -10,10 +10,10 @@ import { brokenOff } from '../../../services/knowledge/upload.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { nameOf, uploadLimits } from '../files/parts.ts'
 import { ListQuery, listOf } from '../public/thread-schemas.ts'
-import { listPage, secondsOf } from '../public/thread-shapes.ts'
+import { listPage, secondsOf } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 export const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const
 const params = Type.Object({ file_id: PathId })
@@ -68,7 +68,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
     },
     async (request) => {
       if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the file as multipart/form-data.')
-      return showFile(await files.receive(callerOf(request), partsOf(request), membersOf))
+      return toFileAnswer(await files.receive(callerOf(request), partsOf(request), membersOf))
     },
   )
 
@@ -84,7 +84,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
     },
     async (request) => {
       const { entries, hasMore } = await files.page(callerOf(request), request.query)
-      return listPage({ entries: entries.map(showFile), hasMore })
+      return listPage({ entries: entries.map(toFileAnswer), hasMore })
     },
   )
 
@@ -98,7 +98,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
         response: { 200: FileObject, ...v1Refusals(404) },
       },
     },
-    async (request) => showFile(await files.find(callerOf(request), request.params.file_id)),
+    async (request) => toFileAnswer(await files.find(callerOf(request), request.params.file_id)),
   )
 
   app.get(
@@ -133,12 +133,12 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       schema: {
         ...operation('files.delete', 'Delete a file, and remove it from all vector stores'),
         params,
-        response: { 200: deletedShape('file', 'V1FileDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('file', 'V1FileDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { file_id: id } = request.params
-      return showDeleted('file', id, await files.remove(callerOf(request), id))
+      return toDeleted('file', id, await files.remove(callerOf(request), id))
     },
   )
 }
@@ -185,7 +185,7 @@ function expiryAfter(text: string | undefined): Date {
   return new Date(Date.now() + seconds * 1000)
 }
 
-export function showFile(file: FileRecord): Static<typeof FileObject> {
+export function toFileAnswer(file: FileRecord): Static<typeof FileObject> {
   return {
     id: file._id,
     object: 'file',

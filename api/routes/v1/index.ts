@@ -6,6 +6,7 @@ import type { UnreadAnswers } from '../../plugins/unread-answers.ts'
 import { installValidation } from '../../plugins/validation.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
+import { v1AudioRoutes } from './audio.ts'
 import { v1ChatRoutes } from './chat.ts'
 import { v1CompletionRoutes } from './completions.ts'
 import { v1ContainerRoutes } from './containers.ts'
@@ -36,6 +37,7 @@ export const v1Routes: FastifyPluginAsync<
       installValidation(v1, (schema, body) => prepareGiven(schema, body, withoutEffect))
       await v1.register(v1ModelRoutes, deps)
       await v1.register(v1EmbeddingRoutes, deps)
+      await v1.register(v1AudioRoutes, deps)
       await v1.register(v1ChatRoutes, { ...deps, openStreams })
       await v1.register(v1CompletionRoutes, { ...deps, openStreams })
       await v1.register(v1StoredCompletionRoutes, deps)

@@ -7,12 +7,12 @@ import { pageOf } from '../../../services/cursor-page.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { MessageListQuery, ThreadMessageParams, ThreadParams, listOf } from '../public/thread-schemas.ts'
-import { isDeleted, isShown, listPage } from '../public/thread-shapes.ts'
+import { isDeleted, isShown, listPage } from '../public/compat-objects.ts'
 import { citedWithin } from '../public/threads.ts'
 import { messageInputOf } from './message-input.ts'
-import { v1MessageShape } from './message-shapes.ts'
+import { toV1Message } from './message-objects.ts'
 import { V1Message, V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
-import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads/{id}/messages` */
 export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, deps) => {
@@ -32,7 +32,7 @@ const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => 
     return wanted.map((entry) => {
       const owner = { threadId, assistantId: assistants.get(entry.runId ?? '') ?? '' }
       const files = { cited: cited(entry), written: written.get(entry.message.data.id) ?? [] }
-      return v1MessageShape(entry, owner, files, (id) => threads.linkOf(threadId, id))
+      return toV1Message(entry, owner, files, (id) => threads.linkOf(threadId, id))
     })
   }
 
@@ -129,7 +129,9 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
     async (request) => {
       const { threadId, all, entry } = await found(request)
       const { metadata } = request.body
-      const message = metadata ? await threads.setMessageMetadata(threadId, entry.message, metadata) : entry.message
+      const message = metadata
+        ? await threads.setMessageMetadata(callerOf(request), threadId, entry.message, metadata)
+        : entry.message
       return first(await shaped(threadId, all, [{ ...entry, message }]))
     },
   )
@@ -141,7 +143,7 @@ const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (a
       schema: {
         ...operation('threads.messages.delete', 'Delete what a message says, wherever it is stored'),
         params: ThreadMessageParams,
-        response: { 200: deletedShape('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404, 409) },
+        response: { 200: DeletedAnswer('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404, 409) },
       },
     },
     async (request) => {

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { NamedModel } from '../../../services/v1/models.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { CompatModel, CompatModelList } from '../public/model-schemas.ts'
-import { secondsOf } from '../public/thread-shapes.ts'
+import { secondsOf } from '../public/compat-objects.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
 
 const word = Type.String({ minLength: 1, maxLength: 500 })
@@ -23,7 +23,7 @@ export const v1ModelRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asyn
         response: { 200: CompatModelList, ...v1Refusals() },
       },
     },
-    async (request) => ({ object: 'list' as const, data: (await models.list(callerOf(request))).map(modelShape) }),
+    async (request) => ({ object: 'list' as const, data: (await models.list(callerOf(request))).map(toModel) }),
   )
 
   // Names of models have slashes, which clients escape or not.
@@ -42,12 +42,12 @@ export const v1ModelRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asyn
           response: { 200: CompatModel, ...v1Refusals(404) },
         },
       },
-      async (request) => modelShape(await models.find(callerOf(request), nameOf(request.params))),
+      async (request) => toModel(await models.find(callerOf(request), nameOf(request.params))),
     )
   }
 }
 
-function modelShape({ id, createdAt, ownedBy }: NamedModel): Static<typeof CompatModel> {
+function toModel({ id, createdAt, ownedBy }: NamedModel): Static<typeof CompatModel> {
   return { id, object: 'model', created: createdAt === undefined ? 0 : secondsOf(createdAt), owned_by: ownedBy }
 }
 

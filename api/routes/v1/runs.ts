@@ -10,7 +10,7 @@ import { orNull } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { listedStepId, stepsOf } from '../public/run-steps.ts'
 import { ListQuery, RunStepParams, ThreadParams, ThreadRunParams, listOf } from '../public/thread-schemas.ts'
-import { listPage } from '../public/thread-shapes.ts'
+import { listPage } from '../public/compat-objects.ts'
 import {
   V1Run,
   V1RunCreateRequest,
@@ -18,9 +18,9 @@ import {
   V1SubmitToolOutputsRequest,
   V1ThreadRunCreateRequest,
 } from './run-schemas.ts'
-import { v1RunShape } from './run-shapes.ts'
+import { toV1Run } from './run-objects.ts'
 import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
-import { IncludeQuery, V1RunStep, includesResults, v1StepShape } from './step-shapes.ts'
+import { IncludeQuery, V1RunStep, includesResults, toV1Step } from './step-objects.ts'
 import { codeFilesOf } from './assistants.ts'
 import { storesOf } from './message-input.ts'
 import { newV1ThreadOf } from './threads.ts'
@@ -48,8 +48,10 @@ function createRunShapes({ v1: { runs, assistants } }: V1RunDeps) {
   return {
     assistantOf,
     shaped: async (request: FastifyRequest, found: RunOfClient) =>
-      v1RunShape(found, await assistantOf(request, found.run.assistant_id)),
+      toV1Run(found, await assistantOf(request, found.run.assistant_id)),
     findRun: (request: RunRequest) => runs.find(callerOf(request), request.params.thread_id, request.params.run_id),
+    findControlled: (request: RunRequest) =>
+      runs.findControlled(callerOf(request), request.params.thread_id, request.params.run_id),
   }
 }
 
@@ -74,7 +76,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       },
     },
     async (request, reply) => {
-      const thread = await threads.find(callerOf(request), request.params.thread_id)
+      const thread = await threads.findContinuable(callerOf(request), request.params.thread_id)
       return start(request, reply, { body: request.body, thread })
     },
   )
@@ -122,7 +124,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
 const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
   const { runs } = deps.v1
   const { stream } = createV1RunStarts(deps)
-  const { assistantOf, shaped, findRun } = createRunShapes(deps)
+  const { assistantOf, shaped, findRun, findControlled } = createRunShapes(deps)
 
   app.get(
     '/threads/:thread_id/runs/:run_id',
@@ -149,7 +151,7 @@ const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => 
       },
     },
     async (request) => {
-      const run = await findRun(request)
+      const run = await findControlled(request)
       const { metadata } = request.body
       return shaped(request, await runs.withOwnCalls(metadata ? await runs.setMetadata(run, metadata) : run))
     },
@@ -165,7 +167,7 @@ const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => 
         response: { 200: V1Run, ...v1Refusals(404) },
       },
     },
-    async (request) => shaped(request, { run: await runs.cancel(await findRun(request)), calls: [] }),
+    async (request) => shaped(request, { run: await runs.cancel(await findControlled(request)), calls: [] }),
   )
 
   app.post(
@@ -185,7 +187,7 @@ const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => 
           throw invalidInput(['body', 'tool_outputs', index, 'tool_call_id'], 'is required', 'missing')
         return { tool_call_id: id, output: output ?? '' }
       })
-      const run = await findRun(request)
+      const run = await findControlled(request)
       logRun(reply, run)
       if (!request.body.stream) return shaped(request, { run: await runs.submit(run, outputs), calls: [] })
       const assistant = await assistantOf(request, run.assistant_id)
@@ -210,7 +212,7 @@ const runStepRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) =>
     const withResults = includesResults(request)
     const logged = await threads.messagesOfRun(callerOf(request), run)
     const messages = () => logged.map(({ message }) => message)
-    return stepsOf(run, logged).map((step) => v1StepShape(step, { withResults, messages }))
+    return stepsOf(run, logged).map((step) => toV1Step(step, { withResults, messages }))
   }
 
   app.get(

@@ -5,9 +5,9 @@ import { checkFreeForm } from '../../../domain/free-form.ts'
 import type { RunOverrides, RunRecord } from '../../../domain/records/run.ts'
 import { searchOf } from '../../../domain/search-override.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
-import { type RunView, shownMessage } from '../../../domain/run-events.ts'
+import { type RunView, toMessage } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
-import { type Caller, personOf } from '../../../services/owner.ts'
+import { type Caller, personAmong } from '../../../services/owner.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -18,11 +18,11 @@ import { type AssistantTool, requireCode } from '../../../services/v1/assistant-
 import type { OwnStore } from '../../../services/v1/assistants.ts'
 import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
 import { messageInputsOf } from './message-input.ts'
-import { v1ThreadShape, withWritten } from './message-shapes.ts'
+import { toV1Thread, withWritten } from './message-objects.ts'
 import { v1OverridesOf } from './run-overrides.ts'
 import type { V1Run, V1RunCreateRequest } from './run-schemas.ts'
-import { type AssistantOfRun, v1RunShape } from './run-shapes.ts'
-import { includesResults, v1StepShape } from './step-shapes.ts'
+import { type AssistantOfRun, toV1Run } from './run-objects.ts'
+import { includesResults, toV1Step } from './step-objects.ts'
 import type { V1Deps } from './v1-route.ts'
 
 export type V1RunDeps = Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }
@@ -37,17 +37,17 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     assistant: AssistantOfRun,
     more: { newThread?: object; resumedFrom?: RunView } = {},
   ): FastifyReply {
-    const messages = () => [...followed.feed.view.messages.values()].map(shownMessage)
+    const messages = () => [...followed.feed.view.messages.values()].map(toMessage)
     const { finished, stop } = streamThreadRun(reply, followed, {
       ...more,
       isWhole: true,
-      stepShapeOf: (step) => v1StepShape(step, { withResults: includesResults(request), messages }),
+      stepShapeOf: (step) => toV1Step(step, { withResults: includesResults(request), messages }),
       showWritten: withWritten,
-      shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant),
+      shapeOf: (run) => toV1Run({ run, calls: [] }, assistant),
       reread: () => runs.reread(followed.run),
       async waitingShapeOf(run: RunRecord) {
         const waiting = await runs.withOwnCalls(run)
-        return waiting.calls.length === 0 ? undefined : v1RunShape(waiting, assistant)
+        return waiting.calls.length === 0 ? undefined : toV1Run(waiting, assistant)
       },
     })
     openStreams.track(finished, stop)
@@ -93,7 +93,8 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     }
     const newRun = {
       assistant: record,
-      acting: { person: personOf(caller), origin: 'chat' as const },
+      userId: caller.userId,
+      acting: { person: personAmong(caller, thread), origin: 'chat' as const },
       input: received.messages,
       attachments: received.attachments,
       inputLoc: ['body', 'additional_messages'],
@@ -105,7 +106,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
         const isNew = created !== undefined
         if (!isNew) await threads.addCodeFiles(caller, thread._id, received.codeFiles, ['body', 'additional_messages'])
         const planned = await threads.plannedStores(caller, thread, { isNew, fileIds: received.fileIds, ownStore })
-        const search = searchOf(planned.thread, stores)
+        const search = searchOf(planned.thread, { stores })
         const files = isNew ? withCodeFiles(planned.thread, received.codeFiles) : planned.thread
         const overridden = { ...overrides, ...search }
         return runs.start({ ...newRun, ...planned, thread: files, withThread: isNew, overrides: overridden }, id)
@@ -116,11 +117,11 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     logRun(reply, followed.run)
     if (!body.stream) {
       followed.feed.close()
-      return v1RunShape({ run: followed.run, calls: [] }, shown)
+      return toV1Run({ run: followed.run, calls: [] }, shown)
     }
     await answerIsFollowed(request)
     const newThread = created ? await threads.find(caller, followed.run.thread_id) : undefined
-    return stream(request, reply, followed, shown, newThread ? { newThread: v1ThreadShape(newThread) } : {})
+    return stream(request, reply, followed, shown, newThread ? { newThread: toV1Thread(newThread) } : {})
   }
 
   return { start, stream }

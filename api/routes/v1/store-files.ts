@@ -6,9 +6,9 @@ import { newId } from '../../../domain/ids.ts'
 import type { NewEntry } from '../../../services/knowledge/add-entries.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
-import { listPage } from '../public/thread-shapes.ts'
+import { listPage } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 import {
   BatchCreateRequest,
   BatchShape,
@@ -18,8 +18,8 @@ import {
   EntryShape,
   EntryUpdateRequest,
   chunkingOf,
-  showBatch,
-  showEntry,
+  toBatch,
+  toEntry,
 } from './vector-store-schemas.ts'
 
 const ofStore = Type.Object({ vector_store_id: PathId })
@@ -63,7 +63,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { 
     async (request) => {
       const { filter: status, ...query } = request.query
       const page = await entries.page(await storeOf(request), { ...query, status })
-      return listPage({ entries: page.entries.map(showEntry), hasMore: page.hasMore })
+      return listPage({ entries: page.entries.map(toEntry), hasMore: page.hasMore })
     },
   )
 
@@ -86,7 +86,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { 
       const store = await storeOf(request)
       await entries.admit()
       await entries.add(store, [newEntryOf(request.body, ['body'])])
-      return showEntry(await entries.find(store, request.body.file_id))
+      return toEntry(await entries.find(store, request.body.file_id))
     },
   )
 }
@@ -105,7 +105,7 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app,
         response: { 200: EntryShape, ...v1Refusals(404) },
       },
     },
-    async (request) => showEntry(await entries.find(await storeOf(request), request.params.file_id)),
+    async (request) => toEntry(await entries.find(await storeOf(request), request.params.file_id)),
   )
 
   app.post(
@@ -120,7 +120,7 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app,
       },
     },
     async (request) =>
-      showEntry(await entries.update(await storeOf(request), request.params.file_id, request.body.attributes ?? {})),
+      toEntry(await entries.update(await storeOf(request), request.params.file_id, request.body.attributes ?? {})),
   )
 
   app.delete(
@@ -130,12 +130,12 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app,
       schema: {
         ...operation('vectorStores.files.delete', 'Remove a file from a vector store; the file of the project stays'),
         params: ofFile,
-        response: { 200: deletedShape('vector_store.file.deleted', 'V1VectorStoreFileDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('vector_store.file.deleted', 'V1VectorStoreFileDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { file_id: id } = request.params
-      return showDeleted('vector_store.file.deleted', id, await entries.remove(await storeOf(request), id))
+      return toDeleted('vector_store.file.deleted', id, await entries.remove(await storeOf(request), id))
     },
   )
 
@@ -183,7 +183,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
       await entries.admit()
       const id = newId()
       await entries.add(store, wanted, id)
-      return showBatch(await entries.batches.read(store, id))
+      return toBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -200,7 +200,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
     async (request) => {
       const store = await storeOf(request)
       const { batch_id: id } = request.params
-      return showBatch(await entries.batches.read(store, id))
+      return toBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -218,7 +218,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
       const store = await storeOf(request)
       const { batch_id: id } = request.params
       await entries.batches.cancel(store, id)
-      return showBatch(await entries.batches.read(store, id))
+      return toBatch(await entries.batches.read(store, id))
     },
   )
 
@@ -239,7 +239,7 @@ const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, {
       const { filter: status, ...query } = request.query
       const batch = await entries.batches.find(store, batchId)
       const page = await entries.page(store, { ...query, status, batch })
-      return listPage({ entries: page.entries.map(showEntry), hasMore: page.hasMore })
+      return listPage({ entries: page.entries.map(toEntry), hasMore: page.hasMore })
     },
   )
 }

@@ -11,7 +11,7 @@ import { callerOf } from '../../plugins/authentication.ts'
 import { ChatCompletion } from '../public/chat-schemas.ts'
 import { chatCompletion } from '../public/completion.ts'
 import { ListQuery, listOf } from '../public/thread-schemas.ts'
-import { listPage } from '../public/thread-shapes.ts'
+import { listPage } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
 import {
   CompletionListQuery,
@@ -19,7 +19,7 @@ import {
   CompletionMessageList,
   CompletionUpdateRequest,
 } from './chat-schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 const params = Type.Object({ completion_id: PathId })
 const CompletionList = listOf(ChatCompletion, 'V1ChatCompletionList')
@@ -90,12 +90,12 @@ export const v1StoredCompletionRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v
       schema: {
         ...operation('chat.completions.delete', 'Delete a stored completion with its messages'),
         params,
-        response: { 200: deletedShape('chat.completion.deleted', 'V1DeletedChatCompletion'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('chat.completion.deleted', 'V1DeletedChatCompletion'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { completion_id: id } = request.params
-      return showDeleted('chat.completion.deleted', id, await completions.remove(callerOf(request), runIdOf(id)))
+      return toDeleted('chat.completion.deleted', id, await completions.remove(callerOf(request), runIdOf(id)))
     },
   )
 
@@ -114,7 +114,7 @@ export const v1StoredCompletionRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v
       const id = runIdOf(request.params.completion_id)
       const messages = await completions.input(callerOf(request), id)
       const { entries, hasMore } = pageOf(messages, ({ data }) => data.id, request.query)
-      return listPage({ entries: entries.map(messageShape), hasMore })
+      return listPage({ entries: entries.map(toCompatMessage), hasMore })
     },
   )
 }
@@ -161,7 +161,7 @@ function viewOf(messages: Message[]): RunView {
 
 const roles = { HumanMessage: 'user', AIMessage: 'assistant', ToolMessage: 'tool', SystemMessage: 'system' } as const
 
-function messageShape(message: Message): Static<typeof CompletionMessage> {
+function toCompatMessage(message: Message): Static<typeof CompletionMessage> {
   const { id, content, name } = message.data
   const calls = message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []
   const parts = message.type === 'HumanMessage' ? message.data.parts : undefined
@@ -171,13 +171,13 @@ function messageShape(message: Message): Static<typeof CompletionMessage> {
     content,
     ...(name === undefined ? {} : { name }),
     content_parts: parts?.map((part) => (part.type === 'text' ? part : { type: shownTypes[part.type] })) ?? null,
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(callShape) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCompatCall) }),
     ...(message.type === 'ToolMessage' ? { tool_call_id: message.data.tool_call_id } : {}),
   }
 }
 
 const shownTypes = { image: 'image_url', audio: 'input_audio', file: 'file' } as const
 
-function callShape({ id, name, args }: { id: string; name: string; args: object }) {
+function toCompatCall({ id, name, args }: { id: string; name: string; args: object }) {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } }
 }

@@ -5,7 +5,7 @@ import { Metadata } from '../../../domain/metadata.ts'
 import { CompatMessage, CompatThread } from '../public/thread-schemas.ts'
 import { nullable } from '../schemas.ts'
 import { NewToolResources, V1ToolResources } from './assistant-schemas.ts'
-import { FilePath } from './code-shapes.ts'
+import { FilePath } from './code-objects.ts'
 import { strict } from './v1-route.ts'
 import { fileId } from './vector-store-schemas.ts'
 

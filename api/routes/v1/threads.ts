@@ -4,9 +4,9 @@ import { once, orNull } from '../../plugins/idempotency.ts'
 import { ThreadParams } from '../public/thread-schemas.ts'
 import { codeFilesOf } from './assistants.ts'
 import { messageInputsOf, newResourcesOf, storesOf } from './message-input.ts'
-import { v1ThreadShape } from './message-shapes.ts'
+import { toV1Thread } from './message-objects.ts'
 import { V1Thread, V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads`: those of the project. */
 export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { threads } }) => {
@@ -23,7 +23,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     async (request) => {
       const caller = callerOf(request)
       const thread = newV1ThreadOf(request.body, ['body'])
-      return v1ThreadShape(
+      return toV1Thread(
         await once(request, {
           create: (id) => threads.create(caller, thread, id),
           find: (id) => orNull(threads.finishCreation(caller, thread, id)),
@@ -42,7 +42,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
         response: { 200: V1Thread, ...v1Refusals(404) },
       },
     },
-    async (request) => v1ThreadShape(await threads.find(callerOf(request), request.params.thread_id)),
+    async (request) => toV1Thread(await threads.find(callerOf(request), request.params.thread_id)),
   )
 
   app.post(
@@ -64,8 +64,8 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       const { codeFiles } = codeFilesOf(resources)
       if (stores !== undefined) await threads.setStores(caller, threadId, stores)
       if (codeFiles !== undefined) await threads.setCodeFiles(caller, threadId, codeFiles)
-      if (metadata) return v1ThreadShape(await threads.setMetadata(caller, threadId, metadata))
-      return v1ThreadShape(await threads.find(caller, threadId))
+      if (metadata) return toV1Thread(await threads.setMetadata(caller, threadId, metadata))
+      return toV1Thread(await threads.find(caller, threadId))
     },
   )
 
@@ -76,12 +76,12 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       schema: {
         ...operation('threads.delete', 'Delete a thread with its messages and runs'),
         params: ThreadParams,
-        response: { 200: deletedShape('thread.deleted', 'V1ThreadDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('thread.deleted', 'V1ThreadDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { thread_id: id } = request.params
-      return showDeleted('thread.deleted', id, await threads.remove(callerOf(request), id))
+      return toDeleted('thread.deleted', id, await threads.remove(callerOf(request), id))
     },
   )
 }

@@ -6,10 +6,10 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { type UploadRecord, uploadLimits } from '../../../services/knowledge/part-uploads.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { nameOf } from '../files/parts.ts'
-import { secondsOf } from '../public/thread-shapes.ts'
+import { secondsOf } from '../public/compat-objects.ts'
 import { PathId, nullable } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
-import { FileObject, expirySeconds, partsOf, purposes, showFile } from './files.ts'
+import { FileObject, expirySeconds, partsOf, purposes, toFileAnswer } from './files.ts'
 import { type V1Deps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
 
 /** Following the types of the `openai` package (resources/uploads). */
@@ -131,7 +131,7 @@ export const v1UploadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     async (request) => {
       const { part_ids: partIds, md5 } = request.body
       const done = await uploads.complete(callerOf(request), request.params.upload_id, { partIds, md5 })
-      return { ...showUpload(done, 'completed'), file: showFile(done) }
+      return { ...showUpload(done, 'completed'), file: toFileAnswer(done) }
     },
   )
 

@@ -32,7 +32,7 @@ export const strict = <T extends TProperties>(members: T, options: TObjectOption
   Type.Object(members, { ...options, additionalProperties: false })
 
 /** The answer to a deletion. */
-export const deletedShape = <const K extends string>(object: K, title: string) =>
+export const DeletedAnswer = <const K extends string>(object: K, title: string) =>
   Type.Object(
     {
       id: Type.String(),
@@ -43,7 +43,7 @@ export const deletedShape = <const K extends string>(object: K, title: string) =
     { title },
   )
 
-export function showDeleted<const K extends string>(object: K, id: string, { status, receiptId }: DeletionResult) {
+export function toDeleted<const K extends string>(object: K, id: string, { status, receiptId }: DeletionResult) {
   return {
     id,
     object,

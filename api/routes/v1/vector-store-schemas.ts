@@ -10,7 +10,7 @@ import type { FileBatch } from '../../../services/knowledge/file-batches.ts'
 import { type EntryRecord, attributesOf } from '../../../services/knowledge/entry-record.ts'
 import { type VectorStoreView, entryStatusOf, isExpired } from '../../../services/knowledge/vector-stores.ts'
 import { listOf } from '../public/thread-schemas.ts'
-import { secondsOf } from '../public/thread-shapes.ts'
+import { secondsOf } from '../public/compat-objects.ts'
 import { nullable } from '../schemas.ts'
 import { strict } from './v1-route.ts'
 
@@ -146,7 +146,7 @@ export const StoreShape = Type.Object(
 )
 export const StoreList = listOf(StoreShape, 'V1VectorStoreList')
 
-export function showStore({ record, metadata, counts, bytes }: VectorStoreView): Static<typeof StoreShape> {
+export function toVectorStore({ record, metadata, counts, bytes }: VectorStoreView): Static<typeof StoreShape> {
   const { store } = record
   const { expires_after_days: days } = store
   return {
@@ -186,7 +186,7 @@ export const EntryShape = Type.Object(
 )
 export const EntryList = listOf(EntryShape, 'V1VectorStoreFileList')
 
-export function showEntry(entry: EntryRecord): Static<typeof EntryShape> {
+export function toEntry(entry: EntryRecord): Static<typeof EntryShape> {
   const status = entryStatusOf(entry)
   const { maxTokens, overlapTokens } = defaultChunkerOptions
   return {
@@ -223,7 +223,7 @@ export const BatchShape = Type.Object(
   { title: 'V1FileBatch' },
 )
 
-export function showBatch({ record, counts }: FileBatch): Static<typeof BatchShape> {
+export function toBatch({ record, counts }: FileBatch): Static<typeof BatchShape> {
   return {
     id: record._id,
     object: 'vector_store.files_batch',

@@ -5,9 +5,9 @@ import type { Passage } from '../../../services/knowledge/retrieve.ts'
 import type { VectorStoreMembers } from '../../../services/knowledge/vector-stores.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
-import { listPage } from '../public/thread-shapes.ts'
+import { listPage } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
-import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 import {
   SearchPage,
   StoreCreateRequest,
@@ -17,7 +17,7 @@ import {
   StoreUpdateRequest,
   chunkingOf,
   filterOf,
-  showStore,
+  toVectorStore,
 } from './vector-store-schemas.ts'
 
 const params = Type.Object({ vector_store_id: PathId })
@@ -46,7 +46,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
     },
     async (request) => {
       const { entries: stores, hasMore } = await vectorStores.page(callerOf(request), request.query)
-      return listPage({ entries: stores.map(showStore), hasMore })
+      return listPage({ entries: stores.map(toVectorStore), hasMore })
     },
   )
 
@@ -67,7 +67,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
       const chunking = chunkingOf(cut, ['body', 'chunking_strategy'])
       const files = fileIds.map((fileId) => ({ fileId, chunking }))
       const store = await createStore(caller, members, files)
-      return showStore(await vectorStores.read(caller, store._id))
+      return toVectorStore(await vectorStores.read(caller, store._id))
     },
   )
 }
@@ -83,7 +83,7 @@ const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app
         response: { 200: StoreShape, ...v1Refusals(404) },
       },
     },
-    async (request) => showStore(await vectorStores.read(callerOf(request), request.params.vector_store_id)),
+    async (request) => toVectorStore(await vectorStores.read(callerOf(request), request.params.vector_store_id)),
   )
 
   app.post(
@@ -99,7 +99,7 @@ const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app
     },
     async (request) => {
       const { vector_store_id: id } = request.params
-      return showStore(await vectorStores.update(callerOf(request), id, membersOf(request.body)))
+      return toVectorStore(await vectorStores.update(callerOf(request), id, membersOf(request.body)))
     },
   )
 
@@ -110,12 +110,12 @@ const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app
       schema: {
         ...operation('vectorStores.delete', 'Delete a vector store; the files of the project stay'),
         params,
-        response: { 200: deletedShape('vector_store.deleted', 'V1VectorStoreDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('vector_store.deleted', 'V1VectorStoreDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
       const { vector_store_id: id } = request.params
-      return showDeleted('vector_store.deleted', id, await vectorStores.remove(callerOf(request), id))
+      return toDeleted('vector_store.deleted', id, await vectorStores.remove(callerOf(request), id))
     },
   )
 }

@@ -1,4 +1,7 @@
 import { type CellObject, utils } from '@e965/xlsx'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
+import { attribute, createXmlReader } from '../word/xml.ts'
+import { exactText, readFormat } from './number-text.ts'
 
 /** What a cell says: values as they are stored, dates as ISO 8601. */
 export function textOfCell(cell: CellObject, date1904: boolean): string {
@@ -8,12 +11,55 @@ export function textOfCell(cell: CellObject, date1904: boolean): string {
 function valueOf(cell: CellObject, date1904: boolean): string {
   if (cell.t === 'z') return cell.f === undefined ? '' : `=${cell.f} (formula, its value is not stored)`
   if (cell.t === 'e') return ''
-  if (cell.t === 's') return String(cell.v)
+  if (cell.t === 's') return raisedText(cell.r) ?? String(cell.v)
   if (cell.t !== 'n' || typeof cell.v !== 'number') return shown(cell)
   const format = typeof cell.z === 'string' ? cell.z : 'General'
   if (isDateFormat(format)) return isoOf(cell.v, format, date1904) ?? shown(cell)
   // As shown, except where the cell shows less than it holds: 4.00638E+12.
-  return /^general$/i.test(format) || /E[+-]/i.test(format) ? plainNumber(cell.v) : shown(cell)
+  if (/^general$/i.test(format) || /E[+-]/i.test(format)) return plainNumber(cell.v)
+  const asShown = shown(cell).trim()
+  if (asShown === '') return plainNumber(cell.v)
+  const read = readFormat(format)
+  return read.isScaled ? `${plainNumber(cell.v)} (${asShown})` : exactText(cell.v, read, asShown)
+}
+
+/** The text of runs of letters of which some are raised or lowered; undefined of other cells. `rich`: as it is stored. */
+function raisedText(rich: unknown): string | undefined {
+  if (typeof rich !== 'string' || !rich.includes('vertAlign')) return undefined
+  let text = ''
+  let raised: Raised | undefined
+  let isText = false
+  let readings = 0
+  const tagOf = (name: string) => name.slice(name.indexOf(':') + 1)
+  const reader = createXmlReader({
+    open(name, attributes) {
+      const tag = tagOf(name)
+      if (readings > 0 || tag === 'rPh') readings++
+      else if (tag === 'r') raised = undefined
+      else if (tag === 'vertAlign') {
+        const value = attributes['val'] ?? attribute(attributes, 'val')
+        raised = value === 'superscript' ? 'super' : value === 'subscript' ? 'sub' : undefined
+      } else if (tag === 't') {
+        isText = true
+        if (raised !== undefined) text += raisedMarks[raised][0]
+      }
+    },
+    close(name) {
+      if (readings > 0) {
+        readings--
+        return
+      }
+      if (tagOf(name) !== 't') return
+      isText = false
+      if (raised !== undefined) text += raisedMarks[raised][1]
+    },
+    text(piece) {
+      if (isText) text += piece
+    },
+  })
+  reader.write(`<si>${rich}</si>`)
+  reader.end()
+  return withRaised(text)
 }
 
 const shown = (cell: CellObject): string => cell.w ?? utils.format_cell(cell)

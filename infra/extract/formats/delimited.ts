@@ -30,7 +30,8 @@ export async function* readDelimited(content: Content, extension: string): Async
   try {
     for await (const record of parser) {
       if (!Array.isArray(record)) continue
-      const cells = record.map(String)
+      // `="007"` keeps spreadsheet programs from reading a number.
+      const cells = record.map((cell) => /^="([^"]*)"$/.exec(String(cell))?.[1] ?? String(cell))
       row += 1
       lines += linesOf(cells)
       yield* table.row(cells, row)

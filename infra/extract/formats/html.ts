@@ -8,7 +8,7 @@ import { type SpanningCell, type TableWriter, createTableWriter } from '../table
 import { type Content, headOf } from '../content.ts'
 
 const skipped = new Set(
-  'script style noscript template svg math iframe object canvas nav button select textarea rt rp'.split(' '),
+  'script style noscript template svg math iframe object canvas nav button datalist rt rp'.split(' '),
 )
 const blockTags = new Set(
   (
@@ -34,10 +34,16 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
   /** The open lists; `next` is the number of the next item of one with numbers. */
   const lists: { next: number | undefined }[] = []
 
+  const data = xmlMode ? createDataNames() : undefined
+
   function openTag(name: string, attributes: Record<string, string>): void {
+    data?.open(name, attributes, content.hasText())
     if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
     const isSkipped =
-      skipped.has(name) || 'hidden' in attributes || (isChapter && (name === 'title' || isNoteMark(attributes)))
+      skipped.has(name) ||
+      isHidden(attributes) ||
+      (name === 'option' && !('selected' in attributes)) ||
+      (isChapter && (name === 'title' || isNoteMark(attributes)))
     if (skipDepth > 0 || (!xmlMode && isSkipped)) {
       skipDepth++
       return
@@ -46,6 +52,8 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
     else if (name === 'table') content.beginTable()
     else if (!content.openInTable(name, attributes)) openBlock(name, attributes)
     if (name === 'img' && attributes['alt']) content.add(` ${attributes['alt']} `)
+    if (name === 'input' && !xmlMode) content.add(` ${valueOf(attributes)} `)
+    if ((name === 'option' || name === 'textarea') && !xmlMode) content.add(' ')
   }
 
   function openBlock(name: string, attributes: Record<string, string>): void {
@@ -64,6 +72,8 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
 
   function closeTag(name: string): void {
     depth--
+    if (skipDepth === 0) content.name(data?.close(content.hasText()))
+    else data?.close(false)
     if (skipDepth > 0) skipDepth--
     else if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[1])
     else if (content.closeInTable(name)) return
@@ -100,6 +110,47 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
   }
 }
 
+/**
+ * Elements that hold a value instead of others, as data has them: their names and attributes say what it is. The parts
+ * of a sentence hold none.
+ */
+function createDataNames() {
+  const elements: { before: string; behind: string; isMixed: boolean; hasElements: boolean }[] = []
+  return {
+    open(name: string, attributes: Record<string, string>, isBehindText: boolean): void {
+      const parent = elements.at(-1)
+      if (parent) {
+        parent.hasElements = true
+        parent.isMixed ||= isBehindText
+      }
+      const facts = Object.entries(attributes).filter(([key]) => !/^xml|:schemaLocation$/.test(key))
+      const behind = facts.map(([key, value]) => `${localName(key)} ${value}`).join(', ')
+      const before = localName(name)
+      elements.push({
+        before: textNames.test(before) ? '' : before.slice(0, longestName),
+        behind: behind.length > longestFacts ? '' : behind,
+        isMixed: parent?.isMixed === true,
+        hasElements: false,
+      })
+    },
+    /** What stands around the text of the element that ends. */
+    close(hasText: boolean): { before: string; behind: string } | undefined {
+      const done = elements.pop()
+      if (!done || done.hasElements || done.isMixed || done.before === '') return undefined
+      if (!hasText) return done.behind === '' ? undefined : { before: `${done.before}: ${done.behind}`, behind: '' }
+      return { before: `${done.before}: `, behind: done.behind === '' ? '' : ` (${done.behind})` }
+    },
+  }
+}
+
+/** What documents call their texts, in whatever language of marks. */
+const textNames =
+  /^(?:p|para|paragraph|text|t|title|head|heading|caption|li|item|line|l|td|th|cell|entry|term|note|span|em?|b|i|strong|a|link|ref|quote|q|code|pre|body|div|section|h[1-6])$/i
+const longestName = 60
+const longestFacts = 300
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+
 /** A text without a block tag is cut at this length. */
 const maxBlockCharacters = 64 * 1024
 
@@ -107,11 +158,28 @@ interface OpenTable {
   writer: TableWriter
   /** The cells of the open row. */
   row: SpanningCell[] | undefined
+  /** Which cells of the row are names. */
+  names: boolean[]
+  /** A row of several cells has told whether there is a header. */
+  isTold?: boolean
   /** The cell that is open. */
   spans: Omit<SpanningCell, 'text'>
 }
 
+const isHidden = (attributes: Record<string, string>): boolean =>
+  'hidden' in attributes || /(?:^|;)\s*display\s*:\s*none/i.test(attributes['style'] ?? '')
+
 const marksOf = (name: 'sup' | 'sub') => raisedMarks[name === 'sup' ? 'super' : 'sub']
+
+/** Inputs that show no value, or one that is a label of what they do. */
+const withoutValue = /^(?:hidden|password|submit|reset|button|image|file)$/
+
+/** What stands in a field of a form, and its tick as the other formats have it. */
+function valueOf({ type = 'text', value = '', ...attributes }: Record<string, string>): string {
+  const kind = type.toLowerCase()
+  if (kind === 'checkbox' || kind === 'radio') return 'checked' in attributes ? '[x]' : '[ ]'
+  return withoutValue.test(kind) ? '' : value
+}
 
 /** The number of a note, which would hang on the word before it. */
 function isNoteMark(attributes: Record<string, string>): boolean {
@@ -138,6 +206,12 @@ function createContent() {
   function endRow(table: OpenTable): void {
     if (!table.row) return
     if (text.trim() !== '') table.row.push({ text: withRaised(text), ...table.spans })
+    const [first, ...others] = table.names
+    // Where only the first cell is a name, it is one of its row.
+    if (first === true && table.isTold !== true && others.length > 0 && new Set(others).size === 1)
+      table.writer.knowHeader(others[0] === true)
+    table.isTold ||= others.length > 0
+    table.names = []
     addAll(blocks, table.writer.spanningRow(table.row))
     table.row = undefined
     text = ''
@@ -153,6 +227,11 @@ function createContent() {
     endBlock,
     add(piece: string): void {
       text += piece
+    },
+    hasText: (): boolean => /\S/.test(text),
+    /** Puts names around the text of the block that is open. */
+    name(names: { before: string; behind: string } | undefined): void {
+      if (names !== undefined) text = `${names.before}${text.trim()}${names.behind}`
     },
     addText(piece: string): void {
       text += piece
@@ -176,7 +255,7 @@ function createContent() {
     },
     beginTable(): void {
       if (!tables.at(-1)?.row) endBlock()
-      tables.push({ writer: createTableWriter(), row: undefined, spans: {} })
+      tables.push({ writer: createTableWriter({ isInText: true }), row: undefined, names: [], spans: {} })
     },
     /** False if the tag does not concern the open table. */
     openInTable(name: string, attributes: Record<string, string>): boolean {
@@ -187,6 +266,7 @@ function createContent() {
         table.row = []
       } else if (name === 'td' || name === 'th') {
         table.row ??= []
+        table.names.push(name === 'th')
         text = ''
         table.spans = { columns: spanOf(attributes['colspan']), rows: spanOf(attributes['rowspan']) }
       } else if (!table.row) return false

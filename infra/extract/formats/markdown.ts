@@ -58,7 +58,7 @@ export async function* readMarkdown(content: Content): AsyncGenerator<Block> {
       yield* endParagraph()
       table ??= createTableWriter({ hasHeader: true })
       if (/^[\s|:-]+$/.test(line)) continue
-      yield* table.row(line.trim().slice(1, -1).split('|'))
+      yield* table.row(cellsOf(line))
       continue
     }
     if (line.trim() === '' || characters > maxParagraphCharacters) yield* endParagraph()
@@ -75,6 +75,14 @@ function isTableRow(line: string): boolean {
   const row = line.trim()
   return row.length > 1 && row.startsWith('|') && row.endsWith('|')
 }
+
+/** A bar behind a backslash is one of the text. */
+const cellsOf = (line: string): string[] =>
+  line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.replaceAll('\\|', '|'))
 
 /** `## Heading ##`. Only its start is matched by a pattern: one for the whole line takes cubic time. */
 function headingOf(line: string): Block | undefined {

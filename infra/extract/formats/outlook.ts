@@ -1,5 +1,6 @@
 import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { charsetOfLocale } from '../locale-charset.ts'
 import { type Mail, factsOf, maxAddresses, maxAttachments, nameOf, oneLine } from './mail-parts.ts'
 
 /** Outlook's own format. */
@@ -78,33 +79,9 @@ function particulars(fields: FieldsData): [name: string, value: string | undefin
   return [...(isMeeting ? meeting : []), ...(isPerson ? person : [])]
 }
 
-/** Languages (the lower ten bits of a locale) whose Windows code page is not that of the West. */
-const codePages: [languages: number[], charset: string][] = [
-  [[0x11], 'shift_jis'],
-  [[0x12], 'euc-kr'],
-  [[0x05, 0x0e, 0x15, 0x18, 0x1a, 0x1b, 0x1c, 0x24], 'windows-1250'],
-  [[0x02, 0x19, 0x22, 0x23, 0x2f], 'windows-1251'],
-  [[0x08], 'windows-1253'],
-  [[0x1f], 'windows-1254'],
-  [[0x0d], 'windows-1255'],
-  [[0x01, 0x20, 0x29], 'windows-1256'],
-  [[0x25, 0x26, 0x27], 'windows-1257'],
-  [[0x2a], 'windows-1258'],
-  [[0x1e], 'windows-874'],
-]
-
-/** Chinese as it is written in Taiwan, Hong Kong and Macau. */
-const traditional = new Set([0x404, 0xc04, 0x1404])
-
-function charsetOf(locale: number): string {
-  const language = locale & 0x3ff
-  if (language === 0x04) return traditional.has(locale) ? 'big5' : 'gbk'
-  return codePages.find(([languages]) => languages.includes(language))?.[1] ?? 'windows-1252'
-}
-
 /** Of messages before Unicode the reader gives bytes as letters: UTF-8, or the code page of the message's language. */
 function createDecoder({ messageLocaleId: locale = 0x409, rawProps = [] }: FieldsData) {
-  const charset = charsetOf(locale)
+  const charset = charsetOfLocale(locale)
   const isOld = rawProps.some(({ propertyTag = '' }) => /^0(037|C1A)001E$/i.test(propertyTag))
   return (text: string | undefined): string | undefined => {
     const isOfBytes = text !== undefined && /^[\0-\xff]*$/.test(text) && /[\x80-\xff]/.test(text)

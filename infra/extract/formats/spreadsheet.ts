@@ -2,7 +2,8 @@ import { type CellObject, type WorkBook, type WorkSheet, read } from '@e965/xlsx
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createMergedCells } from '../merged-cells.ts'
-import { createTableWriter, hiddenColumn } from '../table-rows.ts'
+import { createSheetWriter } from '../sheet-rows.ts'
+import { hiddenColumn } from '../table-rows.ts'
 import { textOfCell } from './cell-text.ts'
 import { type Content, bytesOf } from '../content.ts'
 
@@ -28,7 +29,8 @@ function* rowsOf(
   const merges = createMergedCells()
   for (const { s: first, e: last } of sheet['!merges'] ?? [])
     merges.add({ firstRow: first.r, lastRow: last.r, firstColumn: first.c, lastColumn: last.c })
-  const table = createTableWriter({ sheet: name })
+  const hiddenColumns = new Set((sheet['!cols'] ?? []).flatMap((column, index) => (column?.hidden ? [index] : [])))
+  const table = createSheetWriter({ sheet: name, hiddenColumns })
   // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
   for (const place of Object.keys(rows)) {
     const number = Number(place)
@@ -41,7 +43,7 @@ function* rowsOf(
     }
     const repeated = merges.fill(number, cells)
     if (sheet['!rows']?.[number]?.hidden === true && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
-    yield* table.sparseRow(
+    yield* table.row(
       [...cells].toSorted(([a], [b]) => a - b),
       repeated,
       number + 1,

@@ -1,11 +1,12 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { createMergedCells } from '../merged-cells.ts'
-import { type TableWriter, createTableWriter, hiddenColumn } from '../table-rows.ts'
+import { createSheetWriter } from '../sheet-rows.ts'
+import { hiddenColumn } from '../table-rows.ts'
 import type { Attributes } from '../word/xml.ts'
 import { valueOf } from './cell-value.ts'
 
 interface Sheet {
-  writer: TableWriter
+  writer: ReturnType<typeof createSheetWriter>
   merged: ReturnType<typeof createMergedCells>
   /** The row that is open, from 0, and how many rows it stands for. */
   row: number
@@ -32,7 +33,7 @@ export function createSheets(put: (blocks: Block[]) => void, targets: Block[][],
     const isHidden = hiddenStyles.has(attributes['table:style-name'] ?? '')
     put([{ kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }])
     sheet = {
-      writer: createTableWriter({ sheet: name }),
+      writer: createSheetWriter({ sheet: name }),
       merged: createMergedCells(),
       row: 0,
       repeated: 1,
@@ -74,7 +75,7 @@ export function createSheets(put: (blocks: Block[]) => void, targets: Block[][],
       const repeats = here.merged.fill(here.row + index, cells)
       if (here.isHidden && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
       const row = [...cells].toSorted(([a], [b]) => a - b)
-      put(here.writer.sparseRow(row, repeats, here.row + index + 1))
+      put(here.writer.row(row, repeats, here.row + index + 1))
     }
     here.row += here.repeated
   }

@@ -38,7 +38,7 @@ export function createTables(put: (blocks: Block[]) => void, targets: Block[][])
     if (row === undefined) return
     if (row.length === 1 && frame !== undefined) put(frame)
     else {
-      table.writer ??= createTableWriter({ hasHeader: table.isHeader })
+      table.writer ??= createTableWriter({ isInText: true, ...(table.isHeader ? { hasHeader: true } : {}) })
       put(table.writer.spanningRow(row))
     }
     frame = undefined

@@ -11,12 +11,17 @@ export interface Furniture {
 interface Seen {
   page: number
   base: number
+  /** The number at one end of a head. */
+  number?: number | undefined
 }
 
 /** What stands at the upper or lower edge of a page. `value`: it may be the number of the page. */
 interface Edge {
   segment: Segment
   value: number | undefined
+  /** Which of the rows at the edge it stands in, and with how many others. */
+  row: number
+  beside: number
 }
 
 /** Rows at the upper and lower edge of a page. */
@@ -34,11 +39,17 @@ export function createFurniture(pages: number): Furniture {
   /** Of the pages that wait for the next ones. */
   const edges = new Map<number, Edge[]>()
 
-  function isRunning(key: string, page: number, base: number): boolean {
+  function isRunning({ key, number }: Head, page: number, base: number): boolean {
     const head = heads.get(key)
     if (head === undefined || head.first === page) return false
+    // `Chapter 2` runs on, `2023 | 17` counts pages; `Article 17` in a table does neither.
+    const isSame = (one: Seen) =>
+      one.number === number ||
+      (one.number !== undefined && number !== undefined && one.number - one.page === number - page)
     const others = new Set(
-      head.seen.filter((one) => isNear(one, page) && Math.abs(one.base - base) <= mostDistance).map((one) => one.page),
+      head.seen
+        .filter((one) => isNear(one, page) && isSame(one) && Math.abs(one.base - base) <= mostDistance)
+        .map((one) => one.page),
     )
     return others.size >= (pages <= 4 ? 2 : 3)
   }
@@ -69,12 +80,13 @@ export function createFurniture(pages: number): Furniture {
         value,
       } of own) {
         if (value !== undefined) numbers.push({ page, base, value })
-        const key = keyOf(text)
-        if (key === undefined || heads.size > maxKeys) continue
+        const own = headOf(text)
+        if (own === undefined || heads.size > maxKeys) continue
+        const { key, number } = own
         const head = heads.get(key)
-        if (head === undefined) heads.set(key, { first: page, seen: [{ page, base }] })
+        if (head === undefined) heads.set(key, { first: page, seen: [{ page, base, number }] })
         else {
-          head.seen.push({ page, base })
+          head.seen.push({ page, base, number })
           forgetOld(head.seen, page)
         }
       }
@@ -86,9 +98,14 @@ export function createFurniture(pages: number): Furniture {
       edges.delete(page)
       for (const edge of own) {
         const { segment } = edge
-        const key = keyOf(segment.text)
-        const isHead = key !== undefined && isRunning(key, page, segment.base)
+        const head = headOf(segment.text)
+        const isHead = head !== undefined && isRunning(head, page, segment.base)
         if (isHead || isNumber(edge, page, label)) dropped.add(segment)
+      }
+      // A row of a table may have what the rows at this place of other pages have.
+      for (const { segment, row, beside } of own) {
+        const isWhole = own.every((other) => other.row !== row || dropped.has(other.segment))
+        if (beside >= mostBeside && !isWhole) dropped.delete(segment)
       }
       const rest = dropped.size === 0 ? segments : segments.filter((segment) => !dropped.has(segment))
       // Pages that are alike, such as forms, consist of what they repeat.
@@ -106,6 +123,9 @@ const lettersIn = (segments: Segment[]): number => segments.reduce((sum, { text 
 
 const isNear = (one: Seen, page: number): boolean => Math.abs(one.page - page) <= nearPages
 
+/** A head has two parts, or three, of which each runs on or counts pages. */
+const mostBeside = 2
+
 /** A row with more numbers is one of a table. */
 const mostNumbers = 2
 
@@ -115,21 +135,28 @@ function edgesOf(segments: Segment[]): Edge[] {
     rows.length <= 2 * edgeRows
       ? [...rows.slice(0, 1), ...rows.slice(1).slice(-1)]
       : [...rows.slice(0, edgeRows), ...rows.slice(-edgeRows)]
-  return outer.flatMap((row) => {
-    const edges = row.map((segment): Edge => ({ segment, value: numberIn(segment.text) }))
+  return outer.flatMap((row, index) => {
+    const place = { row: index, beside: row.length - 1 }
+    const edges = row.map((segment): Edge => ({ segment, value: numberIn(segment.text), ...place }))
     const isOfTable = edges.filter(({ value }) => value !== undefined).length > mostNumbers
-    return isOfTable ? row.map((segment) => ({ segment, value: undefined })) : edges
+    return isOfTable ? row.map((segment) => ({ segment, value: undefined, ...place })) : edges
   })
 }
 
-/** Without the number of the page at one end. Undefined for what has too few letters to be a head. */
-function keyOf(text: string): string | undefined {
+interface Head {
+  key: string
+  /** The number at one end. */
+  number: number | undefined
+}
+
+/** Without the number at one end. Undefined for what has too few letters to be a head. */
+function headOf(text: string): Head | undefined {
   if (text.length > 200) return undefined
-  const key = text
-    .replace(/\b(page|seite|p\.|s\.)\s*\d{1,4}(\s*(of|von|\/)\s*\d{1,4})?/i, '#')
-    .replace(/^\d{1,4}\s*[|·–-]?\s+|\s+[|·–-]?\s*\d{1,4}$/g, '')
-    .trim()
-  return (key.match(/\p{L}/gu)?.length ?? 0) >= 3 || /^\W*#\W*$/.test(key) ? key : undefined
+  const named = text.replace(/\b(page|seite|p\.|s\.)\s*\d{1,4}(\s*(of|von|\/)\s*\d{1,4})?/i, '#')
+  const found = /^(\d{1,4})\s*[|·–-]?\s+|\s+[|·–-]?\s*(\d{1,4})$/.exec(named)
+  const key = found === null ? named.trim() : named.replace(found[0], '').trim()
+  const number = found === null ? undefined : Number(found[1] ?? found[2])
+  return (key.match(/\p{L}/gu)?.length ?? 0) >= 3 || /^\W*#\W*$/.test(key) ? { key, number } : undefined
 }
 
 /** The value of `17`, `- 17 -`, `Page 17 of 90`, `xvii`. */

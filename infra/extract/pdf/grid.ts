@@ -1,3 +1,4 @@
+import { addAll } from '../../../domain/add-all.ts'
 import type { SpanningCell } from '../table-rows.ts'
 import type { Rule, Rules } from './rules.ts'
 import type { Word } from './words.ts'
@@ -34,7 +35,8 @@ export function gridTables(
   for (const frame of framesOf(rules)) {
     const inside = others.filter((word) => isInside(word, frame))
     const rows = rowsOf(frame, inside, textOf)
-    const filled = rows.filter((row) => row.filter(({ text }) => text !== '').length > 1).length
+    // A sign of a currency beside a number is no other column: the one of this year is shaded in many reports.
+    const filled = rows.filter((row) => row.filter(({ text }) => text !== '' && !isSign(text)).length > 1).length
     if (filled < 2) continue
     const { xs, ys } = frame
     tables.push({ rows, left: xs[0] ?? 0, right: xs.at(-1) ?? 0, top: ys[0] ?? 0, bottom: ys.at(-1) ?? 0 })
@@ -43,6 +45,8 @@ export function gridTables(
   }
   return { tables, others }
 }
+
+const isSign = (text: string): boolean => /^[A-Z]{0,3}\p{Sc}$/u.test(text)
 
 function isInside({ left, right, base, size }: Word, { xs, ys }: Frame): boolean {
   const [x, y] = [(left + right) / 2, base - 0.3 * size]
@@ -71,11 +75,25 @@ function framesOf(rules: Rules): Frame[] {
     }
     whole.push(joined)
   }
-  return whole
+  const frames = whole
     .map((group) => ({ horizontal: group.horizontal, vertical: [...group.vertical] }))
     .map((group) => ({ ...group, xs: places(group.vertical), ys: places(group.horizontal) }))
-    .filter(({ xs, ys }) => xs.length > 2 && ys.length > 2 && (xs.length - 1) * (ys.length - 1) <= maxCells)
+    .filter(({ xs, ys }) => xs.length > 1 && ys.length > 2)
+  return frames
+    .filter(({ xs, ys }) => xs.length > 2 && (xs.length - 1) * (ys.length - 1) <= maxCells)
+    .filter((frame) => !frames.some((other) => other !== frame && areOfOneTable(frame, other)))
     .toSorted((a, b) => (a.ys[0] ?? 0) - (b.ys[0] ?? 0))
+}
+
+/** The boxes of cells with small gaps between them: their columns are told by their text. */
+const widestBetweenCells = 12
+
+/** Whether two frames are columns of one table: side by side, with the same rows. */
+function areOfOneTable(one: Frame, other: Frame): boolean {
+  const gap = Math.max((other.xs[0] ?? 0) - (one.xs.at(-1) ?? 0), (one.xs[0] ?? 0) - (other.xs.at(-1) ?? 0))
+  if (gap < -near || gap > widestBetweenCells) return false
+  const common = one.ys.filter((y) => other.ys.some((at) => Math.abs(at - y) < near)).length
+  return common > 2 && common >= 0.7 * Math.min(one.ys.length, other.ys.length)
 }
 
 function touch(horizontal: Rule | undefined, vertical: Rule): boolean {
@@ -119,6 +137,7 @@ function rowsOf({ xs, ys, horizontal, vertical }: Frame, words: Word[], textOf: 
   const middleX = (column: number) => ((xs[column] ?? 0) + (xs[column + 1] ?? 0)) / 2
   const middleY = (line: number) => ((ys[line] ?? 0) + (ys[line + 1] ?? 0)) / 2
   const taken = new Set<number>()
+  const inside = wordsByCell(words, xs, ys)
   const rows: SpanningCell[][] = []
   for (let line = 0; line < lines; line++) {
     const row: SpanningCell[] = []
@@ -130,17 +149,31 @@ function rowsOf({ xs, ys, horizontal, vertical }: Frame, words: Word[], textOf: 
         width++
       }
       while (line + height < lines && !isRuled(horizontal, ys[line + height] ?? 0, middleX(column))) height++
+      const own: number[] = []
       for (let y = line; y < line + height; y++)
-        for (let x = column; x < column + width; x++) taken.add(y * columns + x)
-      const box = [xs[column], xs[column + width], ys[line], ys[line + height]].map((place) => place ?? 0)
-      row.push({ text: textOf(words.filter((word) => isWithin(word, box))), columns: width, rows: height })
+        for (let x = column; x < column + width; x++) {
+          taken.add(y * columns + x)
+          addAll(own, inside.get(y * columns + x) ?? [])
+        }
+      const ordered = own.length > 1 ? own.toSorted((a, b) => a - b) : own
+      row.push({ text: textOf(ordered.flatMap((index) => words[index] ?? [])), columns: width, rows: height })
     }
     rows.push(row)
   }
   return rows
 }
 
-function isWithin({ left, right, base, size }: Word, [x0 = 0, x1 = 0, y0 = 0, y1 = 0]: number[]): boolean {
-  const [x, y] = [(left + right) / 2, base - 0.3 * size]
-  return x >= x0 && x < x1 && y >= y0 && y < y1
+/** The places of the words of each smallest cell, in the list of words. */
+function wordsByCell(words: Word[], xs: number[], ys: number[]): Map<number, number[]> {
+  const cells = new Map<number, number[]>()
+  for (const [index, { left, right, base, size }] of words.entries()) {
+    const column = xs.findLastIndex((x) => x <= (left + right) / 2)
+    const line = ys.findLastIndex((y) => y <= base - 0.3 * size)
+    if (column < 0 || line < 0 || column >= xs.length - 1 || line >= ys.length - 1) continue
+    const cell = line * (xs.length - 1) + column
+    const known = cells.get(cell)
+    if (known) known.push(index)
+    else cells.set(cell, [index])
+  }
+  return cells
 }

@@ -5,7 +5,7 @@ export interface KnownWords {
 }
 
 /** Of the last pages: a search reads all of it. */
-const keptCharacters = 100_000
+const retainedCharacters = 100_000
 
 export function createKnownWords(): KnownWords {
   const texts: string[] = []
@@ -14,7 +14,7 @@ export function createKnownWords(): KnownWords {
     add(text) {
       texts.push(text.toLowerCase().replace(/[\u2010\u2011]/g, '-'))
       characters += text.length
-      while (characters > keptCharacters && texts.length > 1) characters -= texts.shift()?.length ?? 0
+      while (characters > retainedCharacters && texts.length > 1) characters -= texts.shift()?.length ?? 0
     },
     has(word) {
       const wanted = word.toLowerCase()
@@ -34,6 +34,8 @@ const isLetter = (character: string | undefined): boolean => character !== undef
 /** Two lines of a paragraph as one text. */
 export function joinLines(above: string, below: string, known: KnownWords): string {
   if (above.endsWith('\u00ad')) return above.slice(0, -1) + below
+  // A date or an account number.
+  if (/\d[-\u2010]$/.test(above.slice(-3)) && /^\d/.test(below)) return above + below
   // A number between dashes is none of a word.
   const broken = /\p{L}\S*[-\u2010]$/u.test(above.slice(-80))
     ? /([\p{L}\p{M}\p{N}]+)[-\u2010]$/u.exec(above.slice(-80))

@@ -2,8 +2,9 @@ import { addAll } from '../../../domain/add-all.ts'
 import { largestOf, smallestOf } from '../../../domain/extremes.ts'
 import type { SpanningCell } from '../table-rows.ts'
 import { type Gap, areColumns, gapsOf, middle, rowsOf, tableGaps } from './columns.ts'
+import { coveredColumns, orderedColumns } from './ordered-columns.ts'
 import { isFigure, type Segment } from './segments.ts'
-import { isRightToLeft } from './words.ts'
+import { isRightToLeft, withBrackets } from './words.ts'
 
 /** A line of text, as wide as its column. */
 export interface Line extends Pick<Segment, 'text' | 'left' | 'right' | 'top' | 'bottom' | 'base' | 'size' | 'isBold'> {
@@ -139,9 +140,46 @@ function columnsOf(segments: Segment[]): [Segment[], Segment[]] | undefined {
   return undefined
 }
 
-/** Lines above and below with one value belong to the text around. */
+/** Tables one below the other, and the text around them. */
 function tableParts(segments: Segment[], place: Place): Part[] {
-  const rows = rowsOf(segments)
+  return tablesOf(rowsOf(segments)).flatMap((rows) => partsOfTable(rows, place))
+}
+
+/** Rows from one text across the columns to the next, as far as a row of names follows it. */
+function tablesOf(rows: Segment[][]): Segment[][][] {
+  const size = middle(rows.flat().map((segment) => segment.size))
+  const left = smallestOf(rows.flatMap((row) => row[0]?.left ?? []))
+  const following = rowsOfColumnsAfter(rows)
+  const tables: Segment[][][] = [[]]
+  for (const [index, row] of rows.entries()) {
+    const [only] = row
+    const next = following[index]
+    const isText = only !== undefined && row.length === 1 && only.left < left + only.size && next !== undefined
+    const isAcross = isText && (only.words > 5 || only.size > size * 1.15) && only.right > (next[1]?.left ?? Infinity)
+    const isTitle = isText && only.size > size * 1.15
+    if ((isAcross || isTitle) && areNames(next ?? [])) tables.push([])
+    tables.at(-1)?.push(row)
+  }
+  return tables
+}
+
+/** For each row, the next one with several texts. */
+function rowsOfColumnsAfter(rows: Segment[][]): (Segment[] | undefined)[] {
+  const following: (Segment[] | undefined)[] = []
+  let next: Segment[] | undefined
+  for (const row of rows.toReversed()) {
+    following.push(next)
+    if (row.length > 1) next = row
+  }
+  return following.reverse()
+}
+
+const areNames = (row: Segment[]): boolean =>
+  row.every(({ text }) => !isFigure(text) || /^(?:19|20)\d\d$/.test(text)) &&
+  row.some(({ text }) => /\p{L}|\d{4}/u.test(text))
+
+/** Lines above and below with one value belong to the text around. */
+function partsOfTable(rows: Segment[][], place: Place): Part[] {
   let [from, to] = [0, rows.length]
   while (from < to && rows[from]?.length === 1) from++
   while (to > from && rows[to - 1]?.length === 1) to--
@@ -156,11 +194,20 @@ function tableOf(rows: Segment[][], { isFromRight }: Place): TablePart | undefin
   const segments = rows.flat()
   const withSeveral = rows.filter((row) => row.length > 1).length
   if (rows.length < 2 || withSeveral < Math.max(2, rows.length * 0.4)) return undefined
-  const gaps = tableGaps(segments, rows.length)
+  // Sentences with numbers beside some of their lines, such as a list of exhibits.
+  const ofWords = rows.filter((row) => row.length === 1 && (row[0]?.words ?? 0) > 5).length
+  if (ofWords > rows.length * 0.35) return undefined
+  const ordered = orderedColumns(rows)
+  const gaps = ordered?.gaps ?? tableGaps(segments, rows.length)
   if (gaps.length === 0 || (rows.length < 3 && gaps.length < 2)) return undefined
   if (segments.some(({ field }) => field) || areMarkers(segments, gaps[0]?.left ?? 0)) return undefined
   if (gaps.length === 1 && areLabels(rows)) return undefined
-  const lines = joinWrapped(rows.map((row) => tableLine(row, gaps)))
+  const [first] = rows
+  const covered = ordered && first && coveredColumns(first, ordered)
+  const lines = joinWrapped(
+    rows.map((row) => (row === first && covered ? coveringLine(row, covered) : tableLine(row, gaps))),
+    rows.map((row) => middle(row.map(({ base }) => base))),
+  )
   return {
     rows: lines.map((line) => cellsOf(line, gaps.length + 1, isFromRight)),
     left: smallestOf(segments.map(({ left }) => left)),
@@ -176,14 +223,20 @@ export function continuedRow({ segments }: Line, { gaps = [] }: TablePart): Span
   return cellsOf(tableLine(segments, gaps), gaps.length + 1, false)
 }
 
+function coveringLine(row: Segment[], covered: { start: number; count: number }[]): TableLine {
+  return new Map(row.map(({ text }, at) => [covered[at]?.start ?? at, { text, columns: covered[at]?.count ?? 1 }]))
+}
+
 function tableLine(row: Segment[], gaps: Gap[]): TableLine {
   const columnOf = (x: number) => gaps.filter(({ left, right }) => (left + right) / 2 < x).length
   const line: TableLine = new Map()
   for (const { left, right, text } of row) {
     const column = columnOf(left + 1)
     const known = line.get(column)
+    // What ends between two columns does not cover the second one.
+    const last = gaps.filter((gap) => gap.right < right).length
     if (known) known.text += ` ${text}`
-    else line.set(column, { text, columns: 1 + Math.max(0, columnOf(right - 1) - column) })
+    else line.set(column, { text, columns: 1 + Math.max(0, last - column) })
   }
   return line
 }
@@ -203,12 +256,18 @@ function cellsOf(line: TableLine, width: number, isFromRight: boolean): Spanning
   return isFromRight ? cells.toReversed() : cells
 }
 
-/** A name of a row that goes on in the next line, which has the values. */
-function joinWrapped(lines: TableLine[]): TableLine[] {
+/** Rows whose cells go on in the next line: a name above its values, or texts below theirs. */
+function joinWrapped(lines: TableLine[], bases: number[]): TableLine[] {
+  const distances = lines.map((_, index) => (bases[index] ?? 0) - (bases[index - 1] ?? 0))
+  const usual = middle(distances.filter((_, index) => index > 0 && isWhole(lines[index])))
   const joined: TableLine[] = []
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     const before = joined.at(-1)
     const [above, name] = [before?.get(0), line.get(0)]
+    if (before && joined.length > 1 && goesOn(before, line, (distances[index] ?? 0) < nearer * usual)) {
+      for (const [column, cell] of line) addText(before, column, cell.text)
+      continue
+    }
     if (before?.size === 1 && above && name && /^\p{Ll}/u.test(name.text) && joined.length > 1) {
       joined.pop()
       line.set(0, { ...name, text: `${above.text} ${name.text}` })
@@ -218,11 +277,28 @@ function joinWrapped(lines: TableLine[]): TableLine[] {
   return joined
 }
 
+/** Lines of a row are nearer to each other than rows, by a part of their distance. */
+const nearer = 0.8
+
+const isWhole = (line: TableLine | undefined): boolean => line !== undefined && line.has(0) && line.size > 1
+
+function goesOn(above: TableLine, line: TableLine, isNear: boolean): boolean {
+  if (line.size >= above.size || [...line.keys()].some((column) => !above.has(column))) return false
+  const texts = [...line.values()].map(({ text }) => text)
+  if (texts.some(isFigure)) return false
+  return isNear || (texts.length === 1 && !line.has(0) && /^\p{Ll}/u.test(texts[0] ?? ''))
+}
+
+function addText(line: TableLine, column: number, text: string): void {
+  const cell = line.get(column)
+  if (cell) line.set(column, { ...cell, text: `${cell.text} ${text}` })
+}
+
 /** Marks and numbers of a list, with its text behind them. */
 function areMarkers(segments: Segment[], gap: number): boolean {
   const first = segments.filter(({ left }) => left < gap)
   return first.every(
-    ({ text }) => text.length <= 2 || /^[([]?[\divxlc]{1,4}([.)\]]|\.\d)+$|^[([]?\p{L}[.)\]]$/iu.test(text),
+    ({ text }) => text.length <= 2 || /^[([]?[\divxlc]{1,4}(?:[.)\]]|\.\d{1,3})+$|^[([]?\p{L}[.)\]]$/iu.test(text),
   )
 }
 
@@ -236,8 +312,9 @@ function linesOf(segments: Segment[], { isFromRight }: Place): Line[] {
   return rowsOf(segments).map((row, index) => {
     const ordered = isFromRight ? row.toReversed() : row
     const [largest] = row.toSorted((a, b) => b.text.length - a.text.length)
+    const text = ordered.map((segment) => segment.text).join(' ')
     return {
-      text: ordered.map(({ text }) => text).join(' '),
+      text: isFromRight ? withBrackets(text) : text,
       left: smallestOf(row.map(({ left }) => left)),
       right: largestOf(row.map(({ right }) => right)),
       top: smallestOf(row.map(({ top }) => top)),

@@ -26,26 +26,45 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
   const furniture = createFurniture(pages)
   const known = createKnownWords()
   const sizes = createSizes()
-  let table: { writer: TableWriter; part: TablePart; columns: number } | undefined
+  let table: OpenTable | undefined
 
   function* endTable(): Generator<Block> {
+    if (table) yield* writeRow(table, undefined)
     if (table) yield* table.writer.end()
     table = undefined
+  }
+
+  /** Each row waits for the next: its cells may go on on the next page. */
+  function* writeRow(here: OpenTable, row: TableRow | undefined): Generator<Block> {
+    if (here.waiting) yield* here.writer.spanningRow(here.waiting)
+    here.waiting = row
+    if (row?.[0]?.text.trim() === '') here.hasUnnamedRows = true
+  }
+
+  /** Writes what waits, and goes on on the next page; returns the rows behind those that only ended the last one. */
+  function* turn(here: OpenTable, place: Place, rows: TableRow[]): Generator<Block, TableRow[]> {
+    const [first] = rows
+    const isAlike = first !== undefined && first.length === here.waiting?.length
+    const isRest = isAlike && !here.hasUnnamedRows && first[0]?.text.trim() === ''
+    if (isRest) here.waiting = joinedCells(here.waiting ?? [], first)
+    yield* writeRow(here, undefined)
+    here.writer.turnTo(place)
+    return isRest ? rows.slice(1) : rows
   }
 
   function* writeTable(part: TablePart, place: Place, isContinued: boolean): Generator<Block> {
     const columns = widthOf(part)
     const isSame = table?.columns === columns && Math.abs(table.part.left - part.left) < sameColumns
     let { rows } = part
-    if (table && isContinued && isSame) {
-      table.writer.turnTo(place)
-      const [head] = table.part.rows
-      if (textOf(rows[0]) === textOf(head)) rows = rows.slice(1)
+    const isRepeated = textOf(rows[0]) === textOf(table?.part.rows[0])
+    if (table && isContinued && isSame && (isRepeated || !table.writer.isOtherTable(rows))) {
+      if (isRepeated) rows = rows.slice(1)
+      rows = yield* turn(table, place, rows)
     } else {
       yield* endTable()
-      table = { writer: createTableWriter(place), part, columns }
+      table = { writer: createTableWriter({ ...place, isInText: true }), part, columns, hasUnnamedRows: false }
     }
-    for (const row of rows) yield* table.writer.spanningRow(row)
+    for (const row of rows) yield* writeRow(table, row)
   }
 
   /** Rows of the table of the page before, too few to be told as one; returns the lines behind them. */
@@ -54,8 +73,8 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
     for (const line of lines) {
       const row = table && continuedRow(line, table.part)
       if (!table || !row) break
-      table.writer.turnTo(place)
-      yield* table.writer.spanningRow(row)
+      const others = taken === 0 ? yield* turn(table, place, [row]) : [row]
+      for (const other of others) yield* writeRow(table, other)
       taken++
     }
     return lines.slice(taken)
@@ -116,11 +135,7 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
       const ruled =
         rules === undefined || isForm || upright[0]?.turns !== 0
           ? { tables: [], others: upright }
-          : gridTables(upright, rules, (inside) =>
-              segmentsOf(inside)
-                .map(({ text }) => text)
-                .join(' '),
-            )
+          : gridTables(upright, rules, (inside) => textOfCell(segmentsOf(inside)))
       const segments = withLabels([...segmentsOf(ruled.others), ...ruled.tables.map(segmentOfTable)])
       known.add(segments.map(({ text }) => text).join('\n'))
       furniture.note(content.page, segments)
@@ -138,6 +153,35 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
   }
 }
 
+type TableRow = TablePart['rows'][number]
+
+interface OpenTable {
+  writer: TableWriter
+  part: TablePart
+  columns: number
+  /** The last row that was read. */
+  waiting?: TableRow | undefined
+  /** Whether rows begin with an empty cell, such as those of a group. */
+  hasUnnamedRows: boolean
+}
+
+/** Cells whose texts go on in others of the same columns. */
+function joinedCells(above: TableRow, below: TableRow): TableRow {
+  return above.map((cell, at) => ({ ...cell, text: `${cell.text} ${below[at]?.text ?? ''}`.trim() }))
+}
+
+/** Lines of a cell as one text. */
+function textOfCell(segments: Segment[]): string {
+  const known = createKnownWords()
+  known.add(segments.map(({ text }) => text).join('\n'))
+  return segments
+    .reduce((above, { text, base, size }, at) => {
+      const isNextLine = base - (segments[at - 1]?.base ?? base) > size / 2
+      return isNextLine ? joinLines(above, text, known) : `${above} ${text}`
+    }, '')
+    .trim()
+}
+
 interface Place {
   page: number
   label?: string
@@ -148,8 +192,7 @@ const sameColumns = 20
 
 const widthOf = ({ rows }: TablePart): number => (rows[0] ?? []).reduce((sum, { columns = 1 }) => sum + columns, 0)
 
-const textOf = (row: TablePart['rows'][number] | undefined): string | undefined =>
-  row?.map(({ text }) => text.trim()).join('\t')
+const textOf = (row: TableRow | undefined): string | undefined => row?.map(({ text }) => text.trim()).join('\t')
 
 function segmentOfTable(table: NonNullable<Segment['table']>): Segment {
   const { left, right, top, bottom } = table

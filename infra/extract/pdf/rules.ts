@@ -33,8 +33,8 @@ export function rulesOf(pdfium: Pdfium, page: number): Rules {
   function look(object: number, place: Matrix): void {
     if (++looked > maxObjects || points > maxPoints) return
     const type = native('FPDFPageObj_GetType')(object)
-    if (type === pathType) lookAtPath(object, within(matrixOf(object), place))
-    else if (type === imageType) lookAtPicture(object, place)
+    if (type === pathType) inspectPath(object, within(matrixOf(object), place))
+    else if (type === imageType) inspectPicture(object, place)
     else if (type === formType) {
       const inner = within(matrixOf(object), place)
       const count = native('FPDFFormObj_CountObjects')(object)
@@ -48,13 +48,13 @@ export function rulesOf(pdfium: Pdfium, page: number): Rules {
     return [float(0), float(1), float(2), float(3), float(4), float(5)]
   }
 
-  function lookAtPicture(object: number, [a, , , d, e, f]: Matrix): void {
+  function inspectPicture(object: number, [a, , , d, e, f]: Matrix): void {
     native('FPDFPageObj_GetBounds')(object, at(0), at(1), at(2), at(3))
     const [left, bottom, right, top] = [float(0), float(2), float(4), float(6)]
     rules.pictures.push({ left: a * left + e, right: a * right + e, top: -(d * top + f), bottom: -(d * bottom + f) })
   }
 
-  function lookAtPath(object: number, matrix: Matrix): void {
+  function inspectPath(object: number, matrix: Matrix): void {
     const count = native('FPDFPath_CountSegments')(object)
     let [x, y, beginX, beginY] = [0, 0, 0, 0]
     for (let index = 0; index < count && points <= maxPoints; index++) {

@@ -1,4 +1,5 @@
-import { isRightToLeft, type Word } from './words.ts'
+import { isRightToLeft, type Word, withBrackets } from './words.ts'
+import { createColumnEdges } from './column-edges.ts'
 import type { GridTable } from './grid.ts'
 
 /** Words that stand side by side, or a ruled table, as a box on the page. */
@@ -26,11 +27,13 @@ const baseTolerance = 0.4
 /** The words of each line, together as far as only spaces lie between them. */
 export function segmentsOf(words: Word[]): Segment[] {
   const segments: Word[][] = []
-  for (const line of linesOf(words)) {
+  const lines = linesOf(words)
+  const isEdge = createColumnEdges(lines, isFigure)
+  for (const line of lines) {
     let open: Word[] = []
     for (const word of line) {
       const before = open.at(-1)
-      if (before !== undefined && !isNear(before, word)) {
+      if (before !== undefined && (!isNear(before, word) || isEdge(before, word))) {
         segments.push(open)
         open = []
       }
@@ -38,8 +41,49 @@ export function segmentsOf(words: Word[]): Segment[] {
     }
     if (open.length > 0) segments.push(open)
   }
-  return segments.map(toSegment)
+  return withSigns(segments.map(toSegment))
 }
+
+/** A number whose signs stand a little apart, as one. */
+const withoutGaps = (text: string): string =>
+  text.length < 40 && /^[A-Z]{0,3}\p{Sc}? ?[-–(]?[\d.,]+ ?\)? ?%?$/u.test(text) && /[)%\p{Sc}]/u.test(text)
+    ? text.replaceAll(' ', '')
+    : text
+
+/** In sizes of letters: reports put the sign of a currency at the left of a column and its number at the right. */
+const widestBeforeNumber = 12
+const widestBehindNumber = 1.5
+
+/** Signs of currencies that stand apart before their number, and brackets and signs of percent behind it. */
+function withSigns(segments: Segment[]): Segment[] {
+  const joined: Segment[] = []
+  for (const segment of segments) {
+    const before = joined.at(-1)
+    const isOnLine =
+      before !== undefined && Math.abs(before.base - segment.base) <= baseTolerance * segment.size && !segment.field
+    const gap = before === undefined ? 0 : (segment.left - before.right) / segment.size
+    const isBefore =
+      isOnLine && currency.test(before.text) && /^[(-]?[\d.,]+/.test(segment.text) && gap < widestBeforeNumber
+    const isBehind =
+      isOnLine && /^(?:\)|%|\)\s*%|%\s*\))$/.test(segment.text) && isFigure(before.text) && gap < widestBehindNumber
+    if (before === undefined || before.field || gap < 0 || !(isBefore || isBehind)) joined.push(segment)
+    else
+      joined[joined.length - 1] = {
+        ...before,
+        text: `${before.text}${segment.text.replace(/\s+/g, '')}`,
+        words: before.words + segment.words,
+        // The sign at the left of a column may stand below the name of the column before.
+        left: isBefore && gap > widestSpace ? segment.left : before.left,
+        right: segment.right,
+        top: Math.min(before.top, segment.top),
+        bottom: Math.max(before.bottom, segment.bottom),
+        isBold: segment.isBold,
+      }
+  }
+  return joined
+}
+
+const currency = /^(?:[A-Z]{0,3}\p{Sc})$/u
 
 function isNear(before: Word, word: Word): boolean {
   const size = Math.max(before.size, word.size)
@@ -49,7 +93,8 @@ function isNear(before: Word, word: Word): boolean {
   return gap <= widestSpaceOfNumbers * size || !isFigure(before.text) || !isFigure(word.text)
 }
 
-export const isFigure = (text: string): boolean => /^[-–+(]?[\p{Sc}]?[\d.,'’%\u2009]+[)%]?$|^[-–—]$/u.test(text)
+export const isFigure = (text: string): boolean =>
+  /^[-–+(]?[\p{Sc}]?[-–(]?[\d.,'’%\u2009]+[)%]{0,2}$|^[-–—]$/u.test(text)
 
 /** Words on one base line, from left to right. */
 function linesOf(words: Word[]): Word[][] {
@@ -80,7 +125,7 @@ function toSegment(words: Word[]): Segment {
   }
   const { base = 0, size = 1, field } = largest ?? {}
   return {
-    text: textOf(words),
+    text: withoutGaps(textOf(words)),
     words: words.length,
     left,
     right,
@@ -106,7 +151,8 @@ function textOf(words: Word[]): string {
     else runs.push({ isFromRight, words: [word] })
   }
   const ordered = isLineFromRight ? runs.toReversed() : runs
-  return ordered.map((run) => joined(run.isFromRight ? run.words.toReversed() : run.words)).join(' ')
+  const text = ordered.map((run) => joined(run.isFromRight ? run.words.toReversed() : run.words)).join(' ')
+  return isLineFromRight ? withBrackets(text) : text
 }
 
 /** A part of a word in another font stands close to the rest of it. */

@@ -11,6 +11,8 @@ export interface Word {
   isBold: boolean
   /** How often its page must be turned by 90° before it is upright. Places are those of the turned page. */
   turns: number
+  /** The piece of text with which the page draws it: cells of a table are pieces of their own. */
+  piece?: number
   /** The value of a form field, or the mark of one. */
   field?: 'value' | 'mark'
 }
@@ -58,21 +60,36 @@ function readWords(pdfium: Pdfium, textPage: number): PageWords {
 
   function endWord(last: number): void {
     if (text === '') return
-    const { angle, size, isBold, base, isUnknown } = style(first, textObject(textPage, first))
+    const piece = textObject(textPage, first)
+    const { angle, size, isBold, base, isUnknown } = style(first, piece)
     const begin = boxOf(first, angle)
     const end = last === first ? begin : boxOf(last, angle)
     words.push({
-      text: inReadingOrder(text, begin.left < end.left),
+      text: isRightToLeft(text) ? fromTheRight(last, angle) : text,
       left: Math.min(begin.left, end.left),
       right: Math.max(begin.right, end.right),
       base,
       size,
       isBold,
       turns: angle,
+      piece,
     })
     letters += text.length
     if (isUnknown) unknownLetters += text.length
     text = ''
+  }
+
+  /** The letters of a word by their places: PDFium has put some in order, and others not. */
+  function fromTheRight(last: number, angle: number): string {
+    const letters: Letter[] = []
+    for (let index = first; index <= last; index++) {
+      const code = codes[index] ?? 0
+      const letter = code === hyphenAtEnd || code === hyphenInText ? '-' : String.fromCodePoint(code)
+      const before = letters.at(-1)
+      if (before !== undefined && /^\p{M}$/u.test(letter)) before.text += letter
+      else letters.push({ text: letter, ...boxOf(index, angle) })
+    }
+    return inReadingOrder(letters)
   }
 
   for (let index = 0; index < codes.length; index++) {
@@ -184,18 +201,49 @@ export function isRightToLeft(text: string): boolean {
   return false
 }
 
-/** A letter with its marks stays together. */
-const letters = new Intl.Segmenter('und', { granularity: 'grapheme' })
+interface Letter {
+  text: string
+  left: number
+  right: number
+}
 
-const reversed = (text: string): string =>
-  Array.from(letters.segment(text), ({ segment }) => segment)
-    .toReversed()
-    .join('')
+const reversed = (text: string): string => Array.from(text).toReversed().join('')
 
 /** Of numbers and Latin letters, which are written from the left within such words. */
 const fromLeft = /[\p{N}\p{Script=Latin}]+(?:[.,:/-][\p{N}\p{Script=Latin}]+)*/gu
 
-/** Words of right-to-left scripts whose letters were drawn from the left. */
-export function inReadingOrder(text: string, isDrawnFromLeft: boolean): string {
-  return isDrawnFromLeft && isRightToLeft(text) ? reversed(text).replace(fromLeft, reversed) : text
+/** Letters that are drawn as one: Lam before Alef. */
+const [lam, alef] = ['\u0644', /^[\u0622\u0623\u0625\u0627]/]
+
+/** The letters of a word of a right-to-left script, wherever they stand in the list. */
+export function inReadingOrder(letters: Letter[]): string {
+  const ordered = letters.toSorted((a, b) => b.right - a.right || b.left - a.left)
+  for (const [index, letter] of ordered.entries()) {
+    const next = ordered[index + 1]
+    if (next?.text !== lam || !alef.test(letter.text) || Math.abs(next.left - letter.left) > 0.01) continue
+    ordered[index] = next
+    ordered[index + 1] = letter
+  }
+  return ordered
+    .map(({ text }) => text)
+    .join('')
+    .replace(fromLeft, reversed)
+}
+
+const mirrors = new Map(['()', ')(', '[]', '][', '{}', '}{', '«»', '»«'].map(([from = '', to = '']) => [from, to]))
+
+/** Brackets of a line from the right, which are drawn as they look, as they are meant. */
+export function withBrackets(text: string): string {
+  if (isBalanced(text)) return text
+  const turned = Array.from(text, (letter) => mirrors.get(letter) ?? letter).join('')
+  return isBalanced(turned) ? turned : text
+}
+
+function isBalanced(text: string): boolean {
+  const open: string[] = []
+  for (const letter of text.match(/[()[\]{}«»]/g) ?? []) {
+    if ('([{«'.includes(letter)) open.push(letter)
+    else if (open.pop() !== mirrors.get(letter)) return false
+  }
+  return open.length === 0
 }

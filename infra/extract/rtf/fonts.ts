@@ -1,4 +1,5 @@
 import { knownCharset } from '../formats/html.ts'
+import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 
 /** Character sets of fonts (`\fcharset`) by the names that the web gives them. */
 const byFont = new Map([
@@ -31,10 +32,11 @@ const byPage = new Map([
 const maxFonts = 10_000
 
 /** The code pages of the fonts of a document, and of text that names none. */
-export function createFonts() {
+export function createFonts(charset = 'windows-1252') {
   const charsets = new Map<number, string>()
   const decoders = new Map<string, InstanceType<typeof TextDecoder>>()
-  let usual = 'windows-1252'
+  const symbols = new Set<number>()
+  let usual = charset
 
   return {
     setPage(page: number): void {
@@ -45,7 +47,15 @@ export function createFonts() {
       const name = byFont.get(charset)
       if (name !== undefined && charset !== 0 && charsets.size < maxFonts) charsets.set(font, name)
     },
+    /** The beginning of the name of a font. */
+    name(font: number, name: string): void {
+      if (isSymbolFont(name) && symbols.size < maxFonts) symbols.add(font)
+    },
+    /** What a text says that the font draws. */
+    shown: (text: string, font: number | undefined): string =>
+      font !== undefined && symbols.has(font) ? textOfSymbols(text) : text,
     decode(bytes: string, font: number | undefined): string {
+      if (font !== undefined && symbols.has(font)) return bytes
       // eslint-disable-next-line no-control-regex
       if (/^[\0-\x7f]*$/.test(bytes)) return bytes
       const charset = (font === undefined ? undefined : charsets.get(font)) ?? usual

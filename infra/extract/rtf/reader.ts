@@ -2,6 +2,7 @@ import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
+import { baseOfReading } from '../reading-field.ts'
 import { createFonts } from './fonts.ts'
 import { createRows } from './rows.ts'
 import { tokensOf } from './tokens.ts'
@@ -24,6 +25,8 @@ interface Group {
   place: Place
   /** Whether the group began with a mark that says: skip it, if you do not know it. */
   isOptional: boolean
+  /** Nothing has been read of the group. */
+  isNew: boolean
   isHidden: boolean
   raised: Raised | undefined
   font: number | undefined
@@ -32,11 +35,14 @@ interface Group {
   style: number
   level: number | undefined
   isInTable: boolean
+  /** The paragraph is the large first letter of the next one. */
+  isDropCap: boolean
   depth: number
 }
 
 const maxDepth = 2000
 const longestHeading = 400
+const longestDropCap = 20
 const maxStyles = 10_000
 
 /** Groups whose text is not one of the document. */
@@ -89,6 +95,7 @@ export function* readRtfText(given: string): Generator<Block> {
     flow: body,
     place: 'text',
     isOptional: false,
+    isNew: true,
     isHidden: false,
     raised: undefined,
     font: undefined,
@@ -96,6 +103,7 @@ export function* readRtfText(given: string): Generator<Block> {
     style: 0,
     level: undefined,
     isInTable: false,
+    isDropCap: false,
     depth: 1,
   }
   /** Bytes that are not decoded yet: a letter can be two of them. */
@@ -116,11 +124,12 @@ export function* readRtfText(given: string): Generator<Block> {
   function add(text: string): void {
     const { place, flow, isHidden, raised } = group
     const [begin, end] = raised === undefined ? ['', ''] : raisedMarks[raised]
-    if (place === 'text' && !isHidden) flow.text += begin + text + end
+    if (place === 'text' && !isHidden) flow.text += begin + fonts.shown(text, group.font) + end
     else if (place === 'number') flow.number += text
     else if (place === 'author') author += text
     else if (place === 'instruction') instruction += text
     else if (place === 'styles' && defined) defined.name += text
+    else if (place === 'fonts' && defined) fonts.name(defined.font, text)
   }
 
   function endParagraph(): void {
@@ -147,6 +156,7 @@ export function* readRtfText(given: string): Generator<Block> {
   /** Text of a cell stays open until the cell ends. */
   function endLine(): void {
     if (group.isInTable && group.flow.kind === 'body') group.flow.text += '\n'
+    else if (group.isDropCap && group.flow.text.length < longestDropCap) group.flow.text = group.flow.text.trimEnd()
     else endParagraph()
   }
 
@@ -213,6 +223,7 @@ export function* readRtfText(given: string): Generator<Block> {
     else if (flow !== undefined) {
       group.flow = flowOf(flow)
       group.isInTable = false
+      group.isDropCap = false
       group.level = undefined
       group.raised = undefined
     } else return false
@@ -221,7 +232,8 @@ export function* readRtfText(given: string): Generator<Block> {
 
   function word(name: string, value: number | undefined): void {
     if (name === '*') {
-      group.isOptional = true
+      // Within a group some programs write it before a word that they mean.
+      group.isOptional = group.isNew
       return
     }
     if (group.place === 'skipped') return
@@ -255,6 +267,9 @@ export function* readRtfText(given: string): Generator<Block> {
       case 'mac':
         fonts.setPage(10_000)
         return
+      // A backslash at the end of a line is a paragraph: so macOS writes each of them.
+      case '\n':
+      case '\r':
       case 'par':
       case 'sect':
       case 'page':
@@ -268,7 +283,7 @@ export function* readRtfText(given: string): Generator<Block> {
       case 'row':
         return endRow()
       case 'pard':
-        Object.assign(group, { style: 0, level: undefined, isInTable: false })
+        Object.assign(group, { style: 0, level: undefined, isInTable: false, isDropCap: false })
         return
       case 'plain':
         Object.assign(group, { isHidden: false, raised: undefined })
@@ -289,6 +304,9 @@ export function* readRtfText(given: string): Generator<Block> {
         return
       case 'outlinelevel':
         if (value !== undefined && value >= 0 && value < 9) group.level = value + 1
+        return
+      case 'dropcapt':
+        group.isDropCap = true
         return
       case 'intbl':
         group.isInTable = true
@@ -315,6 +333,7 @@ export function* readRtfText(given: string): Generator<Block> {
     if (token.kind === 'bytes') {
       const skip = Math.min(toSkip, token.text.length)
       toSkip -= skip
+      group.isNew = false
       if (group.place !== 'skipped') bytes += token.text.slice(skip)
       continue
     }
@@ -323,7 +342,7 @@ export function* readRtfText(given: string): Generator<Block> {
       if (outer.length >= maxDepth)
         throw new UnreadableFile('damaged', 'This document nests its parts too deeply to be read.')
       outer.push(group)
-      group = { ...group, isOptional: false, depth: group.depth + 1 }
+      group = { ...group, isOptional: false, isNew: true, depth: group.depth + 1 }
       toSkip = 0
     } else if (token.kind === 'close') {
       toSkip = 0
@@ -332,13 +351,14 @@ export function* readRtfText(given: string): Generator<Block> {
       hasBegun ||= token.name === 'rtf'
       if (toSkip > 0 && letters.has(token.name)) toSkip--
       else word(token.name, token.value)
+      group.isNew = false
     }
     if (outer.length < 3 && group.flow === body && body.blocks.length > 0) yield* edged()
   }
   flush()
   group = { ...group, flow: body, place: 'text', isInTable: false }
   endParagraph()
-  addAll(body.blocks, body.rows.end())
+  addAll(body.blocks, body.rows.endAll())
   if (!hasBegun) throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
   yield* edged()
   for (const text of edges.footer) yield { kind: 'text', text }
@@ -366,7 +386,3 @@ function levelOf(name: string): number | undefined {
   if (level !== undefined) return Number(level)
   return /^(title|titel|titre);?$/i.test(name.trim()) ? 1 : undefined
 }
-
-/** Of a field that draws a reading above words (`EQ \o(\s\up 9(reading),words)`), the words. */
-const baseOfReading = (field: string): string | undefined =>
-  /^\s*EQ\b[^(]*\\o[^(]*\(\\s\\up ?\d*\([^()]*\),([^()]*)\)/.exec(field)?.[1]

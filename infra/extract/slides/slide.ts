@@ -1,5 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
+import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 import { createTableWriter } from '../table-rows.ts'
 import { type Attributes, attribute, createXmlReader } from '../word/xml.ts'
 
@@ -35,6 +37,8 @@ export function shapesOf(xml: string): Shape[] {
   let paragraph: string | undefined
   let isText = false
   let hidden = 0
+  let raised: Raised | undefined
+  let isSymbols = false
   const here = () => open.at(-1)
 
   function begin(): void {
@@ -96,9 +100,22 @@ export function shapesOf(xml: string): Shape[] {
       case 'a:tab':
         if (paragraph !== undefined) paragraph += ' '
         return
+      case 'a:r':
+      case 'a:fld':
+        raised = undefined
+        isSymbols = false
+        return
+      case 'a:rPr':
+        raised = raisedBy(Number(attributes['baseline']) || 0)
+        return
+      case 'a:sym':
+      case 'a:latin':
+        isSymbols ||= isSymbolFont(attributes['typeface'])
+        return
       case 'a:t':
       case 'm:t':
         isText = true
+        if (raised !== undefined && paragraph !== undefined) paragraph += raisedMarks[raised][0]
         return
       default:
         if (name.endsWith(':chart') && shape) shape.chart = attribute(attributes, 'id')
@@ -116,10 +133,15 @@ export function shapesOf(xml: string): Shape[] {
         return
       }
       if (name === 'p:sp' || name === 'p:pic' || name === 'p:graphicFrame') end()
-      else if (name === 'a:t' || name === 'm:t') isText = false
+      else if (name === 'a:t' || name === 'm:t') {
+        isText = false
+        if (raised !== undefined && paragraph !== undefined) paragraph += raisedMarks[raised][1]
+      } else if (name === 'a:r' || name === 'a:fld') raised = undefined
       else if (name === 'a:p') {
         const shape = here()
-        const text = paragraph?.replace(/[\u000b\u00a0]/g, ' ').trim() ?? ''
+        const text = withRaised(paragraph ?? '')
+          .replace(/[\u000b\u00a0]/g, ' ')
+          .trim()
         const cell = shape?.table?.at(-1)?.at(-1)
         if (cell) cell.text = cell.text === '' ? text : `${cell.text} ${text}`
         else if (text !== '') shape?.paragraphs.push(text)
@@ -127,7 +149,9 @@ export function shapesOf(xml: string): Shape[] {
       }
     },
     text(text) {
-      if (isText && paragraph !== undefined && hidden === 0) paragraph += text
+      // Only codes of its own: beside it such a run may name a font for ordinary letters.
+      if (isText && paragraph !== undefined && hidden === 0)
+        paragraph += isSymbols ? text.replace(/[\uf020-\uf0ff]/g, (letter) => textOfSymbols(letter)) : text
     },
   })
   reader.write(xml)
@@ -135,12 +159,19 @@ export function shapesOf(xml: string): Shape[] {
   return inOrder(shapes)
 }
 
+/** A share of the size of the letters, in thousandths of a percent. */
+function raisedBy(baseline: number): Raised | undefined {
+  if (baseline === 0) return undefined
+  return baseline > 0 ? 'super' : 'sub'
+}
+
 const spanOf = (value: string | undefined): number => Math.min(maxSpan, Math.max(1, Number(value ?? 1) || 1))
 
 /** Shapes whose tops differ by less are read from the left: a tenth of an inch. */
 const sameLine = 91_440
 
-function inOrder(shapes: Shape[]): Shape[] {
+/** From top to bottom; the title comes first, then what has no place of its own. */
+export function inOrder(shapes: Shape[]): Shape[] {
   const titles = shapes.filter(({ isTitle }) => isTitle)
   const unplaced = shapes.filter(({ isTitle, top }) => !isTitle && top === undefined)
   const placed = shapes.filter(({ isTitle, top }) => !isTitle && top !== undefined)
@@ -152,7 +183,7 @@ export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape
   if (isTitle && paragraphs.length > 0) return [{ kind: 'heading', level: 1, text: paragraphs.join(' '), page }]
   const blocks: Block[] = paragraphs.map((text) => ({ kind: 'text', text, page }))
   if (table) {
-    const writer = createTableWriter({ page })
+    const writer = createTableWriter({ page, isInText: true })
     for (const row of table) addAll(blocks, writer.spanningRow(row.filter(({ isCovered }) => !isCovered)))
     addAll(blocks, writer.end())
   }

@@ -1,6 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
+import { isSymbolFont, symbolOf, textOfSymbols } from '../symbol-font.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 import type { createCounters } from './numbering.ts'
 import type { Style } from './styles.ts'
@@ -75,6 +76,9 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
   let isCode = false
   let isHiddenRun = false
   let raised: Raised | undefined
+  let isSymbolRun = false
+  /** The choices of a list of an old form, of which it shows one. */
+  let choices: { shown: number; texts: string[] } | undefined
   let carried = ''
 
   const paragraph = () => paragraphs.at(-1)
@@ -181,7 +185,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
       column += Math.min(cell.columns, maxSpan)
     }
     const isFirst = table.writer === undefined
-    table.writer ??= createTableWriter({ hasHeader: table.isHeader && isFirst })
+    table.writer ??= createTableWriter({ isInText: true, ...(table.isHeader && isFirst ? { hasHeader: true } : {}) })
     table.isHeader = false
     putInto(tables.length - 1, table.writer.sparseRow(given, repeated))
   }
@@ -249,6 +253,10 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
         if (inParagraphProperties === 0)
           raised = value === 'superscript' ? 'super' : value === 'subscript' ? 'sub' : undefined
         return
+      // In half points above the line: what LibreOffice writes for raised letters of a page.
+      case 'w:position':
+        if (inParagraphProperties === 0 && Number(value)) raised = Number(value) > 0 ? 'super' : 'sub'
+        return
       case 'w:t':
       case 'm:t':
         isText = true
@@ -260,8 +268,24 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
         return add('\n')
       case 'w:noBreakHyphen':
         return add('-')
+      case 'w:rFonts':
+        isSymbolRun = inParagraphProperties === 0 && isSymbolFont(attribute(attributes, 'ascii'))
+        return
+      case 'w:framePr':
+        // The large first letter of the next paragraph.
+        if (here && /^(?:drop|margin)$/.test(attribute(attributes, 'dropCap') ?? '')) here.isJoinedWithNext = true
+        return
       case 'w:sym':
-        return add(symbolOf(attribute(attributes, 'char')))
+        return add(symbolOf(Number.parseInt(attribute(attributes, 'char') ?? '', 16), attribute(attributes, 'font')))
+      case 'w:ddList':
+        choices = { shown: 0, texts: [] }
+        return
+      case 'w:result':
+        if (choices) choices.shown = Number(value) || 0
+        return
+      case 'w:listEntry':
+        if (choices && choices.texts.length < maxChoices) choices.texts.push(value ?? '')
+        return
       case 'w:footnoteReference':
         return note('footnote', attributes)
       case 'w:endnoteReference':
@@ -355,6 +379,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
         return
       case 'w:r':
         isHiddenRun = false
+        isSymbolRun = false
         raised = undefined
         return
       case 'w:t':
@@ -375,6 +400,12 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
       case 'w:checkBox':
         inCheckBox = false
         return
+      case 'w:ddList': {
+        const here = paragraph()
+        if (here && choices) here.text += choices.texts[choices.shown] ?? ''
+        choices = undefined
+        return
+      }
       case 'm:oMath': {
         const here = paragraph()
         if (here) here.text = here.text.slice(0, formulaAt) + simplified(here.text.slice(formulaAt))
@@ -398,7 +429,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
     text(text) {
       const field = fields.at(-1)
       if (isCode && field && field.code.length < 200) field.code += text
-      else if (isText) add(text)
+      else if (isText) add(isSymbolRun ? textOfSymbols(text) : text)
     },
     take() {
       const done = blocks
@@ -411,26 +442,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
 const longestHeading = 400
 const longestDescription = 1000
 const maxSpan = 100
-
-/** Ticks of the fonts in which Word draws them. */
-function symbolOf(code: string | undefined): string {
-  switch (code?.toUpperCase()) {
-    case 'F0FE':
-    case 'F0FD':
-    case 'F078':
-    case 'F052':
-    case 'F054':
-      return '[x]'
-    case 'F0A8':
-    case 'F06F':
-    case 'F071':
-      return '[ ]'
-    case 'F0FC':
-      return '✓'
-    default:
-      return ''
-  }
-}
+const maxChoices = 200
 
 /** Formulas in one line: `(a+b)/2`, `x^2`, `√(y)`. */
 function formulaOpens(name: string, attributes: Attributes): string {

@@ -1,13 +1,13 @@
 import { type Attributes, attribute, createXmlReader } from './xml.ts'
 
-interface Level {
+export interface Level {
   start: number
   format: string
   text: string
   isLegal: boolean
 }
 
-interface Numbering {
+export interface Numbering {
   /** The lists, by the ids that paragraphs name. */
   lists: Map<string, { abstract: string; starts: Map<number, number>; levels: Map<number, Level> }>
   abstracts: Map<string, { levels: Map<number, Level>; styles: Map<string, number> }>

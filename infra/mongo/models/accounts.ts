@@ -1,6 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
 import type { LoginFailuresRecord } from '../../../domain/records/login-failures.ts'
-import type { PasswordResetRecord, PendingPasswordRecord } from '../../../domain/records/password-reset.ts'
 import type { ProgramLoginRecord } from '../../../domain/records/program-login.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -13,20 +12,6 @@ const loginFailures = new Schema<LoginFailuresRecord>(
   schemaOptions('login_failures'),
 )
 loginFailures.index({ window_ends: 1 }, { expireAfterSeconds: 0 })
-
-const passwordReset = new Schema<PasswordResetRecord>(
-  { _id: id, user_id: text, token_id: text, remove_at: date },
-  schemaOptions('password_resets'),
-)
-passwordReset.index({ user_id: 1 })
-passwordReset.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
-
-const pendingPassword = new Schema<PendingPasswordRecord>(
-  { _id: id, user_id: text, password_hash: text, remove_at: date },
-  schemaOptions('pending_passwords'),
-)
-pendingPassword.index({ user_id: 1 })
-pendingPassword.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
 const programLogin = new Schema<ProgramLoginRecord>(
   {
@@ -52,8 +37,6 @@ programLogin.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 export function accountModels(connection: Connection) {
   return {
     loginFailures: connection.model<LoginFailuresRecord>('LoginFailures', loginFailures),
-    passwordResets: connection.model<PasswordResetRecord>('PasswordReset', passwordReset),
     programLogins: connection.model<ProgramLoginRecord>('ProgramLogin', programLogin),
-    pendingPasswords: connection.model<PendingPasswordRecord>('PendingPassword', pendingPassword),
   }
 }

@@ -1,12 +1,11 @@
 import { type Connection, Schema } from 'mongoose'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import type { InvitationRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
+import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { ShareRecord } from '../../../domain/records/share.ts'
-import type { CheckpointRecord, ContainerFacts, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { CheckpointRecord, ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
-import type { UserRecord } from '../../../domain/records/user.ts'
-import type { MessageWords } from '../../../domain/search/message-words.ts'
+import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
+import type { MessageTerms } from '../../../domain/search/message-terms.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -43,6 +42,28 @@ const user = new Schema<UserRecord>(
         { _id: false },
       ),
     },
+    scim: {
+      type: new Schema<ScimRecord>(
+        {
+          user_name: text,
+          shown_name: text,
+          emails: [new Schema({ value: text, kind: String, primary: Boolean }, { _id: false })],
+          external_id: String,
+          display_name: String,
+          provider: text,
+          deleted: Boolean,
+          created_at: date,
+          updated_at: date,
+        },
+        { _id: false },
+      ),
+    },
+    deactivated_at: Date,
+    deactivating: Boolean,
+    sessions_ended_at: Date,
+    group_ids: { type: [String], default: undefined },
+    claimed_group_ids: { type: [String], default: undefined },
+    left_groups: { type: [String], default: undefined },
     holds: Number,
     deleting: Boolean,
   },
@@ -53,6 +74,12 @@ user.index({ provider: 1, subject: 1 }, { unique: true, partialFilterExpression:
 // With `deleting` at the end, the totals of both lists can be counted from the index.
 user.index({ verified: 1, created_at: 1, _id: 1, deleting: 1 })
 user.index({ last_active_at: 1, _id: 1, deleting: 1 })
+user.index({ 'scim.user_name': 1 }, { unique: true, partialFilterExpression: { 'scim.user_name': { $exists: true } } })
+user.index({ 'scim.external_id': 1 }, { partialFilterExpression: { 'scim.external_id': { $exists: true } } })
+user.index({ group_ids: 1, _id: 1 }, { partialFilterExpression: { group_ids: { $exists: true } } })
+user.index({ claimed_group_ids: 1, _id: 1 }, { partialFilterExpression: { claimed_group_ids: { $exists: true } } })
+user.index({ deactivating: 1 }, { partialFilterExpression: { deactivating: { $exists: true } } })
+user.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
 const defaultMember = new Schema({ id: text, made: Boolean }, { _id: false })
 
@@ -60,6 +87,7 @@ const member = new Schema<MemberRecord>(
   {
     id: text,
     user_id: String,
+    group_id: String,
     role: text,
     email: maybeEmptyText,
     invitation: {
@@ -73,12 +101,17 @@ const member = new Schema<MemberRecord>(
   { _id: false },
 )
 
+const leaving = new Schema<LeavingRecord>({ user_id: text, private_threads: text, to: text }, { _id: false })
+
 const project = new Schema<ProjectRecord>(
   {
     _id: id,
     user_id: text,
     members: { type: [member], default: undefined },
-    leaving: { type: [String], default: undefined },
+    leaving: { type: [leaving], default: undefined },
+    former_users: { type: [String], default: undefined },
+    moving: { type: new Schema({ from: text, at: date }, { _id: false }) },
+    left_groups: { type: [String], default: undefined },
     name: text,
     description: maybeEmptyText,
     default_assistant: { type: defaultMember },
@@ -96,10 +129,14 @@ const project = new Schema<ProjectRecord>(
 project.index({ user_id: 1, name: 1 }, { unique: true })
 project.index({ user_id: 1, created_at: 1, _id: 1 })
 project.index({ 'members.user_id': 1 })
+project.index({ 'members.group_id': 1 })
 project.index({ 'members.id': 1 })
 project.index({ 'members.email': 1 })
 project.index({ 'members.invitation.for_user': 1 })
-project.index({ leaving: 1 }, { partialFilterExpression: { leaving: { $exists: true } } })
+project.index({ former_users: 1 }, { sparse: true })
+project.index({ 'leaving.user_id': 1 }, { partialFilterExpression: { leaving: { $exists: true } } })
+project.index({ 'moving.from': 1 }, { partialFilterExpression: { moving: { $exists: true } } })
+project.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
 const assistant = new Schema<AssistantRecord>(
   {
@@ -123,6 +160,7 @@ const assistant = new Schema<AssistantRecord>(
     sealed_config: String,
     config_version: String,
     open_config_json: String,
+    created_by: String,
     public: { type: Boolean, required: true },
     access_mode: text,
     allowed_origins: { type: [String], default: [] },
@@ -136,6 +174,12 @@ const assistant = new Schema<AssistantRecord>(
         { kind: String, base_url: text, key_hint: maybeEmptyText, encrypted_key: String, updated_at: date },
         { _id: false },
       ),
+    },
+    mcp_logins: {
+      type: [
+        new Schema({ id: text, url: text, sealed: String, connected_at: date, renewing_until: Date }, { _id: false }),
+      ],
+      default: undefined,
     },
     has_files: Boolean,
     schedules_approved: Boolean,
@@ -168,6 +212,9 @@ const thread = new Schema<ThreadRecord>(
     _id: id,
     user_id: text,
     project_id: text,
+    created_by: String,
+    visibility: String,
+    project_access: String,
     assistant_id: String,
     kind: String,
     name: maybeEmptyText,
@@ -175,10 +222,18 @@ const thread = new Schema<ThreadRecord>(
     public: { type: Boolean, required: true },
     counted: Boolean,
     asked_from: { type: [String], default: undefined },
+    sides: Number,
     asked_for: String,
     last_outcome: text,
+    provisional_name: Boolean,
+    follow_ups: {
+      type: new Schema<FollowUps>({ run_id: text, message_id: text, questions: [String] }, { _id: false }),
+      default: undefined,
+    },
     pinned: Boolean,
+    archived: Boolean,
     tags: { type: [String], default: undefined },
+    folder_id: String,
     created_at: date,
     imported_at: Date,
     updated_at: date,
@@ -208,8 +263,12 @@ thread.index(
   { user_id: 1, project_id: 1, pinned: 1, updated_at: -1, _id: -1 },
   { partialFilterExpression: { pinned: true } },
 )
+thread.index(
+  { user_id: 1, project_id: 1, archived: 1, updated_at: -1, _id: -1 },
+  { partialFilterExpression: { archived: true } },
+)
 thread.index({ user_id: 1, project_id: 1, tags: 1 }, { partialFilterExpression: { tags: { $exists: true } } })
-thread.index({ project_id: 1 })
+thread.index({ project_id: 1, visibility: 1, updated_at: -1, _id: -1 })
 thread.index({ expires_at: 1 }, { sparse: true })
 thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression: { public: true } })
 thread.index({ assistant_id: 1, public: 1 })
@@ -220,7 +279,7 @@ thread.index(
   { name: 'containers', partialFilterExpression: { container: { $exists: true } } },
 )
 
-const words = new Schema<MessageWords>(
+const words = new Schema<MessageTerms>(
   { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },
   { _id: false },
 )
@@ -252,25 +311,6 @@ checkpoint.index(
   { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
 )
 
-const share = new Schema<ShareRecord>(
-  {
-    _id: id,
-    thread_id: text,
-    user_id: text,
-    project_id: text,
-    token_hash: text,
-    until_seq: { type: Number, required: true },
-    views: { type: Number, required: true },
-    last_viewed_at: Date,
-    created_at: date,
-    updated_at: date,
-  },
-  schemaOptions('shares'),
-)
-share.index({ token_hash: 1 }, { unique: true })
-share.index({ user_id: 1, project_id: 1, created_at: -1 })
-share.index({ thread_id: 1 })
-
 const run = new Schema<RunRecord>(
   {
     _id: id,
@@ -284,6 +324,7 @@ const run = new Schema<RunRecord>(
     overrides: { type: Schema.Types.Mixed, default: {} },
     completion: Schema.Types.Mixed,
     acting: new Schema({ person: text, origin: text }, { _id: false }),
+    in_chat_of_other: Boolean,
     schedule_id: String,
     asked_by: Schema.Types.Mixed,
     asking_calls: { type: [String], default: undefined },
@@ -323,6 +364,7 @@ const run = new Schema<RunRecord>(
 run.index({ thread_id: 1, _id: 1 })
 run.index({ thread_id: 1, status: 1 })
 run.index({ user_id: 1, _id: 1 })
+run.index({ user_id: 1, project_id: 1 }, { partialFilterExpression: { in_chat_of_other: true } })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
 run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
@@ -360,7 +402,6 @@ export function coreModels(connection: Connection) {
     assistants: connection.model<AssistantRecord>('Assistant', assistant),
     threads: connection.model<ThreadRecord>('Thread', thread),
     checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
-    shares: connection.model<ShareRecord>('Share', share),
     runs: connection.model<RunRecord>('Run', run),
     toolCalls: connection.model<ToolCallRecord>('ToolCall', toolCall),
   }

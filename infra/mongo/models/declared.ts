@@ -19,19 +19,31 @@ export function declaredModels(connection: Connection): DeclaredCollections {
 }
 
 function membersOf({ properties }: TObject): SchemaDefinition {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, member]) => {
-      const type = typeOf(member, name)
-      if (Type.IsOptional(member)) return [name, { type }]
-      // Mongoose takes an empty text for a missing one.
-      const mayBeEmpty = Type.IsString(member) && !('minLength' in member)
-      return [name, mayBeEmpty ? { type, default: '' } : { type, required: true }]
-    }),
+  return Object.fromEntries<StoredMember>(
+    Object.entries(properties).map(([name, member]) => [name, memberOf(member, name)]),
   )
 }
 
+interface StoredMember {
+  type: unknown
+  select?: false
+  required?: true
+  default?: '' | undefined
+}
+
+function memberOf(member: TSchema, name: string): StoredMember {
+  const stored: StoredMember = { type: typeOf(member, name), ...('hidden' in member ? { select: false } : {}) }
+  // Mongoose makes an empty list of a missing one, and would store it.
+  if (Type.IsOptional(member)) return Type.IsArray(member) ? { ...stored, default: undefined } : stored
+  // Mongoose takes an empty text for a missing one.
+  const mayBeEmpty = Type.IsString(member) && !('minLength' in member)
+  return mayBeEmpty ? { ...stored, default: '' } : { ...stored, required: true }
+}
+
+const storedTypes: Record<string, unknown> = { date: Date, bytes: Buffer, text: String, mixed: Schema.Types.Mixed }
+
 function typeOf(member: TSchema, name: string): unknown {
-  if ('bson' in member) return Date
+  if ('bson' in member) return storedTypes[String(member.bson)]
   if (Type.IsString(member) || Type.IsEnum(member)) return String
   if (Type.IsNumber(member) || Type.IsInteger(member)) return Number
   if (Type.IsBoolean(member)) return Boolean

@@ -1,5 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
-import type { ReceiptRecord } from '../../../domain/records/receipt.ts'
+import type { ProjectOutcome, ReceiptRecord } from '../../../domain/records/receipt.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const text = { type: String, required: true } as const
@@ -13,6 +13,11 @@ const receipt = new Schema<ReceiptRecord>(
     status: text,
     found: { type: Schema.Types.Mixed, default: {} },
     left: { type: Schema.Types.Mixed, default: {} },
+    projects: {
+      type: [new Schema<ProjectOutcome>({ project_id: text, outcome: text, to: String }, { _id: false })],
+      default: undefined,
+    },
+    content_id: String,
     waiting_for: String,
     created_at: { type: Date, required: true },
     completed_at: Date,

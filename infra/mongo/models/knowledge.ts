@@ -1,7 +1,6 @@
 import { type Connection, Schema } from 'mongoose'
 import type { ChunkGroupRecord } from '../../../domain/records/chunk-group.ts'
 import type { EvaluationRecord } from '../../../domain/records/evaluation.ts'
-import type { FileBatchRecord } from '../../../domain/records/file-batch.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -15,6 +14,7 @@ const file = new Schema<FileRecord>(
     _id: text,
     assistant_id: text,
     source_id: String,
+    content_id: String,
     attributes_json: String,
     chunking: { type: new Schema({ max_tokens: count, overlap_tokens: count }, { _id: false }) },
     cancelled: Boolean,
@@ -30,6 +30,7 @@ const file = new Schema<FileRecord>(
       type: new Schema({ source_id: text, page_id: text, url: text, title: String }, { _id: false }),
     },
     user_id: text,
+    created_by: String,
     ingestion_id: text,
     order: count,
     name: maybeEmptyText,
@@ -59,6 +60,8 @@ file.index({ ingestion_id: 1, order: 1, _id: 1 })
 file.index({ status: 1, updated_at: 1 })
 file.index({ user_id: 1 })
 file.index({ blob_id: 1 })
+file.index({ assistant_id: 1, sha256: 1 })
+file.index({ content_id: 1 }, { partialFilterExpression: { content_id: { $exists: true } } })
 // A vector store has each file once.
 file.index(
   { source_id: 1, assistant_id: 1 },
@@ -66,21 +69,6 @@ file.index(
 )
 file.index({ 'web.source_id': 1, _id: 1 }, { partialFilterExpression: { 'web.source_id': { $exists: true } } })
 file.index({ expires_at: 1 }, { partialFilterExpression: { expires_at: { $exists: true } } })
-
-const fileBatch = new Schema<FileBatchRecord>(
-  {
-    _id: text,
-    assistant_id: text,
-    user_id: text,
-    entry_ids: [String],
-    cancelled_at: Date,
-    created_at: date,
-    remove_at: date,
-  },
-  schemaOptions('file_batches'),
-)
-fileBatch.index({ assistant_id: 1 })
-fileBatch.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
 const chunk = new Schema<ChunkGroupRecord>(
   {
@@ -120,7 +108,6 @@ export function knowledgeModels(connection: Connection) {
   return {
     files: connection.model<FileRecord>('File', file),
     evaluations: connection.model<EvaluationRecord>('Evaluation', evaluation),
-    fileBatches: connection.model<FileBatchRecord>('FileBatch', fileBatch),
     chunks: connection.model<ChunkGroupRecord>('Chunk', chunk),
   }
 }

@@ -1,5 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
-import type { ModelSettingsRecord } from '../../../domain/records/model-settings.ts'
+import type { ModelSettingsRecord, SearchRecord } from '../../../domain/records/model-settings.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const text = { type: String, required: true } as const
@@ -28,6 +28,14 @@ const modelSettings = new Schema<ModelSettingsRecord>(
     revision: { type: Number, required: true },
     servers: [server],
     default_model: String,
+    small_model: String,
+    search: {
+      type: new Schema<SearchRecord>(
+        { provider: text, base_url: String, sealed_key: String, key_hint: { type: String, default: '' } },
+        { _id: false, id: false },
+      ),
+      default: undefined,
+    },
     fallbacks_json: text,
     prices_json: String,
     updated_at: { type: Date, required: true },

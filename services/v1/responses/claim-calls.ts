@@ -1,8 +1,10 @@
 import { AppError } from '../../../domain/errors.ts'
-import { type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
-import { itemPlaceOf, responseId } from '../../../domain/responses/ids.ts'
+import { isOpenRun } from '../../../domain/records/run.ts'
+import { itemPositionOf, responseId } from '../../../domain/responses/ids.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
 import type { Collections } from '../../collections.ts'
+import { toolCallStore } from '../../stores/tool-calls.ts'
+import { responseStore } from '../store.ts'
 
 /** What every id of a call that a person has allowed begins with; such calls have ids that no model gives. */
 export const allowedCallPrefix = (runId: string): string => `call_${runId}_`
@@ -12,17 +14,14 @@ export const allowedCallPrefix = (runId: string): string => `call_${runId}_`
  * names the run that makes each of them. Throws `conflict` if another one makes it or has made it; one that ended before it
  * did leaves the call to the next. The result gives them back, for a run that is not stored.
  */
-export function createClaimCalls({ runs, toolCalls }: Pick<Collections, 'runs' | 'toolCalls'>) {
-  type Asking = Pick<RunRecord, '_id' | 'thread_id' | 'allowed_calls'>
+export function createClaimCalls(collections: Pick<Collections, 'runs' | 'toolCalls'>) {
+  const responses = responseStore(collections)
 
   /** A run that cannot be read is not known to have made nothing. */
-  async function mayHaveMade({ userId, projectId }: Caller, runId: string): Promise<boolean> {
-    const run = await runs
-      .findOne({ _id: runId, user_id: userId, project_id: projectId }, { status: 1, thread_id: 1 })
-      .lean<Pick<RunRecord, '_id' | 'status' | 'thread_id'>>()
+  async function mayHaveMade(caller: Caller, runId: string): Promise<boolean> {
+    const run = await responses.findAsking(caller, runId)
     if (run === null || isOpenRun(run)) return true
-    const made = { run_id: runId, thread_id: run.thread_id, status: { $ne: 'waiting' as const } }
-    const calls = await toolCalls.find(made, { call_id: 1 }).lean<{ call_id: string }[]>()
+    const calls = await toolCallStore(collections).listMade(run)
     return calls.some(({ call_id: id }) => id.startsWith(allowedCallPrefix(runId)))
   }
 
@@ -34,23 +33,16 @@ export function createClaimCalls({ runs, toolCalls }: Pick<Collections, 'runs' |
     }
     try {
       for (const requestId of requestIds) {
-        const place = itemPlaceOf(requestId)
+        const place = itemPositionOf(requestId)
         if (place === undefined) continue
-        const own = { _id: place.entryId, user_id: caller.userId, project_id: caller.projectId }
-        const asking = await runs.findOne(own, { thread_id: 1, allowed_calls: 1 }).lean<Asking>()
+        const asking = await responses.findAsking(caller, place.entryId)
         if (asking === null) continue
         const name = `${place.messageId}_${place.call ?? 0}`
-        const member = `allowed_calls.${name}`
         const known = asking.allowed_calls?.[name]
         if (known === runId) continue
         if (known !== undefined && (await mayHaveMade(caller, known))) throw madeElsewhere(known)
-        const key = { ...runKey(asking), user_id: caller.userId }
-        const { matchedCount } = await runs.updateOne(
-          { ...key, [member]: known ?? { $exists: false } },
-          { $set: { [member]: runId } },
-        )
-        if (matchedCount === 0) throw madeElsewhere()
-        taken.push(() => runs.updateOne({ ...key, [member]: runId }, { $unset: { [member]: 1 } }).exec())
+        if (!(await responses.claimCall(caller.userId, asking, name, known, runId))) throw madeElsewhere()
+        taken.push(() => responses.releaseCall(caller.userId, asking, name, runId))
       }
     } catch (error) {
       await takeBack()

@@ -1,8 +1,9 @@
 import { createMessageWindow } from '../../../domain/message-window.ts'
 import type { Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
+import { logStore } from '../../stores/log.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 
 /** A model that reads a million tokens is shown about as much. A record of the database holds 16 MB. */
@@ -15,7 +16,7 @@ export interface EarlierMessages {
 }
 
 /** Reads the conversation up to the end of a run, without what was added to its thread since: the newest 4 MB of it. */
-export function createReadContext({ checkpoints }: Pick<Collections, 'checkpoints'>, scan: ScanLog) {
+export function createReadContext(collections: Pick<Collections, 'checkpoints'>, scan: ScanLog) {
   async function readLog(filter: Parameters<ScanLog>[0]['filter'], userId: string): Promise<EarlierMessages> {
     const window = createMessageWindow(maxContextBytes)
     await scan({ filter, userId }, (_entry, messages) => {
@@ -25,12 +26,9 @@ export function createReadContext({ checkpoints }: Pick<Collections, 'checkpoint
   }
 
   async function upTo(run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<EarlierMessages> {
-    const last = await checkpoints
-      .findOne({ thread_id: run.thread_id, run_id: run._id }, { seq: 1 })
-      .sort({ step: -1 })
-      .lean<Pick<CheckpointRecord, 'seq'>>()
-    if (last === null) return { messages: [], isWhole: true }
-    return readLog({ thread_id: run.thread_id, seq: { $lt: last.seq + 1 } }, run.user_id)
+    const last = await logStore(collections).seqOfRun(run.thread_id, run._id, 'last')
+    if (last === undefined) return { messages: [], isWhole: true }
+    return readLog({ thread_id: run.thread_id, seq: { $lt: last + 1 } }, run.user_id)
   }
 
   return Object.assign(upTo, {

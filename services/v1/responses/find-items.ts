@@ -1,13 +1,15 @@
 import { addAll } from '../../../domain/add-all.ts'
 import { type AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, type ToolCall, messagesFromJson } from '../../../domain/messages.ts'
-import type { CheckpointRecord } from '../../../domain/records/thread.ts'
-import { itemPlaceOf } from '../../../domain/responses/ids.ts'
+import { itemPositionOf } from '../../../domain/responses/ids.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
 import { copyAttachments } from '../../attachments/copy-attachments.ts'
 import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
 import type { SecretBox } from '../../secrets.ts'
+import { logStore } from '../../stores/log.ts'
+import { threadStore } from '../../stores/threads.ts'
+import { responseStore } from '../store.ts'
 import { type PartSourcesDeps, withPartSources } from '../part-sources.ts'
 import { type GivenItem, receiveItem } from './receive-items.ts'
 import { createSealedItems } from './sealed-items.ts'
@@ -55,7 +57,7 @@ export interface FindItemsDeps extends PartSourcesDeps {
  * that they name. Throws `invalid_input` for a reference to nothing of the caller's, and for a file that cannot be read.
  */
 export function createFindItems(deps: FindItemsDeps) {
-  const { checkpoints, runs, threads } = deps.collections
+  const log = logStore(deps.collections)
   const sealed = createSealedItems(deps.secretBox)
 
   return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<FoundItems> => {
@@ -117,7 +119,7 @@ export function createFindItems(deps: FindItemsDeps) {
     messages: Map<string, Message>,
   ): Promise<ToolCall> {
     const at = [...loc, 'approval_request_id']
-    const place = itemPlaceOf(decides)
+    const place = itemPositionOf(decides)
     const { input } = await find(caller, { reference: decides, loc: at }, messages)
     const call = input.flatMap(callsOf)[place?.call ?? -1]
     if (call === undefined) throw invalidInput(at, `there is no request ${decides}`, 'not_found')
@@ -125,33 +127,24 @@ export function createFindItems(deps: FindItemsDeps) {
   }
 
   async function find(
-    { userId, projectId }: Caller,
+    caller: Caller,
     { reference, loc }: { reference: string; loc: Loc },
     known: Map<string, Message>,
   ): Promise<Received> {
-    const place = itemPlaceOf(reference)
+    const place = itemPositionOf(reference)
     if (place === undefined) throw noItem(reference, loc)
     const already = known.get(place.messageId)
     if (already !== undefined) return { input: [already], attachments: [] }
-    const own = { user_id: userId, project_id: projectId }
-    const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
-    const threadId = run?.thread_id ?? (await entryThread(place.entryId))
-    const isThere = { ...own, _id: threadId ?? '', deleting: { $ne: true } }
-    if (threadId === undefined || (await threads.exists(isThere)) === null) throw noItem(reference, loc)
-    const ofItem = run === null ? { _id: place.entryId } : { run_id: run._id }
-    const logged = await checkpoints.find({ thread_id: threadId, ...ofItem }).lean<CheckpointRecord[]>()
+    const run = await responseStore(deps.collections).findAsking(caller, place.entryId)
+    const threadId = (run ?? (await log.findThreadOfAny(place.entryId)))?.thread_id
+    if (threadId === undefined || !(await threadStore(deps.collections).isPresent(caller, threadId)))
+      throw noItem(reference, loc)
+    const logged = run === null ? [await log.find(threadId, place.entryId)] : await log.listOfRun(run)
     const message = logged
-      .flatMap((entry) => messagesFromJson(entry.messages_json))
+      .flatMap((entry) => (entry === null ? [] : messagesFromJson(entry.messages_json)))
       .findLast(({ data }) => data.id === place.messageId)
     if (message === undefined) throw noItem(reference, loc)
     return copyAttachments(deps.collections, threadId, [message])
-  }
-
-  async function entryThread(entryId: string): Promise<string | undefined> {
-    const entry = await checkpoints
-      .findOne({ _id: entryId }, { thread_id: 1 })
-      .lean<Pick<CheckpointRecord, 'thread_id'>>()
-    return entry?.thread_id
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ApprovedCall } from '../../../domain/approved-calls.ts'
-import { toldDecisions } from '../../../domain/call-results.ts'
+import { notifiedDecisions } from '../../../domain/call-results.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, type ToolCall, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
-import { type RunOverrides, type RunRecord, isOpenRun, runKey } from '../../../domain/records/run.ts'
+import { type RunOverrides, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { CodeOverride } from '../../../domain/code-override.ts'
 import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
@@ -22,7 +22,11 @@ import { unstoredMs } from '../../public/threads.ts'
 import type { ModelsNow } from '../../models/live-models.ts'
 import type { CountTokens } from '../../runs/chat-model.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
+import { attachmentStore } from '../../stores/attachments.ts'
+import { runStore } from '../../stores/runs.ts'
+import { threadStore } from '../../stores/threads.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
+import { responseStore } from '../store.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { SecretBox } from '../../secrets.ts'
 import type { Tools } from '../../tools/index.ts'
@@ -63,7 +67,7 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
   /** Whether code is executed here. */
   canExecute: boolean
   /** Whether a search service is configured. */
-  canSearch: boolean
+  canSearch(): boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
   scanLog: ScanLog
   eraseUnstored: EraseUnstored
@@ -74,7 +78,7 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
  * on a thread of its own, which begins with a copy of what came before (docs/decisions/2026-11-25-responses.md). Those of another project are `not_found`.
  */
 export function createResponses(deps: ResponsesDeps) {
-  const { runs, threads } = deps.collections
+  const responses = responseStore(deps.collections)
   const readContext = createReadContext(deps.collections, deps.scanLog)
   const findItems = createFindItems(deps)
   const continuedThread = createContinuedThread(deps.collections)
@@ -84,9 +88,7 @@ export function createResponses(deps: ResponsesDeps) {
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
-    const isThere = { response_json: { $exists: true }, response_removed: { $ne: true } }
-    const own = { user_id: caller.userId, project_id: caller.projectId, ...isThere }
-    const run = runId === undefined ? null : await runs.findOne({ _id: runId, ...own }).lean<RunRecord>()
+    const run = runId === undefined ? null : await responses.find(caller, runId)
     const facts = run === null ? undefined : factsOf(run)
     if (run === null || facts === undefined) throw missing(id)
     return { run, facts }
@@ -95,8 +97,8 @@ export function createResponses(deps: ResponsesDeps) {
   /** One that can be read: it is to be stored, and is not being deleted. */
   async function findStored(caller: Caller, id: string): Promise<ResponseRun> {
     const found = await find(caller, id)
-    const isThere = { _id: found.run.thread_id, deleting: { $ne: true } }
-    if (found.facts.isUnstored || (await threads.exists(isThere)) === null) throw missing(id)
+    if (found.facts.isUnstored || !(await threadStore(deps.collections).isPresentOfAny(found.run.thread_id)))
+      throw missing(id)
     return found
   }
 
@@ -143,7 +145,7 @@ export function createResponses(deps: ResponsesDeps) {
 
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
     const { assistant, model } = await deps.answering(caller, asked.model)
-    const leftOut = deps.canSearch ? undefined : asked.tools.webSearch
+    const leftOut = deps.canSearch() ? undefined : asked.tools.webSearch
     if (leftOut !== undefined) refuseDemanded(asked)
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const listed = await listServers(asked.tools.servers)
@@ -228,7 +230,7 @@ export function createResponses(deps: ResponsesDeps) {
     if (allowed.length === 0 || conversation !== undefined) return []
     const isCopied = context.length > 0 || previousId === undefined
     const before = isCopied ? context : (await readContext((await findPrevious(caller, previousId, held)).run)).messages
-    const told = toldDecisions(foldMessages(before, given))
+    const told = notifiedDecisions(foldMessages(before, given))
     return allowed.flatMap(({ requestId, index }) => (told.has(given[index]?.data.id ?? '') ? [requestId] : []))
   }
 
@@ -257,9 +259,7 @@ export function createResponses(deps: ResponsesDeps) {
   async function missingFrom(thread: ThreadRecord | undefined, files: NewAttachment[]): Promise<NewAttachment[]> {
     if (thread === undefined || files.length === 0) return files
     const names = files.map(({ name }) => name)
-    const there = await deps.collections.attachments
-      .find({ thread_id: thread._id, name: { $in: names } }, { name: 1, sha256: 1 })
-      .lean<Pick<NewAttachment, 'name' | 'sha256'>[]>()
+    const there = await attachmentStore(deps.collections).listByName(thread._id, names)
     return files.filter(({ name, sha256 }) => !there.some((one) => one.name === name && one.sha256 === sha256))
   }
 
@@ -396,7 +396,7 @@ export function createResponses(deps: ResponsesDeps) {
     inputOf: ({ run, facts }: ResponseRun): Message[] => messagesFromJson(run.input_json).slice(facts.context),
 
     /** The run as stored. */
-    reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findOne(runKey(run)).lean<RunRecord>()) ?? run,
+    reread: async (run: RunRecord): Promise<RunRecord> => (await runStore(deps.collections).findInThread(run)) ?? run,
 
     /** A response that has ended is not changed. */
     async cancel(caller: Caller, id: string): Promise<ResponseRun> {
@@ -409,12 +409,10 @@ export function createResponses(deps: ResponsesDeps) {
 
     /** Deletes a response that is not to be stored, or begins to: its caller has the answer. */
     async forget(run: RunRecord, end: { isOver: boolean }): Promise<void> {
-      const { attachments, threads } = deps.collections
-      if ((await attachments.exists({ thread_id: run.thread_id, is_written: true })) === null)
-        return deps.eraseUnstored(run, end)
+      if (!(await attachmentStore(deps.collections).hasWritten(run.thread_id))) return deps.eraseUnstored(run, end)
       // Its caller was told of files that code has written, and reads them after the answer.
       const expires_at = new Date(Date.now() + containerLimits.minutes * 60_000)
-      await threads.updateOne({ _id: run.thread_id, user_id: run.user_id }, { $set: { expires_at } })
+      await threadStore(deps.collections).changeOwned(run.user_id, run.thread_id, { $set: { expires_at } })
     },
   }
 }

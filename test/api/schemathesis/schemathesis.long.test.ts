@@ -15,13 +15,13 @@ import { signUpUser } from '../../support/users.ts'
 import { type UserPool, startUserPool } from '../../support/user-pool.ts'
 import { type Schemathesis, schemathesis } from './run.ts'
 
-/** So many cases of each operation, without a limit of time, and the aliases too. The short form has a limit of time. */
+/** So many cases of each operation, without a limit of time. The short form has a limit of time. */
 const longExamples = inForm({ long: process.env['SCHEMATHESIS_EXAMPLES'] ?? '50', short: undefined })
 const seed = process.env['SCHEMATHESIS_SEED'] ?? '1'
 const timeoutMs = longExamples === undefined ? 300_000 : 12 * 3_600_000
 const guessesPasswords = new Set(['accounts.login', 'users.changePassword'])
-/** The aliases are the same handlers under other paths, and preflights take nothing. */
-const bounded = ['--exclude-path-regex', '^/public/v1/', '--exclude-method', 'OPTIONS']
+/** Preflights take nothing. */
+const bounded = ['--exclude-method', 'OPTIONS']
 
 describe('Schemathesis', () => {
   let service: TestService

@@ -11,14 +11,14 @@ const firstWord = 'You'
  */
 export async function startCuttingProxy(target: string) {
   const cut: string[] = []
-  const cutPlaces = new Set<string>()
+  const cutPositions = new Set<string>()
   const server = await startHttpServer(async (request, response) => {
     const body = await buffer(request)
     const words = /cut (?:before|in the middle)( \w+)?/.exec(body.toString('utf8'))?.[0]
     const place = `${request.url} ${words}`
-    const isFirst = words !== undefined && !cutPlaces.has(place)
+    const isFirst = words !== undefined && !cutPositions.has(place)
     if (isFirst) {
-      cutPlaces.add(place)
+      cutPositions.add(place)
       cut.push(words)
     }
     if (isFirst && words.startsWith('cut before')) {
@@ -56,7 +56,7 @@ export async function startCuttingProxy(target: string) {
     cut,
     /** Cuts once more, and begins the list anew. */
     cutAnew() {
-      cutPlaces.clear()
+      cutPositions.clear()
       cut.splice(0)
     },
   }

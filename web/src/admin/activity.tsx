@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
 import { formatDay, formatNumber } from '../lib/format.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 const refreshMs = 60_000
 
 /** Four figures of the last thirty days; their plots by day are folded away. */

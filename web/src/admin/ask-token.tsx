@@ -1,14 +1,14 @@
 import { useState } from 'react'
 import { unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { keepToken } from './token.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 
 interface AskTokenProps {
   connect: (token: string) => AdminApi

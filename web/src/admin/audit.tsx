@@ -1,14 +1,14 @@
 import { useState } from 'react'
 import { unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { auditTexts } from '../texts/audit.ts'
+import { auditMessages } from '../texts/audit.ts'
 import { AuditLog } from '../ui/audit-log.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 
-const t = auditTexts
+const t = auditMessages
 
 /** The audit log of all accounts, or of one. */
 export function Audit({ api }: { api: AdminApi }) {

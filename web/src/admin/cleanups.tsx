@@ -1,16 +1,16 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { ReceiptSearch } from './receipt-search.tsx'
 import { UserTable } from './user-table.tsx'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 
 /** Clean-ups. Each shows first what it would remove; only then can it be carried out. */
 export function Cleanups({ api }: { api: AdminApi }) {

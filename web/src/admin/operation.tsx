@@ -1,24 +1,35 @@
-import { Activity as ActivityIcon, Brain, Eraser, LogOut, ScrollText, Server, Users as UsersIcon } from 'lucide-react'
+import {
+  Activity as ActivityIcon,
+  Brain,
+  Eraser,
+  LogOut,
+  ScrollText,
+  Search as SearchIcon,
+  Server,
+  Users as UsersIcon,
+} from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { createClient } from '../../../client/src/index.ts'
-import { queryClient, unwrap } from '../lib/api.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { type AdminApi, adminApi } from '../lib/admin-api.ts'
+import { queryClient, readConsoleSettings } from '../lib/api.ts'
+import { localOperator } from '../lib/local-page.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
-import type { AdminApi } from './api.ts'
 import { AskToken } from './ask-token.tsx'
 import { Audit } from './audit.tsx'
 import { Cleanups } from './cleanups.tsx'
 import { Models } from './models/models.tsx'
 import { Overview } from './overview.tsx'
 import { QueuesPage } from './queues.tsx'
+import { Search } from './search/search.tsx'
 import { forgetToken, keptToken } from './token.ts'
 import { Users } from './users.tsx'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 
 const pages = [
   { id: 'overview', Icon: ActivityIcon, Page: Overview },
   { id: 'models', Icon: Brain, Page: Models },
+  { id: 'search', Icon: SearchIcon, Page: Search },
   { id: 'users', Icon: UsersIcon, Page: Users },
   { id: 'queues', Icon: Server, Page: QueuesPage },
   { id: 'audit', Icon: ScrollText, Page: Audit },
@@ -28,18 +39,15 @@ const pages = [
 /** The operator's page. Its token is kept in memory, or for the tab if the operator wants it. */
 export function Operation() {
   const [api, setApi] = useState<AdminApi>()
-  const [isLooking, setLooking] = useState(() => keptToken() !== undefined)
+  const [isLooking, setLooking] = useState(true)
   const current = useHashPage()
   useEffect(() => {
-    const token = keptToken()
-    if (token === undefined) return
-    const kept = apiWith(token)
-    unwrap(kept.GET('/admin/system-stats'))
-      .then(() => setApi(kept), forgetToken)
+    firstRight()
+      .then(setApi, () => {})
       .finally(() => setLooking(false))
   }, [])
   if (isLooking) return undefined
-  if (!api) return <AskToken connect={apiWith} onToken={setApi} />
+  if (!api) return <AskToken connect={adminApi} onToken={setApi} />
   const leave = () => {
     forgetToken()
     queryClient.clear()
@@ -78,8 +86,15 @@ export function Operation() {
   )
 }
 
-function apiWith(token: string): AdminApi {
-  return createClient({ baseUrl: '', token: () => token })
+/** The right that the page has without asking: of a kept token, or of the person at this machine. */
+async function firstRight(): Promise<AdminApi | undefined> {
+  const token = keptToken()
+  if (token !== undefined) {
+    const kept = adminApi(token)
+    if ((await kept.GET('/admin/system-stats').catch(() => undefined))?.data) return kept
+    forgetToken()
+  }
+  return (await readConsoleSettings()).local_page ? localOperator() : undefined
 }
 
 function useHashPage() {

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
 import { api as publicApi, unwrap, useConsoleSettings } from '../lib/api.ts'
 import { formatBytes, formatNumber } from '../lib/format.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import { Activity } from './activity.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 const refreshMs = 10_000
 const badges = { ok: 'badge-ok', down: 'badge-danger', not_configured: '' }
 

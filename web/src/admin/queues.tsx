@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 const refreshMs = 10_000
 
 /** Whether there are workers for all queues, and files that are being read. */

@@ -1,15 +1,15 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ReceiptTable } from '../ui/receipt-table.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 
 /** The proof of a deletion, by its id. */
 export function ReceiptSearch({ api }: { api: AdminApi }) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { type Schemas, queryClient, unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { useSubmit } from '../lib/use-submit.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/code-block.tsx'
@@ -13,10 +13,10 @@ import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { providerName } from './provider-name.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 type Details = Schemas['AdminUserDetails']
 
 interface UserPanelProps {

@@ -1,10 +1,10 @@
 import type { Schemas } from '../lib/api.ts'
 import { formatAgo, formatNumber } from '../lib/format.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
 import { providerName } from './provider-name.ts'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 
 interface UserTableProps {
   label: string

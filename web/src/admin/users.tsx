@@ -2,15 +2,15 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { unwrap } from '../lib/api.ts'
 import { formatNumber } from '../lib/format.ts'
-import { operationTexts } from '../texts/operation.ts'
+import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
-import type { AdminApi } from './api.ts'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { UserPanel } from './user-panel.tsx'
 import { UserTable } from './user-table.tsx'
 
-const t = operationTexts.admin
+const t = operationMessages.admin
 const pageSize = 50
 
 /** All users, searchable, with a panel for one of them. */

@@ -1,9 +1,9 @@
-import { languages } from '../texts/embed.ts'
+import { textsIn } from '../texts/embed.ts'
 import { type Answer, answerOf, plainAnswer, render, thoughtOf } from './answer.ts'
 import { bubbleIcon, element, face, signButton } from './elements.ts'
 import { keepChat, readChat } from './kept-chat.ts'
 import { type Options, isPageDark, optionsOf } from './options.ts'
-import { cancel, run, wordsOf } from './service.ts'
+import { cancel, rate, run, wordsOf } from './service.ts'
 import { createReading, readForPage } from './reading.ts'
 import { createSourcePanel } from './source-panel.ts'
 import { createSheet } from './style.ts'
@@ -48,7 +48,7 @@ interface Bubble {
 }
 
 function addOpener({ language, layout }: Options, { root, chat: { panel, head, input, source }, takeColors }: Bubble) {
-  const texts = languages[language]
+  const texts = textsIn(language)
   const opener = element('button', { class: 'opener', type: 'button', 'aria-label': texts.open })
   opener.append(bubbleIcon())
   root.append(opener)
@@ -81,7 +81,7 @@ function addOpener({ language, layout }: Options, { root, chat: { panel, head, i
 
 /** The panel with its messages, and the field for the next one. */
 function createChat(options: Options, root: ShadowRoot) {
-  const texts = languages[options.language]
+  const texts = textsIn(options.language)
   const isPage = options.layout === 'page'
   const panel = element('section', {
     class: 'panel',
@@ -104,7 +104,9 @@ function createChat(options: Options, root: ShadowRoot) {
     starters.append(button)
   }
   const source = createSourcePanel(texts)
-  panel.append(head, log, starters, form, source.panel)
+  const note = element('p', { class: 'kept' }, texts.kept)
+  note.hidden = !options.isKept
+  panel.append(head, log, starters, note, form, source.panel)
 
   const shown = {
     table: texts.table,
@@ -198,6 +200,7 @@ function createChat(options: Options, root: ShadowRoot) {
     const line = addLine('ai', plainAnswer(''))
     line.classList.add('busy')
     const thinking = createThinking(texts, line)
+    let rated: string | undefined
     log.setAttribute('aria-busy', 'true')
     const entry = { who: 'ai' as const, ...plainAnswer('') }
     const keep = () => {
@@ -209,6 +212,8 @@ function createChat(options: Options, root: ShadowRoot) {
       for await (const snapshot of run(options, kept.threadId, { text, signal })) {
         if (snapshot.threadId && lines === kept.lines) kept.threadId = snapshot.threadId
         if (snapshot.runId !== '') begun(snapshot.runId)
+        if (snapshot.isKept) note.hidden = false
+        if (snapshot.isKept && snapshot.status === 'ended') rated = snapshot.runId
         Object.assign(entry, answerOf(snapshot.messages, snapshot.status !== 'running'))
         if (entry.text !== '' && lines.at(-1) !== entry) lines.push(entry)
         render(line, entry, shown)
@@ -220,6 +225,7 @@ function createChat(options: Options, root: ShadowRoot) {
       line.append(element('p', { class: 'problem', role: 'alert' }, await wordsOf(error, options)))
     }
     thinking.close()
+    if (rated !== undefined) line.append(thumbs(options, rated))
     line.classList.remove('busy')
     log.removeAttribute('aria-busy')
     window.removeEventListener('pagehide', keep)
@@ -227,6 +233,25 @@ function createChat(options: Options, root: ShadowRoot) {
   }
 
   return { panel, head, input, source }
+}
+
+/** Two buttons, with which a reader says whether an answer helped. */
+function thumbs(options: Options, runId: string): HTMLElement {
+  const texts = textsIn(options.language)
+  const group = element('div', { class: 'thumbs' })
+  for (const [score, sign, label] of [
+    [1, '👍', texts.good],
+    [0, '👎', texts.bad],
+  ] as const) {
+    const button = signButton(sign, label)
+    button.addEventListener('click', () => {
+      void rate(options, runId, score).then((isTaken) => {
+        if (isTaken) group.replaceChildren(element('span', { role: 'status' }, texts.thanks))
+      })
+    })
+    group.append(button)
+  }
+  return group
 }
 
 /** How long a reader who stops waits for the id of the run, without which it cannot be cancelled. */

@@ -1,4 +1,5 @@
-import { type Language, languages } from '../texts/embed.ts'
+import { textsIn } from '../texts/embed.ts'
+import { type Language, firstSpoken } from '../texts/languages.ts'
 
 export interface Options {
   /** The address of the script itself. */
@@ -17,6 +18,8 @@ export interface Options {
   /** Undefined: as the page. */
   theme: 'light' | 'dark' | undefined
   starters: string[]
+  /** Whether the page says at once that the chat is read; a bubble learns it with the first answer. */
+  isKept: boolean
   language: Language
 }
 
@@ -26,7 +29,8 @@ const mostStarters = 4
 export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
   const { assistant, title, greeting, color, theme, starters = '', language, face } = dataset
   const layout = dataset['layout'] === 'page' || dataset['layout'] === 'preview' ? dataset['layout'] : 'bubble'
-  const spoken = languageOf([language, document.documentElement.lang, ...navigator.languages])
+  const spoken = firstSpoken([language, document.documentElement.lang, ...navigator.languages]) ?? 'en'
+  const texts = textsIn(spoken)
   return {
     scriptUrl: src,
     baseUrl: new URL(src).origin,
@@ -35,8 +39,8 @@ export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
     token: dataset['token'] ?? (layout === 'page' ? window.location.hash.slice(1) || undefined : undefined),
     layout,
     face,
-    title: title ?? languages[spoken].title,
-    greeting: greeting ?? languages[spoken].greeting,
+    title: title ?? texts.title,
+    greeting: greeting ?? texts.greeting,
     color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,
     theme: theme === 'light' || theme === 'dark' ? theme : undefined,
     starters: starters
@@ -44,17 +48,9 @@ export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
       .map((starter) => starter.trim())
       .filter(Boolean)
       .slice(0, mostStarters),
+    isKept: dataset['kept'] === 'true',
     language: spoken,
   }
-}
-
-/** The first that the bubble speaks. */
-function languageOf(wanted: (string | undefined)[]): Language {
-  for (const tag of wanted) {
-    const language = tag?.slice(0, 2).toLowerCase()
-    if (language === 'en' || language === 'de') return language
-  }
-  return 'en'
 }
 
 /** Whether the page around the bubble is dark: by its colour scheme, its background, or the reader's system. */

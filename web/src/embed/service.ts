@@ -1,5 +1,5 @@
 import { ApiError, type RunSnapshot, streamRun } from '../../../client/src/index.ts'
-import { languages } from '../texts/embed.ts'
+import { textsIn } from '../texts/embed.ts'
 import type { Options } from './options.ts'
 
 type Target = Pick<Options, 'baseUrl' | 'assistantId' | 'token'>
@@ -30,6 +30,17 @@ export async function cancel({ baseUrl, token }: Target, runId: string): Promise
   await fetch(url, { method: 'POST', headers, keepalive: true }).catch(() => undefined)
 }
 
+/** Says whether an answer helped. */
+export async function rate({ baseUrl, token }: Target, runId: string, score: 0 | 1): Promise<boolean> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+  const url = `${baseUrl}/public/runs/${encodeURIComponent(runId)}/feedback`
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ score }) }).catch(() => undefined)
+  return response?.ok === true
+}
+
 const isReached = (baseUrl: string): Promise<boolean> =>
   fetch(`${baseUrl}/ok`, { mode: 'no-cors', cache: 'no-store' }).then(
     () => true,
@@ -41,7 +52,7 @@ const localeFor = (language: string): string => navigator.languages.find((tag) =
 
 /** What a refusal means to the reader: at a limit, until when. */
 export async function wordsOf(error: unknown, { language, layout, baseUrl }: Options): Promise<string> {
-  const texts = languages[language]
+  const texts = textsIn(language)
   // A browser does not tell a site that is not allowed from a service that does not answer.
   if (error instanceof TypeError && window.location.origin !== baseUrl && (await isReached(baseUrl)))
     return texts.notNamed(window.location.origin)

@@ -1,9 +1,9 @@
-import type { languages } from '../texts/embed.ts'
+import type { EmbedTexts } from '../texts/embed.ts'
 import type { Cited } from './answer.ts'
 import { element, signButton } from './elements.ts'
 
 /** The passage behind a citation, over the chat. Closing it gives the focus back. */
-export function createSourcePanel(texts: (typeof languages)['en']) {
+export function createSourcePanel(texts: EmbedTexts) {
   const panel = element('section', { class: 'source', role: 'region', hidden: '' })
   let opener: HTMLElement | undefined
 

@@ -144,6 +144,11 @@ mark { background: #ffe27a; color: #1d1f1c; }
 .thought { padding: 6px 0 0 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .busy::after { content: '…'; }
 .problem { color: var(--problem); }
+.thumbs { display: flex; gap: 4px; margin-top: 6px; }
+.thumbs button { padding: 2px 6px; border: 0; border-radius: 8px; background: none; color: inherit; font: inherit; font-size: 14px; cursor: pointer; opacity: 0.7; }
+.thumbs button:hover, .thumbs button:focus-visible { opacity: 1; background: var(--hover, rgb(128 128 128 / 15%)); }
+.kept { margin: 0; padding: 0 16px 8px; font-size: 12px; opacity: 0.75; }
+.kept[hidden] { display: none; }
 .starters { display: flex; flex-wrap: wrap; gap: 8px; padding: 0 16px 12px; }
 .starters button {
   padding: 6px 12px;
@@ -174,6 +179,7 @@ form button { width: 40px; height: 40px; border-radius: 50%; background: var(--a
 :host([data-layout='page']) header .title { font-size: 18px; }
 :host([data-layout='page']) .log,
 :host([data-layout='page']) .starters,
+:host([data-layout='page']) .kept,
 :host([data-layout='page']) form { padding-inline: max(16px, calc(50% - 380px)); }
 :host([data-layout='page']) .ai > .part > h1 { font-size: 22px; }
 :host([data-layout='page']) .ai > .part > h2 { font-size: 18px; }

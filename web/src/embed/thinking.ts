@@ -1,11 +1,11 @@
-import type { languages } from '../texts/embed.ts'
+import type { EmbedTexts } from '../texts/embed.ts'
 import { element } from './elements.ts'
 
 /**
  * What the model thinks, as one line that is open while it thinks and folds when the answer begins, unless the reader
  * chose. `show` takes all that was thought so far; `close` ends it.
  */
-export function createThinking(texts: (typeof languages)['en'], before: HTMLElement) {
+export function createThinking(texts: EmbedTexts, before: HTMLElement) {
   const line = element('details', { class: 'thinking' })
   const summary = element('summary')
   const body = element('div', { class: 'thought' })

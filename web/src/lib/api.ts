@@ -1,6 +1,6 @@
-import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
-import { wordsOfRefusal } from './error-words.ts'
+import { refusalMessage } from './error-messages.ts'
 import { fetchExact } from './exact-numbers.ts'
 import { expire, getSession } from './session.ts'
 
@@ -9,22 +9,43 @@ export { ApiError, type Schemas, unwrap }
 export type Assistant = Schemas['Assistant']
 export type Thread = Schemas['Thread']
 export type Project = Schemas['Project']
+export type Member = Schemas['ProjectMember']
 export type Run = Schemas['Run']
 export type KnowledgeFile = Schemas['EmbeddedFile']
 export type { Message } from '../../../client/src/index.ts'
 
 export const tokenOf = () => getSession()?.token
 
-/** The service that this page came from. The session ends when it refuses the token. */
+/**
+ * The service that this page came from. The session ends when it refuses the token; when it refuses an action, the role
+ * may have changed, or the access to the project may have ended.
+ */
 export const api = createClient({
   baseUrl: '',
   token: tokenOf,
   fetch: async (request) => {
     const response = await fetchExact(request)
     if (response.status === 401 && request.headers.has('authorization')) expire()
+    if (response.status === 403) lookAtRoles()
     return response
   },
 })
+
+/** Not more often: what repeats by itself may be refused each time. */
+const betweenPollsMs = 3000
+
+let nextPoll: ReturnType<typeof setTimeout> | undefined
+
+function lookAtRoles(): void {
+  const { dataUpdatedAt = 0 } = queryClient.getQueryState(keys.projects) ?? {}
+  nextPoll ??= setTimeout(
+    () => {
+      nextPoll = undefined
+      void queryClient.invalidateQueries({ queryKey: keys.projects })
+    },
+    Math.max(0, dataUpdatedAt + betweenPollsMs - Date.now()),
+  )
+}
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -44,7 +65,7 @@ export async function forgetAnswers(): Promise<void> {
 
 /** The message of an error for people. */
 export function wordsOf(error: unknown, fallback: string): string {
-  if (error instanceof ApiError) return wordsOfRefusal(error)
+  if (error instanceof ApiError) return refusalMessage(error)
   if (error instanceof TypeError) return fallback
   return error instanceof Error ? error.message : fallback
 }
@@ -53,33 +74,43 @@ export interface ConsoleSettings {
   /** The operator's own; null without one. */
   product: { name: string | null; color: string | null }
   mailbox_url: string | null
+  /** Whether a page at the service's own machine may operate it. */
+  local_page: boolean
   temporal_ui_url: string | null
   temporal_namespace: string
   social_login: boolean
   billing: boolean
+  /** Whether servers are set that write down speech, and that read aloud. */
+  can_listen: boolean
+  can_speak: boolean
+  /** Whether a model is set that names chats and suggests questions. */
+  suggests: boolean
+}
+
+export async function readConsoleSettings(): Promise<ConsoleSettings> {
+  // oxlint-disable-next-line typescript/no-unsafe-assignment -- the service's own file, written with this type in mind
+  const settings: ConsoleSettings = await (await fetch('/console-settings.json')).json()
+  return settings
 }
 
 export function useConsoleSettings(): ConsoleSettings | undefined {
-  return useQuery({
-    queryKey: ['console-settings'],
-    staleTime: Infinity,
-    queryFn: async () => {
-      // oxlint-disable-next-line typescript/no-unsafe-assignment -- the service's own file, written with this type in mind
-      const settings: ConsoleSettings = await (await fetch('/console-settings.json')).json()
-      return settings
-    },
-  }).data
+  return useQuery({ queryKey: ['console-settings'], staleTime: Infinity, queryFn: readConsoleSettings }).data
 }
 
 export const keys = {
   me: ['me'],
   projects: ['projects'],
+  members: (projectId: string) => ['members', projectId],
+  groups: ['groups'],
   assistants: ['assistants'],
   assistant: (id: string) => ['assistant', id],
   files: (id: string) => ['files', id],
   chatFiles: (threadId: string) => ['chat-files', threadId],
   threads: ['threads'],
   tags: ['threads', 'tags'],
+  folders: ['folders'],
+  filesOfFolder: (id: string) => ['folder-files', id],
+  folderFiles: (id: string, storeId: string | null) => ['folder-files', id, storeId],
   foundMessages: (query: string) => ['threads', 'found', query],
   share: (id: string) => ['share', id],
   shares: ['shares'],
@@ -112,7 +143,19 @@ export const useMeEachMinute = () => useQuery({ ...meOnce, refetchInterval: 60_0
 
 export const useUsage = () => useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
 
-export const useProjects = () => useQuery({ queryKey: keys.projects, queryFn: () => unwrap(api.GET('/projects/')) })
+const allProjects = { queryKey: keys.projects, queryFn: () => unwrap(api.GET('/projects/')) }
+export const useProjects = () => useQuery(allProjects)
+/** For what must notice within a minute that the user's role was changed, or that he was removed. */
+export const useProjectsEachMinute = () => useQuery({ ...allProjects, refetchInterval: 60_000 })
+
+/** Who uses a project, and who is invited to. */
+export const useMembers = (projectId: string) =>
+  useQuery({
+    queryKey: keys.members(projectId),
+    queryFn: async () =>
+      (await unwrap(api.GET('/projects/{project_id}/members', { params: { path: { project_id: projectId } } })))
+        .members,
+  })
 
 export const useAssistants = () =>
   useQuery({
@@ -152,15 +195,28 @@ export const useSources = (id: string) =>
 
 const threadsInPage = 200
 
-/** The chats of the project, newest first, in pages; with a tag, only those that have it. */
-export const useThreads = (tag?: string) =>
+/**
+ * The chats of the project in none of the user's folders, newest first, in pages; with a tag, only those that have it; the
+ * archived ones alone, or the others. With a tag, archived or `everywhere`: those in folders, too.
+ */
+export const useThreads = (tag?: string, archived = false, everywhere = false) =>
   useInfiniteQuery({
-    queryKey: [...keys.threads, 'list', tag],
+    queryKey: [...keys.threads, 'list', tag, archived, everywhere],
     initialPageParam: 0,
+    // Who searches begins with what is in the list already.
+    ...(everywhere && { placeholderData: keepPreviousData }),
     queryFn: ({ pageParam: offset }) =>
       unwrap(
         api.GET('/threads/', {
-          params: { query: { limit: threadsInPage, offset, ...(tag !== undefined && { tag }) } },
+          params: {
+            query: {
+              limit: threadsInPage,
+              offset,
+              ...(archived && { archived }),
+              ...(tag !== undefined && { tag }),
+              ...(!archived && !everywhere && tag === undefined && { folder_id: 'none' }),
+            },
+          },
         }),
       ),
     // A page may be shorter than its limit, because answers are limited in bytes.
@@ -200,4 +256,5 @@ export const configKey = {
   starters: 'type==agent/starters',
   publicPage: 'type==agent/public_page',
   chatLook: 'type==agent/chat_look',
+  keepsChats: 'type==agent/keeps_chats',
 } as const

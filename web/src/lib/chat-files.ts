@@ -14,22 +14,28 @@ export interface ChatFile {
 
 /** The longest that the service lets a file expire after; the vector store of the chat goes when nobody asks as long. */
 const keptDays = 30
-const lookMs = 1500
+const pollMs = 1500
 const statuses = { in_progress: 'processing', completed: 'ready', failed: 'failed', cancelled: 'failed' } as const
 
 export const useChatFiles = (threadId: string) =>
   useQuery({
     queryKey: keys.chatFiles(threadId),
     queryFn: () => readChatFiles(threadId),
-    refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'processing') ? lookMs : false),
+    refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'processing') ? pollMs : false),
   })
 
 async function readChatFiles(threadId: string): Promise<ChatFile[]> {
   const store = await storeOf(threadId)
-  if (store === undefined) return []
+  return store === undefined ? [] : filesOf(store.id)
+}
+
+/** The files of a vector store; none if it is gone. */
+export async function filesOf(storeId: string): Promise<ChatFile[]> {
   const query = { limit: 100, order: 'asc' } as const
-  const path = { vector_store_id: store.id }
-  const { data } = await unwrap(api.GET('/v1/vector_stores/{vector_store_id}/files', { params: { path, query } }))
+  const path = { vector_store_id: storeId }
+  const listed = await found(unwrap(api.GET('/v1/vector_stores/{vector_store_id}/files', { params: { path, query } })))
+  if (listed === undefined) return []
+  const { data } = listed
   const files = await Promise.all(
     data.map(async ({ id, status, last_error: error }): Promise<ChatFile[]> => {
       const file = await found(unwrap(api.GET('/v1/files/{file_id}', { params: { path: { file_id: id } } })))
@@ -52,14 +58,25 @@ async function storeOf(threadId: string): Promise<Schemas['V1VectorStore'] | und
   return store?.status === 'expired' ? undefined : store
 }
 
-/** Uploads a file for this chat alone; its processing begins. */
-export async function addChatFile(threadId: string, file: File): Promise<void> {
+/** Uploads a file into the project, for so many days, or to stay. */
+export async function uploadFile(file: File, days?: number): Promise<string> {
   const form = new FormData()
   form.append('purpose', 'assistants')
-  form.append('expires_after[anchor]', 'created_at')
-  form.append('expires_after[seconds]', String(keptDays * 86_400))
+  if (days !== undefined) {
+    form.append('expires_after[anchor]', 'created_at')
+    form.append('expires_after[seconds]', String(days * 86_400))
+  }
   form.append('file', file)
-  const { id } = await sendBody<Schemas['V1File']>('/v1/files', form, { onProgress: () => {} })
+  return (await sendBody<Schemas['V1File']>('/v1/files', form, { onProgress: () => {} })).id
+}
+
+export async function removeFile(fileId: string): Promise<void> {
+  await found(unwrap(api.DELETE('/v1/files/{file_id}', { params: { path: { file_id: fileId } } })))
+}
+
+/** Uploads a file for this chat alone; its processing begins. */
+export async function addChatFile(threadId: string, file: File): Promise<void> {
+  const id = await uploadFile(file, keptDays)
   const store = await storeOf(threadId)
   if (store === undefined) {
     const body = { file_ids: [id], expires_after: { anchor: 'last_active_at' as const, days: keptDays } }
@@ -75,7 +92,7 @@ export async function addChatFile(threadId: string, file: File): Promise<void> {
 }
 
 export async function removeChatFile(threadId: string, fileId: string): Promise<void> {
-  await found(unwrap(api.DELETE('/v1/files/{file_id}', { params: { path: { file_id: fileId } } })))
+  await removeFile(fileId)
   await queryClient.invalidateQueries({ queryKey: keys.chatFiles(threadId) })
 }
 

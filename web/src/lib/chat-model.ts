@@ -1,8 +1,12 @@
 import { useSyncExternalStore } from 'react'
 
-/** What was chosen for a chat in place of what its assistant says: a model, and how hard it thinks. Kept in this browser. */
-const choices = ['model', 'effort'] as const
-type Choice = (typeof choices)[number]
+/**
+ * What was chosen for a chat in place of what its assistant says: a model, how hard it thinks, its temperature, and what is
+ * added to its instructions; `beside`: a second model that answers too, `sides`: its answers that are still beside the chat;
+ * `about`: what a person says of himself, for all his chats. Kept in this browser.
+ */
+const choices = ['model', 'effort', 'temperature', 'instructions', 'beside'] as const
+type Choice = (typeof choices)[number] | 'about' | 'sides'
 
 const keyOf = (choice: Choice, chat: string) => `assistant-platform.${choice}.${chat}`
 const listeners = new Set<() => void>()

@@ -2,6 +2,7 @@ import { foldMessages } from '../../../client/src/index.ts'
 import type { Message, Run } from './api.ts'
 import type { Followed } from './run-followers.ts'
 import { type Passage, parsePassages } from './passages.ts'
+import { getSession } from './session.ts'
 import type { SentMessage } from './sent-messages.ts'
 import { type Versions, readVersions } from './versions.ts'
 
@@ -63,7 +64,7 @@ export function turnsOf({ stored, runs, sent, followedOf, last }: Parts) {
   giveFailedRuns(turns, runs, messages)
   const end = turns.at(-1)
   if (end && !end.run && end.answers.length === 0 && last === undefined) end.run = runs[0]
-  return { turns, endOf: versions.endOf }
+  return { turns, endOf: versions.endOf, end: versions.line.at(-1)?.data.id ?? null }
 }
 
 /** Characters of the id of a run, with which the ids of its answers begin. */
@@ -172,7 +173,16 @@ export function textOfAnswer({ data: { content, refusal = '' } }: AIMessage): st
 }
 
 function humanMessage({ id, content, after }: SentMessage): HumanMessage {
-  return { type: 'HumanMessage', data: { id, content, ...(after === undefined ? {} : { after }) } }
+  const author = getSession()?.userId
+  return {
+    type: 'HumanMessage',
+    data: {
+      id,
+      content,
+      ...(author === undefined ? {} : { author_id: author }),
+      ...(after === undefined ? {} : { after }),
+    },
+  }
 }
 
 /** Messages stay the same objects from one picture of the chat to the next. */

@@ -1,7 +1,7 @@
-import { timingTexts } from '../texts/timing.ts'
+import { timingMessages } from '../texts/timing.ts'
 import type { Schemas } from './api.ts'
 
-const t = timingTexts
+const t = timingMessages
 const everyStep = /^\*\/(\d+)$/
 const two = (text: string) => text.padStart(2, '0')
 
@@ -42,7 +42,7 @@ function minuteWords(minute: string): string {
 
 function dayWords(day: string, weekday: string): string {
   const [, step] = everyStep.exec(day) ?? []
-  const dates = step === undefined ? t.onDates(listWords(day, String)) : t.everyDates(step)
+  const dates = step === undefined ? t.onDates(listWords(day, String), isNumber(day) ? 1 : 2) : t.everyDates(step)
   const weekdays = weekday === '*' ? undefined : listWords(weekday, weekdayName)
   if (day === '*') return weekdays === undefined ? t.everyDay : t.onWeekdays(weekdays)
   return weekdays === undefined ? dates : t.onlyIf(dates, weekdays)

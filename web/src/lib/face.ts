@@ -7,20 +7,23 @@ const eyes = [
 ]
 const mouths = ['M11.5 19.500q4.5 4 9 0', 'M12.5 20.500h7', 'M13 19.500q3 2.6 6 0']
 
+/** Two colours that can be read on each other, made from a text. */
+export function coloursOf(text: string) {
+  const hue = hues[hashOf(text) % hues.length] ?? 222
+  return { skin: `hsl(${hue} 62% 84%)`, ink: `hsl(${hue} 55% 22%)`, hue }
+}
+
 /** The face of an assistant, made from its name: the same name has the same face everywhere. Paths in a square of 32. */
 export function faceOf(name: string) {
   const number = hashOf(name)
-  const hue = hues[number % hues.length] ?? 222
   const look = Math.floor(number / hues.length)
   const eye = look % eyes.length
   const mouth = mouths[Math.floor(look / eyes.length) % mouths.length] ?? ''
   return {
-    skin: `hsl(${hue} 62% 84%)`,
-    ink: `hsl(${hue} 55% 22%)`,
+    ...coloursOf(name),
     eyes: eyes[eye] ?? '',
     areEyesLines: eye === eyes.length - 1,
     mouth,
-    hue,
   }
 }
 

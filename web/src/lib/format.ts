@@ -13,6 +13,9 @@ export function formatNumber(value: number): string {
   return number.format(value)
 }
 
+/** A share between 0 and 1 in whole percent. */
+export const percentOf = (share: number): number => Math.round(share * 100)
+
 export function formatBytes(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(1024)))
   const value = bytes / 1024 ** power
@@ -41,6 +44,12 @@ const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 
 export function formatDate(iso: string): string {
   return date.format(new Date(iso))
+}
+
+const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric' })
+
+export function formatMonth(iso: string): string {
+  return month.format(new Date(iso))
 }
 
 export function formatTime(iso: string): string {

@@ -5,9 +5,9 @@ import { type Thread, useThreads } from './api.ts'
 const enoughFound = 30
 
 /** The chats of the project whose names contain these words, newest first; with a tag, only those that have it. Older pages are loaded for a search that has found few. */
-export function useFoundThreads(words: string, tag?: string) {
-  const pages = useThreads(tag)
+export function useFoundThreads(words: string, tag?: string, archived = false) {
   const wanted = words.trim().toLowerCase()
+  const pages = useThreads(tag, archived, wanted !== '')
   const known = distinct(pages.data?.pages.flatMap(({ threads }) => threads) ?? [])
   const found = known.filter(({ name }) => name.toLowerCase().includes(wanted))
   const { hasNextPage, isFetching, fetchNextPage } = pages

@@ -32,7 +32,8 @@ function rowOf({ text, sheets = [] }: Passage, quote: string): string | undefine
   for (const { sheet, rows, starts } of sheets)
     for (const [index, start] of starts.entries()) {
       const row = rows[index]
-      if (start <= at && row !== undefined) found = texts.chat.row(sheet, row)
+      if (start <= at && row !== undefined)
+        found = sheet === undefined ? texts.chat.row(row) : texts.chat.sheetRow(sheet, row)
     }
   return found
 }

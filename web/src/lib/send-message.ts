@@ -1,10 +1,12 @@
 import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
 import { chosenFor } from './chat-model.ts'
+import { noteBegin, splitNote } from './document-note.ts'
 import { effortOf } from './efforts.ts'
 import { newId } from './new-id.ts'
 import { keepSent } from './pictures.ts'
 import { follow } from './run-followers.ts'
 import { addSent, removeSent } from './sent-messages.ts'
+import { getSession } from './session.ts'
 
 interface Sending {
   threadId: string
@@ -18,9 +20,13 @@ interface Sending {
   after?: string | null | undefined
   /** In place of the model that was chosen for the chat. */
   model?: string | undefined
+  /** The chat whose other choices hold. */
+  choicesOf?: string
+  /** Of the assistant's files, only these are searched. */
+  files?: { id: string; name: string }[]
 }
 
-/** Starts a run with a message, shows the message at once, and follows the run. */
+/** Starts a run with a message, shows the message at once, and follows the run. Resolves to its id. */
 export async function sendMessage({
   threadId,
   assistantId,
@@ -28,11 +34,24 @@ export async function sendMessage({
   pictures = [],
   messageId,
   after,
-  model = chosenFor('model', threadId),
-}: Sending): Promise<void> {
+  choicesOf = threadId,
+  model = chosenFor('model', choicesOf),
+  files = [],
+}: Sending): Promise<string> {
   const id = messageId ?? newId()
-  const effort = effortOf(chosenFor('effort', threadId))
-  const chosen = { ...(model && { model }), ...(effort && { reasoning_effort: effort }) }
+  const effort = effortOf(chosenFor('effort', choicesOf))
+  const temperature = chosenFor('temperature', choicesOf)
+  const about = content.includes(noteBegin)
+    ? (await import('./document-answers.ts')).instructionsFor(splitNote(content).note)
+    : ''
+  const instructions = [instructionsOf(choicesOf), about, filesWanted(files)].filter(Boolean).join('\n\n')
+  const chosen = {
+    ...(temperature && { temperature: Number(temperature) }),
+    ...(instructions && { instructions }),
+    ...(model && { model }),
+    ...(files.length > 0 && { file_ids: files.map(({ id }) => id) }),
+    ...(effort && { reasoning_effort: effort }),
+  }
   const message = { id, content, ...(after === undefined ? {} : { after }) }
   if (pictures.length > 0) keepSent(id, pictures)
   addSent(threadId, message)
@@ -53,10 +72,24 @@ export async function sendMessage({
       runs: [run, ...(list?.runs ?? []).filter(({ run_id: id }) => id !== run.run_id)],
     }))
     follow(run.run_id, threadId)
+    return run.run_id
   } catch (error) {
     removeSent(threadId, [id])
     throw error
   }
+}
+
+/** What the person says of himself, and what holds in this chat. */
+function instructionsOf(threadId: string): string {
+  const about = chosenFor('about', getSession()?.userId ?? '').trim()
+  const parts = [about && `About the person who asks:\n${about}`, chosenFor('instructions', threadId).trim()]
+  return parts.filter(Boolean).join('\n\n')
+}
+
+function filesWanted(files: { name: string }[]): string {
+  if (files.length === 0) return ''
+  const names = files.map(({ name }) => JSON.stringify(name)).join(', ')
+  return `Search the files for this question before you answer. Only these are searched: ${names}.`
 }
 
 const longestName = 60
@@ -82,8 +115,17 @@ export function removeTestThread(threadId: string): void {
 }
 
 /** Creates a chat, optionally with these messages. */
-export async function newThread(name: string, assistantId: string, messages: Message[] = []): Promise<string> {
-  const { thread_id: threadId } = await unwrap(api.POST('/threads/', { body: { name, assistant_id: assistantId } }))
+export async function newThread(
+  name: string,
+  assistantId: string,
+  messages: Message[] = [],
+  folderId?: string,
+): Promise<string> {
+  const { thread_id: threadId } = await unwrap(
+    api.POST('/threads/', {
+      body: { name, assistant_id: assistantId, provisional_name: true, ...(folderId && { folder_id: folderId }) },
+    }),
+  )
   if (messages.length > 0)
     await unwrap(api.POST('/threads/{tid}/state', { params: { path: { tid: threadId } }, body: { values: messages } }))
   void queryClient.invalidateQueries({ queryKey: keys.threads })

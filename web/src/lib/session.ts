@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { forgetHeld } from './held-decisions.ts'
 
 const storageKey = 'assistant-platform.session'
 /** When the person logged in, in ms; a token of another project is made anew, and says nothing about that. */
@@ -69,6 +70,7 @@ export function logOut(): void {
   localStorage.removeItem(storageKey)
   localStorage.removeItem(sinceKey)
   sessionStorage.clear()
+  forgetHeld()
   update(undefined)
 }
 

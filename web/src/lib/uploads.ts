@@ -26,7 +26,7 @@ export interface Upload {
 export const filesPage = 'files'
 /** Files whose bytes are on the way at the same time. */
 const sentAtOnce = 3
-const lookMs = 700
+const pollMs = 700
 
 let uploads: readonly Upload[] = []
 const listeners = new Set<() => void>()
@@ -134,7 +134,7 @@ async function followIngestion(assistantId: string, ingestionId: string, onProgr
       if (failures > 20 || (error instanceof ApiError && error.status < 500 && error.status !== 429)) throw error
     }
     await new Promise((resolve) => {
-      setTimeout(resolve, lookMs)
+      setTimeout(resolve, pollMs)
     })
   }
 }

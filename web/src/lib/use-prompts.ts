@@ -5,12 +5,23 @@ import { composes } from './composes.ts'
 
 export type Prompt = Schemas['Prompt']
 
-export const promptsQuery = { queryKey: keys.prompts, queryFn: () => unwrap(api.GET('/user/prompts')) }
+/** Those of the user, and those that others share with the project. */
+async function allPrompts(): Promise<Prompt[]> {
+  const [own, shared] = await Promise.all([unwrap(api.GET('/user/prompts')), unwrap(api.GET('/prompts/'))])
+  const known = new Set(own.map(({ prompt_id: id }) => id))
+  return [...own, ...shared.filter(({ prompt_id: id }) => !known.has(id))]
+}
+
+export const sharedPromptsQuery = {
+  queryKey: [...keys.prompts, 'shared'],
+  queryFn: () => unwrap(api.GET('/prompts/')),
+}
+export const promptsQuery = { queryKey: [...keys.prompts, 'own'], queryFn: () => unwrap(api.GET('/user/prompts')) }
 
 interface PromptsOptions {
   text: string
-  /** Puts the text of a prompt into the field. */
-  onInsert: (text: string) => void
+  /** Puts the text of a prompt into the field, when what it leaves open is known. */
+  onInsert: (prompt: Prompt) => void
   /** Opens the page on which prompts are written. */
   onManage: () => void
 }
@@ -22,14 +33,18 @@ export function usePrompts({ text, onInsert, onManage }: PromptsOptions) {
   const [isClosed, setClosed] = useState(false)
   const wanted = text.startsWith('/') && !text.includes('\n') ? text.slice(1).trim().toLowerCase() : undefined
   if (wanted === undefined && isClosed) setClosed(false)
-  const prompts = useQuery({ ...promptsQuery, enabled: wanted !== undefined })
+  const prompts = useQuery({
+    queryKey: [...keys.prompts, 'all'],
+    queryFn: allPrompts,
+    enabled: wanted !== undefined,
+  })
   const found = wanted === undefined ? [] : fitting(prompts.data ?? [], wanted)
   const isOpen = !isClosed && prompts.isSuccess && wanted !== undefined && (wanted === '' || found.length > 0)
   // The last entry leads to the page of prompts.
   const chosen = Math.min(place, found.length)
   const choose = (index: number) => {
     const prompt = found[index]
-    if (prompt) onInsert(prompt.text)
+    if (prompt) onInsert(prompt)
     else onManage()
     setPlace(0)
   }

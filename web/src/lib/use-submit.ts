@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { texts } from '../texts/index.ts'
 import { ApiError, wordsOf } from './api.ts'
-import { wordsOfReason } from './error-words.ts'
+import { reasonMessages } from './error-messages.ts'
 
 /** The state of a form: whether it is being sent, and its errors, by member and as a whole. */
 export function useSubmit(send: () => Promise<void>) {
@@ -18,10 +18,24 @@ export function useSubmit(send: () => Promise<void>) {
     } catch (error) {
       setProblem(wordsOf(error, texts.offline))
       if (error instanceof ApiError)
-        setFields(Object.fromEntries(error.fields.map(({ loc, msg }) => [String(loc.at(-1)), wordsOfReason(msg)])))
+        setFields(Object.fromEntries(error.fields.map(({ loc, msg }) => [String(loc.at(-1)), reasonMessages(msg)])))
     } finally {
       setBusy(false)
     }
   }
   return { isBusy, problem, fields, onSubmit: (event: FormEvent) => void submit(event), submit, setProblem }
+}
+
+/** Does one thing at a time outside of a form, and keeps why the last one failed. */
+export function useAttempt() {
+  const [problem, setProblem] = useState<string>()
+  const attempt = async (action: () => Promise<unknown>) => {
+    setProblem(undefined)
+    try {
+      await action()
+    } catch (error) {
+      setProblem(wordsOf(error, texts.offline))
+    }
+  }
+  return { problem, attempt }
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap } from '../lib/api.ts'
 import { formatCost, formatNumber } from '../lib/format.ts'
+import { useMembership } from '../lib/membership.ts'
 import { say } from '../lib/toasts.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
@@ -35,12 +36,16 @@ function write(owner: BudgetOwner, body: Limits): Promise<Budget> {
 /** What was spent today, and the limits of a day. */
 export function BudgetSettings({ owner }: { owner: BudgetOwner }) {
   const name = keys.budget('projectId' in owner ? owner.projectId : owner.assistantId)
+  // A project's own budget is offered to its owners only, wherever they are.
+  const ofOpenProject = useMembership().why('owner')
+  const why = 'assistantId' in owner ? ofOpenProject : undefined
   const budget = useQuery({ queryKey: name, queryFn: () => read(owner) })
   if (budget.isError) return <Problem error={budget.error} onRetry={() => void budget.refetch()} />
   if (!budget.data) return <Skeleton lines={3} />
   return (
     <BudgetForm
       budget={budget.data}
+      why={why}
       onSave={async (limits) => {
         queryClient.setQueryData(name, await write(owner, limits))
         say(texts.saved)
@@ -49,7 +54,14 @@ export function BudgetSettings({ owner }: { owner: BudgetOwner }) {
   )
 }
 
-function BudgetForm({ budget, onSave }: { budget: Budget; onSave: (limits: Limits) => Promise<void> }) {
+interface BudgetFormProps {
+  budget: Budget
+  /** Why it cannot be changed, in words. */
+  why: string | undefined
+  onSave: (limits: Limits) => Promise<void>
+}
+
+function BudgetForm({ budget, why, onSave }: BudgetFormProps) {
   const [typed, setTyped] = useState<Record<Member, string>>({
     runs: shown(budget.limits.runs),
     tokens: shown(budget.limits.tokens),
@@ -74,6 +86,7 @@ function BudgetForm({ budget, onSave }: { budget: Budget; onSave: (limits: Limit
             min={0}
             step={member === 'money' ? 'any' : 1}
             placeholder={t.noLimit}
+            readOnly={why !== undefined}
             error={form.fields[member]}
             value={typed[member]}
             onValue={(value) => setTyped({ ...typed, [member]: value })}
@@ -81,11 +94,15 @@ function BudgetForm({ budget, onSave }: { budget: Budget; onSave: (limits: Limit
         ))}
       </div>
       <p className="muted small">{t.help}</p>
-      <div>
-        <Button type="submit" busy={form.isBusy}>
-          {t.save}
-        </Button>
-      </div>
+      {why === undefined ? (
+        <div>
+          <Button type="submit" busy={form.isBusy}>
+            {t.save}
+          </Button>
+        </div>
+      ) : (
+        <Notice>{why}</Notice>
+      )}
     </form>
   )
 }

@@ -6,12 +6,12 @@ import { type Schemas, api, keys, queryClient, unwrap, useConsoleSettings, useUs
 import { formatMoney, formatNumber } from '../lib/format.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { useTitle } from '../lib/use-title.ts'
-import { texts } from '../texts/index.ts'
+import { planMessages } from '../texts/plans.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 
-const t = texts.plans
+const t = planMessages
 type Plan = Schemas['Plan']
 
 /** The plans that raise the quota of chats; the payment provider leads back here. */

@@ -1,7 +1,10 @@
-import { useNavigate } from '@tanstack/react-router'
-import { FolderKanban, Gauge, Pencil, Trash2 } from 'lucide-react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { FolderKanban, Gauge, Pencil, Trash2, UsersRound } from 'lucide-react'
 import { useState } from 'react'
 import { type Project, type Schemas, api, keys, queryClient, unwrap, useProjects, wordsOf } from '../lib/api.ts'
+import { isEnough, roleName } from '../lib/membership.ts'
+import { openProject } from '../lib/open-project.ts'
+import { personName } from '../lib/person.ts'
 import { useSession } from '../lib/session.ts'
 import { say } from '../lib/toasts.ts'
 import { useSubmit } from '../lib/use-submit.ts'
@@ -13,7 +16,6 @@ import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { BudgetSettings } from './budget.tsx'
-import { openProject } from './shell.tsx'
 
 const t = texts.projects
 
@@ -43,11 +45,18 @@ export function Projects() {
       <ul className="file-list">
         {projects.data?.map((project) => {
           const isCurrent = project.project_id === session?.projectId
+          const isShared = project.owner.user_id !== session?.userId
+          const isOwner = isEnough(project.role, 'owner')
           return (
-            <li key={project.project_id} className="file-row">
+            <li key={project.project_id} className="file-row file-row-wraps">
               <FolderKanban size={18} aria-hidden="true" className="muted" />
               <div className="grow">
                 <div className="truncate">{project.name}</div>
+                {isShared && (
+                  <div className="muted small truncate">
+                    {texts.roles.projectOf(personName(project.owner), roleName(project.role))}
+                  </div>
+                )}
                 {project.description && <div className="muted small truncate">{project.description}</div>}
               </div>
               {isCurrent ? (
@@ -62,23 +71,36 @@ export function Projects() {
                   {t.open}
                 </Button>
               )}
-              <IconButton
-                label={`${texts.budget.title}: ${project.name}`}
-                icon={<Gauge size={15} />}
-                onClick={() => setBudgeted(project)}
-              />
-              <IconButton
-                label={`${texts.edit}: ${project.name}`}
-                icon={<Pencil size={15} />}
-                onClick={() => setEdited(project)}
-              />
-              <IconButton
-                label={`${texts.delete}: ${project.name}`}
-                title={isCurrent ? t.notCurrent : undefined}
-                icon={<Trash2 size={16} />}
-                disabled={isCurrent}
-                onClick={() => void ask(project)}
-              />
+              <Link
+                to="/console/projects/$projectId/people"
+                params={{ projectId: project.project_id }}
+                className="button button-icon"
+                aria-label={texts.roles.peopleOf(project.name)}
+                title={texts.roles.peopleOf(project.name)}
+              >
+                <UsersRound size={16} />
+              </Link>
+              {isOwner && (
+                <>
+                  <IconButton
+                    label={`${texts.budget.title}: ${project.name}`}
+                    icon={<Gauge size={15} />}
+                    onClick={() => setBudgeted(project)}
+                  />
+                  <IconButton
+                    label={`${texts.edit}: ${project.name}`}
+                    icon={<Pencil size={15} />}
+                    onClick={() => setEdited(project)}
+                  />
+                  <IconButton
+                    label={`${texts.delete}: ${project.name}`}
+                    title={isCurrent ? t.notCurrent : undefined}
+                    icon={<Trash2 size={16} />}
+                    disabled={isCurrent}
+                    onClick={() => void ask(project)}
+                  />
+                </>
+              )}
             </li>
           )
         })}

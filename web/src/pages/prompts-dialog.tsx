@@ -1,10 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { MessageSquareText, Pencil, Plus, Trash2 } from 'lucide-react'
+import { MessageSquareText, Pencil, Plus, Trash2, UsersRound } from 'lucide-react'
 import { useState } from 'react'
-import { api, keys, queryClient, unwrap } from '../lib/api.ts'
-import { type Prompt, promptsQuery } from '../lib/use-prompts.ts'
+import { api, keys, queryClient, unwrap, wordsOf } from '../lib/api.ts'
+import { useMembership } from '../lib/membership.ts'
+import { useSession } from '../lib/session.ts'
+import { say } from '../lib/toasts.ts'
+import { type Prompt, promptsQuery, sharedPromptsQuery } from '../lib/use-prompts.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
+import { mentionMessages } from '../texts/mentions.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
@@ -12,7 +16,12 @@ import { Notice } from '../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 
 const t = texts.prompts
-type Draft = Pick<Prompt, 'name' | 'text'> & { prompt_id?: string }
+const m = mentionMessages
+type Draft = Pick<Prompt, 'name' | 'text'> & {
+  prompt_id?: string
+  /** Somebody else has shared it with the project. */
+  isOfOther?: boolean
+}
 
 const reload = () => queryClient.invalidateQueries({ queryKey: keys.prompts })
 const pathOf = (id: string) => ({ params: { path: { prompt_id: id } } })
@@ -20,6 +29,8 @@ const pathOf = (id: string) => ({ params: { path: { prompt_id: id } } })
 /** The user's prompts: to add, change and delete. */
 export default function PromptsDialog({ onClose }: { onClose: () => void }) {
   const prompts = useQuery(promptsQuery)
+  const projectId = useSession()?.projectId
+  const canShare = useMembership().may('member')
   const [edited, setEdited] = useState<Draft>()
   const [deleted, setDeleted] = useState<Prompt>()
   if (edited) return <PromptDialog key={edited.prompt_id} first={edited} onClose={() => setEdited(undefined)} />
@@ -50,6 +61,15 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
                 <strong className="truncate block">{prompt.name}</strong>
                 <span className="truncate block muted small">{prompt.text}</span>
               </div>
+              {prompt.project_id === projectId && <span className="tag">{m.sharedTag}</span>}
+              {canShare && (
+                <IconButton
+                  label={prompt.project_id === projectId ? m.unshare(prompt.name) : m.share(prompt.name)}
+                  aria-pressed={prompt.project_id === projectId}
+                  icon={<UsersRound size={16} />}
+                  onClick={() => void setShared(prompt, prompt.project_id !== projectId)}
+                />
+              )}
               <IconButton
                 label={`${texts.edit}: ${prompt.name}`}
                 icon={<Pencil size={16} />}
@@ -72,6 +92,7 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </div>
       )}
+      <ProjectPrompts own={prompts.data ?? []} onEdit={setEdited} />
       {deleted && (
         <ConfirmDialog
           title={t.deleteTitle}
@@ -88,6 +109,61 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** What others share with the project. */
+function ProjectPrompts({ own, onEdit }: { own: Prompt[]; onEdit: (draft: Draft) => void }) {
+  const { may } = useMembership()
+  const shared = useQuery(sharedPromptsQuery)
+  const canEdit = may('editor')
+  const others = shared.data?.filter(({ prompt_id: id }) => own.every((one) => one.prompt_id !== id)) ?? []
+  if (others.length === 0 && !shared.isError) return undefined
+  return (
+    <section className="stack-small" aria-labelledby="project-prompts">
+      <h3 id="project-prompts">{m.ofProject}</h3>
+      <p className="muted small">{m.ofProjectText}</p>
+      {shared.isError && <Problem error={shared.error} onRetry={() => void shared.refetch()} />}
+      <ul className="file-list">
+        {others.map((prompt) => (
+          <li key={prompt.prompt_id} className="file-row">
+            <div className="grow">
+              <strong className="truncate block">{prompt.name}</strong>
+              <span className="truncate block muted small">
+                {[prompt.created_by && m.by(prompt.created_by.name), prompt.text].filter(Boolean).join(' · ')}
+              </span>
+            </div>
+            {canEdit && (
+              <>
+                <IconButton
+                  label={m.unshare(prompt.name)}
+                  aria-pressed
+                  icon={<UsersRound size={16} />}
+                  onClick={() => void setShared(prompt, false)}
+                />
+                <IconButton
+                  label={`${texts.edit}: ${prompt.name}`}
+                  icon={<Pencil size={16} />}
+                  onClick={() => onEdit({ ...prompt, isOfOther: true })}
+                />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+async function setShared({ prompt_id: id }: Prompt, isShared: boolean): Promise<void> {
+  try {
+    await (isShared
+      ? unwrap(api.POST('/prompts/{prompt_id}/share', pathOf(id)))
+      : unwrap(api.DELETE('/prompts/{prompt_id}/share', pathOf(id))))
+    await reload()
+    say(isShared ? m.shared : m.unshared)
+  } catch (error) {
+    say(wordsOf(error, texts.offline), 'danger')
+  }
+}
+
 function PromptDialog({ first, onClose }: { first: Draft; onClose: () => void }) {
   const [name, setName] = useState(first.name)
   const [text, setText] = useState(first.text)
@@ -95,6 +171,8 @@ function PromptDialog({ first, onClose }: { first: Draft; onClose: () => void })
   const form = useSubmit(async () => {
     const body = { name, text }
     if (first.prompt_id === undefined) await unwrap(api.POST('/user/prompts', { body }))
+    else if (first.isOfOther === true)
+      await unwrap(api.PUT('/prompts/{prompt_id}', { ...pathOf(first.prompt_id), body }))
     else await unwrap(api.PUT('/user/prompts/{prompt_id}', { ...pathOf(first.prompt_id), body }))
     await reload()
     onClose()

@@ -13,33 +13,31 @@ import {
   ScrollText,
   SquarePen,
   UserRound,
+  UsersRound,
 } from 'lucide-react'
 import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
-import {
-  api,
-  forgetAnswers,
-  queryClient,
-  unwrap,
-  useConsoleSettings,
-  useMeEachMinute,
-  useProjects,
-} from '../lib/api.ts'
+import { type Project, queryClient, useConsoleSettings, useMeEachMinute, useProjectsEachMinute } from '../lib/api.ts'
 import { changeLanguage, setLanguage } from '../lib/change-language.ts'
-import { chosenLanguage, language, languageNames } from '../lib/language.ts'
+import { chosenLanguage, language, languageName, languages } from '../lib/language.ts'
+import { roleName } from '../lib/membership.ts'
+import { openProject } from '../lib/open-project.ts'
+import { personName } from '../lib/person.ts'
 import { productName } from '../lib/product.ts'
-import { endIfOlderThan, getSession, hasExpired, logOut, switchTo, useSession } from '../lib/session.ts'
+import { endIfOlderThan, hasExpired, logOut, useSession } from '../lib/session.ts'
 import { setTheme, useTheme } from '../lib/theme.ts'
-import { useFirstModel } from '../lib/use-first-model.ts'
-import { say } from '../lib/toasts.ts'
+import { useLater } from '../lib/use-later.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
 import { texts } from '../texts/index.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { AccessEnded } from './access-ended.tsx'
 import { ThreadList } from './chat/thread-list.tsx'
 
+const ScheduleNews = lazy(() => import('./schedules/schedule-news.tsx'))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const ShortcutsDialog = lazy(async () => ({ default: (await import('./palette.tsx')).ShortcutsDialog }))
 const t = texts.nav
+const laterMs = 10_000
 
 const links = [
   { to: '/console/assistants', label: t.assistants, Icon: Bot },
@@ -54,6 +52,7 @@ export function Shell() {
   const session = useSession()
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
+  const isLater = useLater(laterMs)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(() => setOpen(false), [path])
   // On a phone the list of chats is in the menu.
@@ -61,7 +60,6 @@ export function Shell() {
   useEffect(() => {
     if (choose === true && window.matchMedia('(max-width: 800px)').matches) setOpen(true)
   }, [choose])
-  useFirstModel()
   useEffect(() => {
     if (!session && path.startsWith('/console') && path !== '/console/goodbye')
       void navigate({ to: '/login', search: hasExpired() ? { next: path } : {}, replace: true })
@@ -113,6 +111,11 @@ export function Shell() {
             <Link key={to} to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
               <Icon size={17} aria-hidden="true" />
               {label}
+              {to === '/console/schedules' && isLater && (
+                <Suspense>
+                  <ScheduleNews />
+                </Suspense>
+              )}
             </Link>
           ))}
         </nav>
@@ -122,6 +125,7 @@ export function Shell() {
         </div>
       </aside>
       <main className="main" id="main" tabIndex={-1}>
+        <AccessEnded />
         <Outlet />
       </main>
       <KeyboardHelp />
@@ -146,45 +150,60 @@ function KeyboardHelp() {
   )
 }
 
+/** The projects of the user and those that others share with him: whose they are, and with which role. */
 function ProjectMenu() {
-  const projects = useProjects()
+  const projects = useProjectsEachMinute()
   const session = useSession()
   const navigate = useNavigate()
-  const current = projects.data?.find(({ project_id: id }) => id === session?.projectId)
+  const list = projects.data ?? []
+  const current = list.find(({ project_id: id }) => id === session?.projectId)
+  const isShared = (project: Project) => project.owner.user_id !== session?.userId
+  const whose = (project: Project) =>
+    isShared(project)
+      ? texts.roles.projectOf(personName(project.owner), roleName(project.role))
+      : texts.roles.ownProject
+  const hasShared = list.some(isShared)
   return (
     <Menu
       align="start"
       trigger={
         <button type="button" className="button">
           <FolderKanban size={16} aria-hidden="true" />
-          <span className="grow truncate project-name">
+          <span className="grow project-name">
             <span className="visually-hidden">{t.project}: </span>
-            {current?.name ?? '…'}
+            <span className="truncate block">{current?.name ?? '…'}</span>
+            {current && isShared(current) && <span className="truncate block muted small">{whose(current)}</span>}
           </span>
           <ChevronsUpDown size={15} aria-hidden="true" />
         </button>
       }
       entries={[
-        ...(projects.data ?? []).map(({ project_id: id, name }) => ({
-          label: name,
-          onSelect: () => void openProject(id, name).then(() => navigate({ to: '/console/chat' })),
+        ...list.map((project) => ({
+          key: project.project_id,
+          label: project.name,
+          note: hasShared ? whose(project) : undefined,
+          isCurrent: project === current,
+          onSelect: () =>
+            void openProject(project.project_id, project.name).then(() => navigate({ to: '/console/chat' })),
         })),
         'line',
+        ...(current === undefined
+          ? []
+          : [
+              {
+                label: texts.roles.people,
+                icon: <UsersRound size={16} aria-hidden="true" />,
+                onSelect: () =>
+                  void navigate({
+                    to: '/console/projects/$projectId/people',
+                    params: { projectId: current.project_id },
+                  }),
+              },
+            ]),
         { label: t.manageProjects, onSelect: () => void navigate({ to: '/console/projects' }) },
       ]}
     />
   )
-}
-
-/** Gets a token that is pinned to a project; all pages then show that project. */
-export async function openProject(projectId: string, name: string): Promise<void> {
-  if (getSession()?.projectId === projectId) return
-  const { jwt_token: token } = await unwrap(
-    api.GET('/projects/{project_id}', { params: { path: { project_id: projectId } } }),
-  )
-  switchTo(token)
-  void forgetAnswers()
-  say(texts.projects.switched(name))
 }
 
 function UserMenu() {
@@ -250,9 +269,9 @@ function UserMenu() {
         ...(['light', 'dark', 'system'] as const)
           .filter((other) => other !== theme)
           .map((other) => ({ label: texts.nav.themes[other], onSelect: () => setTheme(other) })),
-        ...(['en', 'de'] as const)
+        ...languages
           .filter((other) => other !== language)
-          .map((other) => ({ label: languageNames[other], onSelect: () => void changeLanguage(other) })),
+          .map((other) => ({ label: languageName(other), onSelect: () => void changeLanguage(other) })),
         'line',
         { label: texts.account.logOut, icon: <LogOut size={16} aria-hidden="true" />, onSelect: leave },
       ]}

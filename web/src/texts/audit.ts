@@ -1,8 +1,13 @@
-import { inLanguage } from '../lib/language.ts'
-import type { enAudit } from './en-audit.ts'
+import type english from './en/audit.json'
+import { loadTexts } from './load.ts'
 
 /** The texts of the audit log in the language of the page. */
-export const auditTexts: typeof enAudit = await inLanguage<typeof enAudit>({
-  en: async () => (await import('./en-audit.ts')).enAudit,
-  de: async () => (await import('./de-audit.ts')).deAudit,
-})
+export const auditMessages = await loadTexts(
+  import.meta.glob<typeof english>('./*/audit.json', { import: 'default' }),
+  {
+    nameless: ['amount'],
+    times: ['amount'],
+    didAction: ['action'],
+    browserOn: ['browser', 'system'],
+  },
+)

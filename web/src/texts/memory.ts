@@ -1,8 +1,11 @@
-import { inLanguage } from '../lib/language.ts'
-import type { enMemory } from './en-memory.ts'
+import type english from './en/memory.json'
+import { loadTexts } from './load.ts'
 
 /** The texts of the page of facts in the language of the page. */
-export const memoryTexts: typeof enMemory = await inLanguage<typeof enMemory>({
-  en: async () => (await import('./en-memory.ts')).enMemory,
-  de: async () => (await import('./de-memory.ts')).deMemory,
-})
+export const memoryMessages = await loadTexts(
+  import.meta.glob<typeof english>('./*/memory.json', { import: 'default' }),
+  {
+    ofAssistant: ['name'],
+    ofProject: ['name'],
+  },
+)

@@ -1,8 +1,50 @@
-import { inLanguage } from '../lib/language.ts'
-import type { enOperation } from './en-operation.ts'
+import type english from './en/operation.json'
+import { loadTexts } from './load.ts'
 
 /** The texts of the operator's page in the language of the page. */
-export const operationTexts: typeof enOperation = await inLanguage<typeof enOperation>({
-  en: async () => (await import('./en-operation.ts')).enOperation,
-  de: async () => (await import('./de-operation.ts')).deOperation,
-})
+export const operationMessages = await loadTexts(
+  import.meta.glob<typeof english>('./*/operation.json', { import: 'default' }),
+  {
+    admin: {
+      unreachable: ['name'],
+      deletionsFailed: ['amount'],
+      failedOf: ['amount'],
+      milliseconds: ['amount'],
+      runsOf: ['status'],
+      range: ['first', 'last'],
+      version: ['version'],
+      usersOf: ['verified', 'active'],
+      publicOf: ['amount'],
+      found: ['amount'],
+      deleteUsers: ['amount'],
+      confirmUsers: ['amount'],
+      orphansFound: ['amount'],
+      queueOf: ['queue', 'kind'],
+      seconds: ['amount'],
+      suspendedSince: ['ago'],
+      userLine: ['provider', 'ago'],
+      suspendText: ['name'],
+    },
+    search: { keyKeptAs: ['hint'], dimensions: ['length'] },
+    models: {
+      keySetAs: ['hint'],
+      window: ['tokens'],
+      tryTitle: ['server'],
+      firstToken: ['time'],
+      speed: ['tokens'],
+      dimensions: ['length'],
+      showAll: ['amount'],
+      removeText: ['name'],
+      modelsOf: ['amount'],
+      byList: ['input', 'output'],
+      abilityOf: ['ability', 'model'],
+      windowOf: ['model'],
+      asKnown: ['can'],
+      learnt: ['traits'],
+      automaticAs: ['model'],
+      fixed: ['setting'],
+      fallbackOf: ['model'],
+      priceOf: ['kind', 'model'],
+    },
+  },
+)

@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { type JsonObject, parseObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { parseObject } from '../lib/parse-object.ts'
 import { markNumbers, shownJson } from '../lib/exact-numbers.ts'
 import { withUnknown } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../lib/api.ts'
 import { formatDate, formatDateTime, formatTime } from '../lib/format.ts'
-import { auditTexts } from '../texts/audit.ts'
+import { auditMessages } from '../texts/audit.ts'
 import '../styles/audit.css'
 import { AuditSentence, type Names, agentWords } from './audit-sentence.tsx'
 import { Button } from './button.tsx'
@@ -10,7 +10,7 @@ import { CopyButton } from './code-block.tsx'
 import { SelectField } from './field.tsx'
 import { Problem, Skeleton } from './states.tsx'
 
-const t = auditTexts
+const t = auditMessages
 type Entry = Schemas['AuditEntry']
 
 interface AuditLogProps {

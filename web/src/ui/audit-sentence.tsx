@@ -1,9 +1,9 @@
 import type { Schemas } from '../lib/api.ts'
 import { agentParts } from '../lib/agent-words.ts'
 import { formatNumber } from '../lib/format.ts'
-import { auditTexts } from '../texts/audit.ts'
+import { auditMessages } from '../texts/audit.ts'
 
-const t = auditTexts
+const t = auditMessages
 type Entry = Schemas['AuditEntry']
 export type Names = Schemas['AuditPage']['names']
 

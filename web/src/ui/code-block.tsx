@@ -47,17 +47,20 @@ interface CodeFrameProps {
   language?: string | undefined
   /** Of code that can be folded. */
   fold?: { isFolded: boolean; lines: number; onToggle: () => void }
+  /** More buttons for its head. */
+  buttons?: ReactNode
   children: ReactNode
 }
 
 /** A quiet box for source text: its language, whether long lines are wrapped, and a button that copies it. */
-export function CodeFrame({ text, label, language, fold, children }: CodeFrameProps) {
+export function CodeFrame({ text, label, language, fold, buttons, children }: CodeFrameProps) {
   const [isWrapped, setWrapped] = useState(false)
   const { isCopied, copy } = useCopy(text)
   return (
     <div className="code-wrap" dir="ltr">
       <div className="code-head">
         <span className="code-language truncate">{language}</span>
+        {buttons}
         <IconButton
           label={texts.wrapLines}
           aria-pressed={isWrapped}

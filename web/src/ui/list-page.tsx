@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
+import { Notice } from './notice.tsx'
 import { Problem, Skeleton } from './states.tsx'
 
 /** A page with a list of things of which one more can be made. `children`: the list and its dialogs. */
@@ -10,6 +11,7 @@ export function ListPage({
   text,
   create,
   onCreate,
+  why,
   query,
   isEmpty = false,
   children,
@@ -18,6 +20,8 @@ export function ListPage({
   text: string
   create: string
   onCreate: () => void
+  /** Why nothing can be made, in words; then that is not offered. */
+  why?: string | undefined
   query: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch'>
   /** Nothing is there: the list's place offers to make the first. */
   isEmpty?: boolean
@@ -30,13 +34,14 @@ export function ListPage({
           <h1>{title}</h1>
           <p className="muted">{text}</p>
         </div>
-        {!isEmpty && (
+        {!isEmpty && why === undefined && (
           <Button look="primary" onClick={onCreate}>
             <Plus size={17} aria-hidden="true" />
             {create}
           </Button>
         )}
       </header>
+      {why !== undefined && <Notice>{why}</Notice>}
       {query.isPending && <Skeleton lines={3} height={52} />}
       {query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />}
       {children}

@@ -1,8 +1,15 @@
 import type { ReactNode } from 'react'
+import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 
 export interface MenuEntry {
   label: string
+  /** A second line. */
+  note?: string | undefined
+  /** Whether it is what is chosen already. */
+  isCurrent?: boolean
+  /** Tells apart entries with the same label. */
+  key?: string
   icon?: ReactNode
   danger?: boolean
   onSelect: () => void
@@ -29,13 +36,22 @@ export function Menu({
               <DropdownMenu.Separator key={place} className="menu-separator" />
             ) : (
               <DropdownMenu.Item
-                key={entry.label}
+                key={entry.key ?? entry.label}
                 className="menu-item"
+                aria-current={entry.isCurrent || undefined}
                 data-danger={entry.danger || undefined}
                 onSelect={entry.onSelect}
               >
                 {entry.icon}
-                {entry.label}
+                {entry.note === undefined ? (
+                  entry.label
+                ) : (
+                  <span className="grow">
+                    <span className="block">{entry.label}</span>
+                    <span className="block muted small">{entry.note}</span>
+                  </span>
+                )}
+                {entry.isCurrent && <Check size={16} aria-hidden="true" />}
               </DropdownMenu.Item>
             ),
           )}

@@ -11,11 +11,13 @@ interface PanelProps {
   /** What stands in its head, before the button that closes it. */
   head: ReactNode
   onClose: () => void
+  /** For what is read or written at length. */
+  isWide?: boolean
   children: ReactNode
 }
 
 /** Beside the page, which can be used meanwhile; over it where there is little room; from below on a phone. */
-export function SidePanel({ label, closeLabel = texts.close, head, onClose, children }: PanelProps) {
+export function SidePanel({ label, closeLabel = texts.close, head, onClose, isWide, children }: PanelProps) {
   const panel = useRef<HTMLElement>(null)
   useEffect(() => panel.current?.focus(), [])
   useEffect(() => {
@@ -29,7 +31,12 @@ export function SidePanel({ label, closeLabel = texts.close, head, onClose, chil
   return (
     <>
       <button type="button" className="side-scrim" aria-label={closeLabel} tabIndex={-1} onClick={onClose} />
-      <aside ref={panel} className="side-panel" aria-label={label} tabIndex={-1}>
+      <aside
+        ref={panel}
+        className={isWide ? 'side-panel side-panel-wide' : 'side-panel'}
+        aria-label={label}
+        tabIndex={-1}
+      >
         <PanelHead head={head} closeLabel={closeLabel} onClose={onClose} />
         {children}
       </aside>

@@ -6,13 +6,13 @@ import { compactionId, messageItemId, responseId } from '../../../../domain/resp
 import { saidIn, summaryRequest } from '../../../../services/v1/responses/compaction.ts'
 import { callerOf } from '../../../plugins/authentication.ts'
 import { logRun } from '../../../plugins/logging.ts'
-import { secondsOf } from '../../public/thread-shapes.ts'
+import { secondsOf } from '../../public/compat-objects.ts'
 import { type V1RunDeps, operation, v1Config, v1Refusals } from '../v1-route.ts'
 import { conversationOf } from './conversation-of.ts'
 import { readRequest } from './read-request.ts'
 import { InputTokensRequest, ResponseCompactRequest } from './request-schemas.ts'
 import { Usage } from './response-schemas.ts'
-import { usageIn } from './show-response.ts'
+import { usageIn } from './to-response.ts'
 import { summarise } from './summarise.ts'
 
 const CompactedResponse = Type.Object(

@@ -13,16 +13,16 @@ import { answerIsFollowed } from '../../../plugins/idempotency.ts'
 import { logRun } from '../../../plugins/logging.ts'
 import { endOf, waitForEnd } from '../../public/run-end.ts'
 import { ListQuery } from '../../public/thread-schemas.ts'
-import { listPage } from '../../public/thread-shapes.ts'
+import { listPage } from '../../public/compat-objects.ts'
 import { followOnce } from '../../runs/follow-once.ts'
-import { type V1RunDeps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from '../v1-route.ts'
+import { type V1RunDeps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from '../v1-route.ts'
 import { currentConnection } from './connection.ts'
 import { conversationOf } from './conversation-of.ts'
 import { IncludeQuery, includedIn } from './included.ts'
 import { readRequest } from './read-request.ts'
 import { ResponseCreateRequest } from './request-schemas.ts'
 import { ResponseItemList, ResponseShape } from './response-schemas.ts'
-import { type SealThought, type Shown, itemContext, showResponse } from './show-response.ts'
+import { type SealThought, type Shown, itemContext, toResponse } from './to-response.ts'
 import { messagesOf, sealOf, streamResponse } from './stream-response.ts'
 import { summarise } from './summarise.ts'
 
@@ -81,7 +81,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const response = responseOf(run)
       if (asked.isBackground && !stream) {
         feed.close()
-        return showResponse({ ...response, run: await responses.reread(run) }, [], included)
+        return toResponse({ ...response, run: await responses.reread(run) }, [], included)
       }
       if (!asked.isStored) connection?.hold(run)
       const forget = forgetting(request, followed, asked.isStored || connection !== undefined)
@@ -92,7 +92,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
         const isAnswer = ({ type }: RunError) => type === 'max_completion_tokens'
         const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError, isAnswer }).finally(forget)
         const shown = { ...included, seal: sealOf(run, () => end, responses.sealThought) }
-        return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), shown)
+        return toResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), shown)
       }
       follow(reply, followed, { included, after: nothingSent }, forget)
       return reply
@@ -124,7 +124,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const included = shownOf(request.query)
       const response = await responses.read(callerOf(request), request.params.response_id)
       if (!stream)
-        return showResponse(response, await responses.outputOf(response.run), {
+        return toResponse(response, await responses.outputOf(response.run), {
           ...included,
           seal: sealRead(response.run),
         })
@@ -145,7 +145,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request) => {
       const response = await responses.cancel(callerOf(request), request.params.response_id)
-      return showResponse(response, await responses.outputOf(response.run), shownOf({}))
+      return toResponse(response, await responses.outputOf(response.run), shownOf({}))
     },
   )
 
@@ -160,7 +160,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
           'Items of a conversation stay in it, and those from which later responses go on stay until these are deleted.',
         ),
         params,
-        response: { 200: deletedShape('response', 'V1ResponseDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('response', 'V1ResponseDeleted'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -168,7 +168,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const result = await responses.remove(callerOf(request), id)
       return result === undefined
         ? { id, object: 'response' as const, deleted: true }
-        : showDeleted('response', id, result)
+        : toDeleted('response', id, result)
     },
   )
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
-import { type RunView, shownMessage } from '../../../../domain/run-events.ts'
+import { type RunView, toMessage } from '../../../../domain/run-events.ts'
 import type { Message } from '../../../../domain/messages.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
 import { type ResponseEvent, createOutputEvents } from '../../../../domain/responses/events.ts'
@@ -11,7 +11,7 @@ import { openEventStream } from '../../../sse/event-stream.ts'
 import { followRun } from '../../../sse/follow-run.ts'
 import { brokenStream, endOf } from '../../public/run-end.ts'
 import type { CompatErrorObject } from '../../../plugins/compat-errors.ts'
-import { type SealThought, type Shown, firstItems, itemContext, showResponse } from './show-response.ts'
+import { type SealThought, type Shown, firstItems, itemContext, toResponse } from './to-response.ts'
 
 interface StreamOptions {
   included: Shown
@@ -56,7 +56,7 @@ export function streamResponse(
   // Its items have events of their own.
   const { listed: _listed, compaction: _compaction, ...facts } = response.facts
   const begun = (status: 'queued' | 'in_progress') => ({
-    ...showResponse({ run: beginning(response.run), facts }, [], included),
+    ...toResponse({ run: beginning(response.run), facts }, [], included),
     status,
   })
 
@@ -83,7 +83,7 @@ export function streamResponse(
       if (end === undefined) return anyText ? 'sent' : 'waiting'
       begin()
       const run = await reread()
-      const shown = showResponse({ ...response, run }, messages(), included)
+      const shown = toResponse({ ...response, run }, messages(), included)
       const last = shown.status === 'completed' || shown.status === 'incomplete' ? shown.status : 'failed'
       // A call that was not made has events only for those who saw it begin: whoever did still receives the end.
       number = Math.max(number, after + 1)
@@ -111,7 +111,7 @@ function beginning({ usage: _usage, error: _error, finished_at: _end, ...run }: 
 /** The messages of the run so far. What a run that has ended has begun and not finished is marked as incomplete. */
 export function messagesOf(view: RunView): Message[] {
   return [...view.messages.values()].map((folded) => {
-    const message = shownMessage(folded)
+    const message = toMessage(folded)
     if ('whole' in folded.content || message.type !== 'AIMessage') return message
     const { tool_calls: _unfinished, ...data } = message.data
     return { type: 'AIMessage', data: { ...data, incomplete: true } }

@@ -1,9 +1,9 @@
 import type { Schemas } from '../../lib/api.ts'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import type { ModelServer } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 
 type Model = Schemas['ModelServerRequest']['models'][number]
 
@@ -59,7 +59,7 @@ export function AbilitiesFields({ models, known, onChange }: AbilitiesFieldsProp
                         onChange={(event) => onChange(model.id, { [name]: said(event.target.value) })}
                       >
                         <option value="">
-                          {t.asKnown(facts?.set.includes(name) ? null : (facts?.[name] ?? null))}
+                          {t.asKnown(String(facts?.set.includes(name) ? undefined : facts?.[name]))}
                         </option>
                         <option value="yes">{t.yes}</option>
                         <option value="no">{t.no}</option>

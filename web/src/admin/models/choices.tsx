@@ -2,16 +2,16 @@ import { useState } from 'react'
 import { unwrap } from '../../lib/api.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
-import type { AdminApi } from '../api.ts'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import { type ModelSettings, keepSettings, modelIds } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 
 type ListedPrice = NonNullable<ModelSettings['servers'][number]['models'][number]['listed_price']>
 
@@ -30,15 +30,18 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
   const ids = modelIds(settings)
   const listed = listedPrices(settings)
   const [model, setModel] = useState(settings.default_source === 'stored' ? settings.default_model : '')
+  const [small, setSmall] = useState(settings.small_source === 'stored' ? (settings.small_model ?? '') : '')
   const [currency, setCurrency] = useState(settings.currency)
   const [minutes, setMinutes] = useState(() => minutesOf(settings))
   const [rows, setRows] = useState(() => choicesOf(settings))
+  const isSmallFixed = settings.small_source === 'environment'
   const isDefaultFixed = settings.default_source === 'environment'
   const arePricesFixed = settings.prices_source === 'environment'
   const set = (id: string, part: Partial<ModelChoice>) =>
     setRows({ ...rows, [id]: { ...(rows[id] ?? noChoice), ...part } })
   const form = useSubmit(async () => {
-    const body = { default_model: model || null, currency, ...bodyOf(settings, rows), minutes: minutesBody(minutes) }
+    const models = { default_model: model || null, ...(isSmallFixed ? {} : { small_model: small || null }) }
+    const body = { ...models, currency, ...bodyOf(settings, rows), minutes: minutesBody(minutes) }
     keepSettings(await unwrap(api.PUT('/admin/models/choices', { body })))
     say(texts.saved)
   })
@@ -53,8 +56,22 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
           ) : (
             <SelectField label={t.default} help={t.defaultHelp} value={model} onValue={setModel}>
               <option value="">
-                {t.automatic(settings.default_source === 'stored' ? '' : settings.default_model)}
+                {settings.default_source === 'stored' || settings.default_model === ''
+                  ? t.automatic
+                  : t.automaticAs(settings.default_model)}
               </option>
+              {ids.map((id) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </SelectField>
+          )}
+          {isSmallFixed ? (
+            <TextField label={t.small} help={t.fixed('SMALL_MODEL')} readOnly value={settings.small_model ?? ''} />
+          ) : (
+            <SelectField label={t.small} help={t.smallHelp} value={small} onValue={setSmall}>
+              <option value="">{t.noSmall}</option>
               {ids.map((id) => (
                 <option key={id} value={id}>
                   {id}
@@ -71,11 +88,11 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
             value={currency}
             onValue={setCurrency}
           />
-          {(['recognition', 'code'] as const).map((kind) => (
+          {minuteKinds.map((kind) => (
             <TextField
               key={kind}
-              label={t.minuteOf(kind)}
-              help={t.minutesHelp}
+              label={t.minuteOf[kind]}
+              help={t.minutesHelp[kind]}
               type="number"
               min={0}
               step="any"
@@ -87,7 +104,7 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
         </div>
         {ids.length > 0 && (
           <ScrollRegion label={t.choices}>
-            <table className="table">
+            <table className="table price-table">
               <thead>
                 <tr>
                   <th>{t.model}</th>
@@ -156,17 +173,18 @@ export function Choices({ api, settings }: { api: AdminApi; settings: ModelSetti
   )
 }
 
-type Minutes = Record<'recognition' | 'code', string>
+const minuteKinds = ['recognition', 'code', 'transcription', 'speech'] as const
+type Minutes = Record<(typeof minuteKinds)[number], string>
 
-const minutesOf = ({ minutes: { recognition, code } }: ModelSettings): Minutes => ({
-  recognition: String(recognition ?? ''),
-  code: String(code ?? ''),
+const minutesOf = ({ minutes }: ModelSettings): Minutes => ({
+  recognition: String(minutes.recognition ?? ''),
+  code: String(minutes.code ?? ''),
+  transcription: String(minutes.transcription ?? ''),
+  speech: String(minutes.speech ?? ''),
 })
 
-const minutesBody = ({ recognition, code }: Minutes) => ({
-  ...(recognition === '' ? {} : { recognition: Number(recognition) }),
-  ...(code === '' ? {} : { code: Number(code) }),
-})
+const minutesBody = (minutes: Minutes) =>
+  Object.fromEntries(minuteKinds.flatMap((kind) => (minutes[kind] === '' ? [] : [[kind, Number(minutes[kind])]])))
 
 const priceKinds = ['input', 'cached_input', 'cache_write', 'output'] as const
 

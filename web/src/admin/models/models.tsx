@@ -1,16 +1,16 @@
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
-import type { AdminApi } from '../api.ts'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import { Choices } from './choices.tsx'
 import { ServerCard } from './server-card.tsx'
 import { type ServerDraft, ServerDialog } from './server-dialog.tsx'
 import { useModelSettings } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 
 /** The model page: servers, what their models can do, the default model, fallbacks and prices. */
 export function Models({ api }: { api: AdminApi }) {

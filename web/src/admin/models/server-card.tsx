@@ -2,17 +2,17 @@ import { useState } from 'react'
 import { unwrap } from '../../lib/api.ts'
 import { formatTokens } from '../../lib/format.ts'
 import { kindNames } from '../../lib/provider-kinds.ts'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { AdminApi } from '../api.ts'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import type { ServerDraft } from './server-dialog.tsx'
 import { TrialDialog } from './trial-dialog.tsx'
 import { type ModelServer, keepSettings } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 const shownModels = 8
 
 interface ServerCardProps {
@@ -36,7 +36,7 @@ export function ServerCard({ api, server, onEdit }: ServerCardProps) {
       </div>
       <p className="muted small break">
         {server.kind === 'openai-compatible' ? '' : `${kindNames[server.kind]} · `}
-        {server.base_url ?? t.openAi} · {server.key === 'set' ? t.keySet(server.key_hint) : t.keys[server.key]}
+        {server.base_url ?? t.openAi} · {keyWords(server)}
       </p>
       {server.key === 'unreadable' && <Notice tone="danger">{t.keyUnreadable}</Notice>}
       {server.models.length === 0 && (
@@ -121,4 +121,9 @@ function factsOf({ pictures, tools, thinking, json, listed_price: price, learnt 
     ...(learnt.length === 0 ? [] : [t.learnt(learnt.join(', '))]),
   ]
   return known.map((fact) => ` · ${fact}`).join('')
+}
+
+function keyWords({ key, key_hint: hint }: Pick<ModelServer, 'key' | 'key_hint'>): string {
+  if (key !== 'set') return t.keys[key]
+  return hint === '' ? t.keySet : t.keySetAs(hint)
 }

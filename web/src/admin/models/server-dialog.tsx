@@ -4,18 +4,18 @@ import { formatTokens } from '../../lib/format.ts'
 import { newId } from '../../lib/new-id.ts'
 import { type ProviderKind, exampleUrls } from '../../lib/provider-kinds.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { CheckField, TextField } from '../../ui/field.tsx'
 import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { AdminApi } from '../api.ts'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import { AbilitiesFields } from './abilities-fields.tsx'
 import { type ModelServer, keepSettings } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 
 /** What the dialog begins with: a stored server, or one that was found. */
 export interface ServerDraft {

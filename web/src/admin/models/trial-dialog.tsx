@@ -3,15 +3,15 @@ import { useState } from 'react'
 import { type Schemas, unwrap } from '../../lib/api.ts'
 import { formatSeconds, formatTokens } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { operationTexts } from '../../texts/operation.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { AdminApi } from '../api.ts'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import type { ModelServer } from './use-models.ts'
 
-const t = operationTexts.models
+const t = operationMessages.models
 type Trial = Schemas['ModelTrial']
 
 interface TrialDialogProps {

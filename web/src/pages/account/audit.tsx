@@ -1,9 +1,9 @@
 import { api, keys, unwrap } from '../../lib/api.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import { auditTexts } from '../../texts/audit.ts'
+import { auditMessages } from '../../texts/audit.ts'
 import { AuditLog } from '../../ui/audit-log.tsx'
 
-const t = auditTexts
+const t = auditMessages
 const { 'admin.access': _ofOperators, ...words } = { ...t.actions, ...t.adminActions }
 
 /** What was done with the user's account. */

@@ -1,6 +1,7 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { createClient } from '../../../../client/src/index.ts'
+import { takePlace } from '../../lib/after-login.ts'
 import { unwrap } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { texts } from '../../texts/index.ts'
@@ -17,7 +18,7 @@ const t = texts.account
  * otherwise the page shows whose it is and asks.
  */
 export function AuthCallback() {
-  const navigate = useNavigate()
+  const router = useRouter()
   const [token] = useState(() => new URLSearchParams(window.location.search).get('jwt_token'))
   const [account, setAccount] = useState<string>()
   const [isFailed, setFailed] = useState(token === null)
@@ -26,14 +27,14 @@ export function AuthCallback() {
     if (token === null) return
     if (wasGivenHere(token)) {
       enter(token)
-      void navigate({ to: '/console/chat', replace: true })
+      router.history.replace(takePlace())
       return
     }
     ownerOf(token).then(setAccount, () => setFailed(true))
-  }, [token, navigate])
+  }, [token, router])
   const take = () => {
     if (token !== null) enter(token)
-    void navigate({ to: '/console/chat', replace: true })
+    router.history.replace(takePlace())
   }
   return (
     <Welcome title={t.logIn}>

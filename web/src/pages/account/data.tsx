@@ -1,29 +1,32 @@
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { type Schemas, api, queryClient, unwrap } from '../../lib/api.ts'
-import { formatBytes, formatDateTime, formatNumber } from '../../lib/format.ts'
+import { formatBytes, formatDateTime } from '../../lib/format.ts'
 import { sendBody } from '../../lib/send-body.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { dataMessages } from '../../texts/data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
+import { ForeignImport } from './foreign-import.tsx'
+import { ImportReport } from './import-report.tsx'
 
-const t = texts.data
+const t = dataMessages
 type Report = Schemas['ImportReport']
 
 /** Export of all data of the account, and import of such an archive. */
 export function AccountData() {
-  useTitle(t.title)
+  useTitle(texts.data.title)
   return (
     <div className="page">
       <header className="stack-small">
-        <h1>{t.title}</h1>
+        <h1>{texts.data.title}</h1>
         <p className="muted">{t.text}</p>
       </header>
       <Export />
       <Import />
+      <ForeignImport />
     </div>
   )
 }
@@ -102,72 +105,7 @@ function Import() {
           {t.import}
         </Button>
       </div>
-      {report && <ReportView report={report} />}
+      {report && <ImportReport report={report} />}
     </form>
   )
 }
-
-function ReportView({ report }: { report: Report }) {
-  const refusals = Object.values(report.refused).reduce((sum, amount) => sum + amount, 0)
-  return (
-    <div className="stack-small">
-      <Notice tone={refusals === 0 ? 'ok' : 'warn'}>{refusals === 0 ? t.done : t.partlyDone}</Notice>
-      <ScrollRegion label={t.report}>
-        <table className="table">
-          <thead>
-            <tr>
-              <th>{t.kind}</th>
-              <th>{t.imported}</th>
-              <th>{t.existing}</th>
-              <th>{t.refused}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {kindsOf(report.imported).map((kind) => (
-              <tr key={kind}>
-                <td>{t.kinds[kind]}</td>
-                <td>{formatNumber(report.imported[kind])}</td>
-                <td>{formatNumber(report.existing[kind])}</td>
-                <td>{formatNumber(report.refused[kind])}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
-      {report.problems.length > 0 && (
-        <Details title={t.problems}>
-          {report.problems.map(({ kind, id, reason }) => (
-            <li key={`${kind}/${id}`}>
-              {kindName(kind)} <code>{id}</code>: {reason}
-            </li>
-          ))}
-        </Details>
-      )}
-      {report.missing_secrets.length > 0 && (
-        <Details title={t.missingSecrets}>
-          {report.missing_secrets.map(({ assistant_id: id, name, members }) => (
-            <li key={id}>
-              {name}: <code>{members.join(', ')}</code>
-            </li>
-          ))}
-        </Details>
-      )}
-      {report.unpublished.length > 0 && <p className="small">{t.unpublished(report.unpublished.length)}</p>}
-    </div>
-  )
-}
-
-function Details({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="stack-small">
-      <h3>{title}</h3>
-      <ul className="stack-tight small">{children}</ul>
-    </section>
-  )
-}
-
-type Kind = keyof Report['imported']
-
-const isKind = (name: string): name is Kind => Object.hasOwn(t.kinds, name)
-const kindsOf = (counts: Report['imported']): Kind[] => Object.keys(counts).filter(isKind)
-const kindName = (kind: string): string => (isKind(kind) ? t.kinds[kind] : kind)

@@ -1,15 +1,17 @@
-import { useConsoleSettings } from '../../lib/api.ts'
+import { Suspense, lazy } from 'react'
+import type { LoginWays } from '../../lib/login-methods.ts'
 import { texts } from '../../texts/index.ts'
 
+const Providers = lazy(() => import('./providers.tsx'))
 const t = texts.account
 
-/** Link to the identity provider, if there is one. */
-export function SocialLogIn() {
-  if (!useConsoleSettings()?.social_login) return null
+/** The ways through identity providers, if there are any. */
+export function OtherWays({ ways, page }: { ways: LoginWays; page: 'logIn' | 'signUp' }) {
+  if (ways.providers.length === 0 && !ways.isFailed) return null
   return (
-    <a className="button button-wide" href="/auth/social/login">
-      {t.social}
-    </a>
+    <Suspense fallback={null}>
+      <Providers ways={ways} page={page} />
+    </Suspense>
   )
 }
 

@@ -1,7 +1,9 @@
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, api, unwrap } from '../../lib/api.ts'
+import { takePlace } from '../../lib/after-login.ts'
 import { enter } from '../../lib/enter.ts'
+import { useLoginWays } from '../../lib/login-methods.ts'
 import { hasExpired } from '../../lib/session.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
@@ -9,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { SocialLogIn } from './links.tsx'
+import { OtherWays } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
@@ -20,12 +22,14 @@ export function LogIn() {
   const [password, setPassword] = useState('')
   const navigate = useNavigate()
   const router = useRouter()
+  const ways = useLoginWays(email)
   const form = useSubmit(async () => {
+    const [provider] = ways.providers
+    if (!ways.hasPassword && provider !== undefined) return window.location.assign(provider.url)
     try {
       const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
       enter(token)
-      if (next) router.history.push(next)
-      else await navigate({ to: '/console/chat' })
+      router.history.push(next ?? takePlace())
     } catch (error) {
       const isUnverified = error instanceof ApiError && error.status === 401 && /verif/i.test(error.message)
       if (!isUnverified) throw error
@@ -49,17 +53,21 @@ export function LogIn() {
           value={email}
           onValue={setEmail}
         />
-        <PasswordField label={t.password} autoComplete="current-password" value={password} onValue={setPassword} />
-        <Button type="submit" look="primary" wide busy={form.isBusy}>
-          {t.logIn}
-        </Button>
+        {ways.hasPassword && (
+          <>
+            <PasswordField label={t.password} autoComplete="current-password" value={password} onValue={setPassword} />
+            <Button type="submit" look="primary" wide busy={form.isBusy}>
+              {t.logIn}
+            </Button>
+          </>
+        )}
       </form>
-      <SocialLogIn />
+      <OtherWays ways={ways} page="logIn" />
       <div className="spread small">
         <span>
           {t.noAccount} <Link to="/signup">{t.signUp}</Link>
         </span>
-        <Link to="/forgot-password">{t.forgot}</Link>
+        {ways.hasPassword && <Link to="/forgot-password">{t.forgot}</Link>}
       </div>
     </Welcome>
   )

@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
-import { Suspense, lazy, useState } from 'react'
-import { api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
+import { Suspense, lazy, useId, useState } from 'react'
+import { ApiError, type Schemas, api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
 import { changeLanguage } from '../../lib/change-language.ts'
-import { type Language, language, languageNames } from '../../lib/language.ts'
+import { type Language, language, languageName, languages } from '../../lib/language.ts'
 import { knowsPasswordOf, logOut, tokenForReceipt } from '../../lib/session.ts'
 import { type Theme, setTheme, useTheme } from '../../lib/theme.ts'
 import { say } from '../../lib/toasts.ts'
@@ -90,9 +90,9 @@ function LanguageChoice() {
         value={language}
         onValue={(chosen) => void changeLanguage(chosen as Language)}
       >
-        {Object.entries(languageNames).map(([value, label]) => (
-          <option key={value} value={value} lang={value}>
-            {label}
+        {languages.map((one) => (
+          <option key={one} value={one} lang={one}>
+            {languageName(one)}
           </option>
         ))}
       </SelectField>
@@ -168,9 +168,16 @@ function ChangePassword({ email }: { email: string }) {
 
 function DeleteAccount({ email, onClose }: { email: string; onClose: () => void }) {
   const [typed, setTyped] = useState('')
+  /** Set once the service has asked what becomes of projects that others use. */
+  const [choice, setChoice] = useState<Schemas['SharedProjects']>()
+  const id = useId()
   const navigate = useNavigate()
   const form = useSubmit(async () => {
-    const answer = await unwrap(api.DELETE('/auth/delete-user', { body: { email_confirmation: typed } }))
+    const body = { email_confirmation: typed, ...(choice && { shared_projects: choice }) }
+    const answer = await unwrap(api.DELETE('/auth/delete-user', { body })).catch((error: unknown) => {
+      if (choice === undefined && error instanceof ApiError && error.status === 409) setChoice('hand_over')
+      throw error
+    })
     tokenForReceipt.keep(answer?.receipt_id)
     queryClient.clear()
     await navigate({ to: '/console/goodbye', replace: true })
@@ -181,6 +188,23 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
       <form className="form" onSubmit={form.onSubmit}>
         <p className="muted">{t.deleteText}</p>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        {choice && (
+          <fieldset className="field">
+            <legend className="field-label">{t.deleteShared}</legend>
+            {(['hand_over', 'delete'] as const).map((each) => (
+              <div key={each} className="check">
+                <input
+                  type="radio"
+                  name={id}
+                  id={`${id}-${each}`}
+                  checked={choice === each}
+                  onChange={() => setChoice(each)}
+                />
+                <label htmlFor={`${id}-${each}`}>{t.deleteSharedChoices[each]}</label>
+              </div>
+            ))}
+          </fieldset>
+        )}
         <TextField label={t.deleteConfirm} value={typed} onValue={setTyped} autoComplete="off" placeholder={email} />
         <div className="row row-end">
           <Button onClick={onClose}>{texts.cancel}</Button>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -29,6 +30,7 @@ export function SharedChats() {
 }
 
 function SharedChat({ share: { thread_id: tid, name, updated_at, views } }: { share: Schemas['ThreadShare'] }) {
+  const canChat = useMembership().may('member')
   const revoking = useSubmit(async () => {
     await unwrap(api.DELETE('/threads/{tid}/share', { params: { path: { tid } } }))
     await Promise.all([keys.share(tid), keys.shares].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
@@ -40,9 +42,11 @@ function SharedChat({ share: { thread_id: tid, name, updated_at, views } }: { sh
         <p className="muted small">{t.state(formatAgo(updated_at), views)}</p>
         {revoking.problem && <Notice tone="danger">{revoking.problem}</Notice>}
       </div>
-      <Button type="submit" busy={revoking.isBusy}>
-        {t.revoke}
-      </Button>
+      {canChat && (
+        <Button type="submit" busy={revoking.isBusy}>
+          {t.revoke}
+        </Button>
+      )}
     </form>
   )
 }

@@ -1,15 +1,18 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
+import { takePlace } from '../../lib/after-login.ts'
 import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { language } from '../../lib/language.ts'
+import { useLoginWays } from '../../lib/login-methods.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { MailboxLink, SocialLogIn } from './links.tsx'
+import { LocalCode } from './local-code.tsx'
+import { MailboxLink, OtherWays } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
@@ -25,7 +28,10 @@ export function SignUp() {
   const [firstName, setFirstName] = useState('')
   const [lastName, setLastName] = useState('')
   const navigate = useNavigate()
+  const ways = useLoginWays(email)
   const form = useSubmit(async () => {
+    const [provider] = ways.providers
+    if (!ways.hasPassword && provider !== undefined) return window.location.assign(provider.url)
     if (password.length < shortestPassword) throw new Error(t.passwordShort)
     const names = { ...(firstName && { first_name: firstName }), ...(lastName && { last_name: lastName }) }
     await unwrap(api.POST('/auth/signup', { body: { email, password, language, ...names } }))
@@ -45,32 +51,36 @@ export function SignUp() {
           value={email}
           onValue={setEmail}
         />
-        <PasswordField
-          label={t.password}
-          autoComplete="new-password"
-          help={t.passwordHelp}
-          value={password}
-          onValue={setPassword}
-        />
-        <div className="form-row">
-          <TextField
-            label={`${t.firstName} (${texts.optional})`}
-            autoComplete="given-name"
-            value={firstName}
-            onValue={setFirstName}
-          />
-          <TextField
-            label={`${t.lastName} (${texts.optional})`}
-            autoComplete="family-name"
-            value={lastName}
-            onValue={setLastName}
-          />
-        </div>
-        <Button type="submit" look="primary" wide busy={form.isBusy}>
-          {t.signUp}
-        </Button>
+        {ways.hasPassword && (
+          <>
+            <PasswordField
+              label={t.password}
+              autoComplete="new-password"
+              help={t.passwordHelp}
+              value={password}
+              onValue={setPassword}
+            />
+            <div className="form-row">
+              <TextField
+                label={`${t.firstName} (${texts.optional})`}
+                autoComplete="given-name"
+                value={firstName}
+                onValue={setFirstName}
+              />
+              <TextField
+                label={`${t.lastName} (${texts.optional})`}
+                autoComplete="family-name"
+                value={lastName}
+                onValue={setLastName}
+              />
+            </div>
+            <Button type="submit" look="primary" wide busy={form.isBusy}>
+              {t.signUp}
+            </Button>
+          </>
+        )}
       </form>
-      <SocialLogIn />
+      <OtherWays ways={ways} page="signUp" />
       <div className="small">
         {t.haveAccount} <Link to="/login">{t.logIn}</Link>
       </div>
@@ -85,7 +95,9 @@ export function Verify() {
   const sender = useRef<HTMLFormElement>(null)
   const [isResent, setResent] = useState(false)
   const navigate = useNavigate()
-  const mailbox = useConsoleSettings()?.mailbox_url
+  const router = useRouter()
+  const settings = useConsoleSettings()
+  const mailbox = settings?.mailbox_url
   const form = useSubmit(async () => {
     await unwrap(api.POST('/auth/verify-email', { body: { email: address, code } }))
     const password = waiting.get(address)
@@ -93,7 +105,7 @@ export function Verify() {
     waiting.delete(address)
     const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email: address, password } }))
     enter(token)
-    await navigate({ to: '/console/chat' })
+    router.history.push(takePlace())
   })
   // The sixth digit sends the code.
   const write = (next: string) => {
@@ -128,7 +140,10 @@ export function Verify() {
       </form>
       {mailbox && (
         <Notice>
-          {t.mailboxHelp} <MailboxLink address={mailbox} />
+          <LocalCode email={settings.local_page ? address : ''} onCode={write}>
+            {t.mailboxHelp}
+          </LocalCode>{' '}
+          <MailboxLink address={mailbox} />
         </Notice>
       )}
       <div className="spread small">

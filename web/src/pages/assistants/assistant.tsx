@@ -6,9 +6,11 @@ import { Suspense, lazy, useRef, useState } from 'react'
 import { type Assistant, api, keys, queryClient, unwrap, useAssistant, wordsOf } from '../../lib/api.ts'
 import { saveAssistantFile } from '../../lib/assistant-file.ts'
 import { useDraft } from '../../lib/draft.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
@@ -16,6 +18,7 @@ import { Face } from '../../ui/face.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { AssistantReader } from './assistant-reader.tsx'
 import { DebugTab } from './debug-tab.tsx'
 import { KnowledgeTab } from './knowledge-tab.tsx'
 import { ModelAccountTab } from './model-account-tab.tsx'
@@ -23,6 +26,7 @@ import { PublishTab } from './publish-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { ToolsTab } from './tools/tools-tab.tsx'
 
+const InsightsTab = lazy(() => import('./insights-tab.tsx'))
 const TestChat = lazy(() => import('./test-chat.tsx'))
 const t = texts.assistants
 const tabNames = Object.keys(t.tabs)
@@ -30,10 +34,15 @@ const tabNames = Object.keys(t.tabs)
 export function AssistantPage() {
   const { assistantId } = useParams({ from: '/console/assistants/$assistantId' })
   const assistant = useAssistant(assistantId)
+  const { may } = useMembership()
   return (
     <>
       {assistant.data ? (
-        <Editor key={assistantId} assistant={assistant.data} />
+        may('editor') ? (
+          <Editor key={assistantId} assistant={assistant.data} />
+        ) : (
+          <AssistantReader key={assistantId} assistant={assistant.data} />
+        )
       ) : (
         <div className="page">
           {assistant.isPending && <Skeleton lines={6} />}
@@ -86,13 +95,13 @@ function Editor({ assistant }: { assistant: Assistant }) {
             </Link>
             <Button aria-pressed={test.isOpen} onClick={test.toggle}>
               <FlaskConical size={16} aria-hidden="true" />
-              {texts.testChat.open}
+              {assistantMessages.testChat.open}
             </Button>
             <Menu
               trigger={<IconButton label={texts.more(assistant.name)} icon={<Ellipsis size={18} />} />}
               entries={[
                 {
-                  label: texts.assistantFiles.export,
+                  label: assistantMessages.assistantFiles.export,
                   icon: <FileDown size={15} aria-hidden="true" />,
                   onSelect: () =>
                     void saveAssistantFile(aid, assistant.name).catch((error: unknown) =>
@@ -131,6 +140,11 @@ function Editor({ assistant }: { assistant: Assistant }) {
           </Tabs.Content>
           <Tabs.Content value="publish" className="tab-panel">
             <PublishTab assistantId={aid} state={state} />
+          </Tabs.Content>
+          <Tabs.Content value="insights" className="tab-panel">
+            <Suspense>
+              <InsightsTab assistantId={aid} />
+            </Suspense>
           </Tabs.Content>
           <Tabs.Content value="account" className="tab-panel">
             <ModelAccountTab assistantId={aid} />

@@ -1,12 +1,14 @@
 import { useEffect, useRef } from 'react'
 import { configKey, useConsoleSettings } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
+import { languageName, languages } from '../../lib/language.ts'
 import { type Bubble, bubbleAttributes } from '../../lib/snippets.ts'
-import { texts } from '../../texts/index.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 
-const t = texts.publish
+const t = assistantMessages.publish
+const namesOfLanguages = Object.fromEntries(languages.map((one) => [one, languageName(one)]))
 type Look = Bubble['look']
 
 interface ChatLookProps {
@@ -82,9 +84,9 @@ function LookFields({ look, onLook }: { look: Look; onLook: (part: { [Key in key
       <SelectField
         label={t.bubble.language}
         value={look.language ?? ''}
-        onValue={(language) => onLook({ language: language === 'en' || language === 'de' ? language : '' })}
+        onValue={(chosen) => onLook({ language: languages.find((one) => one === chosen) ?? '' })}
       >
-        <Options of={t.bubble.languages} />
+        <Options of={{ '': t.bubble.themes[''], ...namesOfLanguages }} />
       </SelectField>
     </div>
   )

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { startTexts } from '../../texts/starts.ts'
+import { startMessages } from '../../texts/starts.ts'
 import { texts } from '../../texts/index.ts'
 import '../../styles/templates.css'
 import { Button } from '../../ui/button.tsx'
@@ -52,7 +52,7 @@ export default function CreateDialog({ isExample = false, onClose }: DialogProps
       <form className="form" onSubmit={form.onSubmit}>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <Choice chosen={template} onChoose={choose} />
-        {lacks && catalogue.isSuccess && <Notice>{startTexts.noWebSearch}</Notice>}
+        {lacks && catalogue.isSuccess && <Notice>{startMessages.noWebSearch}</Notice>}
         <TextField label={texts.name} help={t.nameHelp} value={name} onValue={setName} required maxLength={200} />
         <TextArea
           label={`${t.instructions} (${texts.optional})`}
@@ -80,10 +80,10 @@ interface ChoiceProps {
 
 function Choice({ chosen, onChoose }: ChoiceProps) {
   const group = useId()
-  const blank = { name: startTexts.blank, text: startTexts.blankText }
+  const blank = { name: startMessages.blank, text: startMessages.blankText }
   return (
     <fieldset className="templates">
-      <legend>{startTexts.template}</legend>
+      <legend>{startMessages.template}</legend>
       {[undefined, ...templates].map((template, place) => (
         <label key={place} className="template">
           <input type="radio" name={group} checked={template === chosen} onChange={() => onChoose(template)} />

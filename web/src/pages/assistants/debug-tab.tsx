@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
 import { api, unwrap } from '../../lib/api.ts'
-import { texts } from '../../texts/index.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 
-const t = texts.debug
+const t = assistantMessages.debug
 const pretty = (value: unknown) => JSON.stringify(value, undefined, 2)
 
 /** The configuration that a run of this assistant would use. */
@@ -33,13 +33,13 @@ export function DebugTab({ assistantId }: { assistantId: string }) {
       <Notice tone={account === 'none' ? 'warn' : 'plain'}>{t.account[account]}</Notice>
       {problems.map(({ name, type, problem }) => (
         <Notice key={name + problem} tone="danger">
-          {texts.tools.problem(name || type, problem)}
+          {assistantMessages.tools.problem(name || type, problem)}
         </Notice>
       ))}
       <section className="stack-small">
         <h2>{t.tools}</h2>
         {tools.length === 0 ? (
-          <p className="muted">{texts.tools.testNone}</p>
+          <p className="muted">{assistantMessages.tools.testNone}</p>
         ) : (
           <CodeBlock text={pretty(tools)} label={t.tools} />
         )}

@@ -2,6 +2,7 @@ import { FileText, Layers, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type KnowledgeFile, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { formatBytes, formatNumber } from '../../lib/format.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -14,6 +15,7 @@ const badges = { queued: '', processing: 'badge-accent', ready: 'badge-ok', fail
 
 /** A file of an assistant: its state, its passages, retry and deletion. */
 export function FileRow({ assistantId, file }: { assistantId: string; file: KnowledgeFile }) {
+  const canEdit = useMembership().may('editor')
   const [open, setOpen] = useState<'chunks' | 'delete'>()
   const { status, chunks, embedded, characters, error, retryable, scan } = file.metadata
   const path = { params: { path: { aid: assistantId, file_id: file.id } } }
@@ -42,7 +44,9 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
         </div>
         <div className="muted small">{facts.join(' · ')}</div>
         {scan && scan.unreadable_pages.length > 0 && (
-          <div className="muted small">{t.unreadable(scan.unreadable_pages)}</div>
+          <div className="muted small">
+            {t.unreadable(unreadable(scan.unreadable_pages), scan.unreadable_pages.length)}
+          </div>
         )}
         {error && <div className="field-error">{error}</div>}
         {status === 'processing' && (
@@ -60,14 +64,16 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
           onClick={() => setOpen('chunks')}
         />
       )}
-      {status === 'failed' && retryable && (
+      {canEdit && status === 'failed' && retryable && (
         <IconButton label={`${t.retry}: ${file.name}`} icon={<RotateCcw size={16} />} onClick={() => void retry()} />
       )}
-      <IconButton
-        label={`${texts.delete}: ${file.name}`}
-        icon={<Trash2 size={16} />}
-        onClick={() => setOpen('delete')}
-      />
+      {canEdit && (
+        <IconButton
+          label={`${texts.delete}: ${file.name}`}
+          icon={<Trash2 size={16} />}
+          onClick={() => setOpen('delete')}
+        />
+      )}
       {open === 'chunks' && <ChunksDialog assistantId={assistantId} file={file} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && (
         <ConfirmDialog
@@ -82,3 +88,6 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
     </li>
   )
 }
+
+const mostPages = 20
+const unreadable = (pages: number[]) => `${pages.slice(0, mostPages).join(', ')}${pages.length > mostPages ? ' …' : ''}`

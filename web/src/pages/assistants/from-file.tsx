@@ -3,12 +3,13 @@ import { FileUp } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
-const t = texts.assistantFiles
+const t = assistantMessages.assistantFiles
 /** As much as the service takes. */
 const maxBytes = 1024 * 1024
 

@@ -1,6 +1,7 @@
 import { FileX, Upload as UploadIcon } from 'lucide-react'
 import { Suspense, lazy, useRef } from 'react'
 import { useFiles, useSources } from '../../lib/api.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
@@ -15,6 +16,7 @@ const t = texts.knowledge
 const WebSources = lazy(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))
 
 export function KnowledgeTab({ assistantId }: { assistantId: string }) {
+  const canEdit = useMembership().may('editor')
   const files = useFiles(assistantId)
   const sources = useSources(assistantId)
   const hasPages = sources.data?.sources.some(({ pages }) => pages > 0)
@@ -23,11 +25,16 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   const names = [...new Set(ready.map(({ name }) => name))]
   return (
     <div className="stack">
-      <DropZone assistantId={assistantId} isEmpty={files.data?.files.length === 0} />
-      <UploadList assistantId={assistantId} />
+      {canEdit && (
+        <>
+          <DropZone assistantId={assistantId} isEmpty={files.data?.files.length === 0} />
+          <UploadList assistantId={assistantId} />
+        </>
+      )}
       {hasReady && <Reembedding assistantId={assistantId} />}
       {files.isPending && <Skeleton lines={4} height={44} />}
       {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
+      {!canEdit && files.data?.files.length === 0 && <p className="muted">{t.none}</p>}
       {files.data && files.data.files.length > 0 && (
         <ul className="file-list">
           {files.data.files.map((file) => (
@@ -39,7 +46,7 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
         <WebSources assistantId={assistantId} />
       </Suspense>
       {(hasReady || hasPages) && <PassageSearch assistantId={assistantId} />}
-      {hasReady && <Evaluation assistantId={assistantId} fileNames={names} />}
+      {hasReady && canEdit && <Evaluation assistantId={assistantId} fileNames={names} />}
     </div>
   )
 }

@@ -3,10 +3,12 @@ import { Bot, Plus } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { configKey, useAssistants } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
+import { RoleNote } from '../../ui/role-note.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { FromFile } from './from-file.tsx'
 
@@ -16,6 +18,8 @@ const t = texts.assistants
 export function Assistants() {
   useTitle(t.title)
   const assistants = useAssistants()
+  const { may } = useMembership()
+  const canEdit = may('editor')
   const [creating, setCreating] = useState<'blank' | 'example'>()
   return (
     <div className="page">
@@ -24,27 +28,32 @@ export function Assistants() {
           <h1>{t.title}</h1>
           <p className="muted">{t.text}</p>
         </div>
-        <div className="row">
-          <FromFile />
-          {assistants.data?.length !== 0 && (
-            <Button look="primary" onClick={() => setCreating('blank')}>
-              <Plus size={17} aria-hidden="true" />
-              {t.create}
-            </Button>
-          )}
-        </div>
+        {canEdit && (
+          <div className="row">
+            <FromFile />
+            {assistants.data?.length !== 0 && (
+              <Button look="primary" onClick={() => setCreating('blank')}>
+                <Plus size={17} aria-hidden="true" />
+                {t.create}
+              </Button>
+            )}
+          </div>
+        )}
       </header>
+      <RoleNote needed="editor" />
       {assistants.isPending && <Skeleton lines={4} height={64} />}
       {assistants.isError && <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />}
       {assistants.data?.length === 0 && (
         <Empty
           icon={<Bot size={32} aria-hidden="true" />}
           title={t.none}
-          example={{ text: t.example, onChoose: () => setCreating('example') }}
+          {...(canEdit && { example: { text: t.example, onChoose: () => setCreating('example') } })}
         >
-          <Button look="primary" onClick={() => setCreating('blank')}>
-            {t.create}
-          </Button>
+          {canEdit && (
+            <Button look="primary" onClick={() => setCreating('blank')}>
+              {t.create}
+            </Button>
+          )}
         </Empty>
       )}
       {assistants.data && assistants.data.length > 0 && (

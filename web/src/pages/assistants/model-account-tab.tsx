@@ -4,6 +4,7 @@ import { ApiError, api, queryClient, unwrap } from '../../lib/api.ts'
 import { type ProviderKind, exampleUrls } from '../../lib/provider-kinds.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,7 +12,7 @@ import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 
-const t = texts.modelAccount
+const t = assistantMessages.modelAccount
 
 /** The account of a model provider that pays for the runs of a public assistant. */
 export function ModelAccountTab({ assistantId }: { assistantId: string }) {

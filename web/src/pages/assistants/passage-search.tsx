@@ -1,6 +1,7 @@
 import { FileSearch, Search } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { type Schemas, api, unwrap, useFiles } from '../../lib/api.ts'
+import { percentOf } from '../../lib/format.ts'
 import { pagesOf, placeOf } from '../../lib/places.ts'
 import { bestSentence } from '../../lib/sentences.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -95,8 +96,8 @@ function InFile({ assistantId, passage, query, onClose }: InFileProps) {
 
 function whyFound({ score, by_meaning: meaning, by_words: words }: Found) {
   return [
-    texts.chat.score(score),
-    meaning === undefined ? undefined : t.byMeaning(meaning),
-    words === undefined ? undefined : t.byWords(words),
+    texts.chat.score(percentOf(score)),
+    meaning === undefined ? undefined : t.byMeaning(percentOf(meaning)),
+    words === undefined ? undefined : t.byWords(percentOf(words)),
   ]
 }

@@ -1,9 +1,10 @@
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { useId, useState } from 'react'
+import { Suspense, lazy, useId, useState } from 'react'
 import { api, configKey, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { type Bubble, snippetsOf } from '../../lib/snippets.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
@@ -14,7 +15,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { BudgetSettings } from '../budget.tsx'
 import { ChatLook } from './chat-look.tsx'
 
-const t = texts.publish
+const KeepsChats = lazy(() => import('./keeps-chats.tsx'))
+const t = assistantMessages.publish
 const modes = ['authenticated', 'public_token', 'public_no_auth'] as const
 
 export function PublishTab({ assistantId, state }: { assistantId: string; state: DraftState }) {
@@ -104,6 +106,9 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
             <p className="muted">{texts.budget.publicText}</p>
             <BudgetSettings owner={{ assistantId }} />
           </section>
+          <Suspense>
+            <KeepsChats state={state} />
+          </Suspense>
           <ChatLook assistantId={assistantId} state={state} token={usedToken} />
           <Snippets
             assistantId={assistantId}

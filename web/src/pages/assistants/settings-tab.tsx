@@ -1,6 +1,8 @@
-import { type Assistant, api, configKey, keys, queryClient, unwrap, useProjects } from '../../lib/api.ts'
+import { type Assistant, type Project, api, configKey, keys, queryClient, unwrap, useProjects } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { effortOf, efforts } from '../../lib/efforts.ts'
+import { useMembership } from '../../lib/membership.ts'
+import { useSession } from '../../lib/session.ts'
 import { say } from '../../lib/toasts.ts'
 import { wordsOf } from '../../lib/api.ts'
 import { texts } from '../../texts/index.ts'
@@ -13,6 +15,7 @@ const numberOf = (value: string) => (value.trim() === '' ? undefined : Number(va
 
 export function SettingsTab({ assistant, state }: { assistant: Assistant; state: DraftState }) {
   const { draft, set, setConfig } = state
+  const { isHolder } = useMembership()
   const { config } = draft
   return (
     <div className="stack">
@@ -97,14 +100,19 @@ export function SettingsTab({ assistant, state }: { assistant: Assistant; state:
           value={config[configKey.retrievalDescription] ?? ''}
           onValue={(value) => setConfig(configKey.retrievalDescription, value)}
         />
-        <Project assistant={assistant} />
+        {isHolder && <ProjectField assistant={assistant} />}
       </div>
     </div>
   )
 }
 
-function Project({ assistant }: { assistant: Assistant }) {
+/** An assistant moves between projects that the same account holds. */
+const ownOf = (projects: Project[] = [], userId: string | undefined) =>
+  projects.filter(({ owner }) => owner.user_id === userId)
+
+function ProjectField({ assistant }: { assistant: Assistant }) {
   const projects = useProjects()
+  const userId = useSession()?.userId
   const move = async (projectId: string) => {
     const path = { params: { path: { aid: assistant.assistant_id } } }
     try {
@@ -118,7 +126,7 @@ function Project({ assistant }: { assistant: Assistant }) {
   }
   return (
     <SelectField label={t.move} help={t.moveHelp} value={assistant.project_id} onValue={(id) => void move(id)}>
-      {projects.data?.map(({ project_id: id, name }) => (
+      {ownOf(projects.data, userId).map(({ project_id: id, name }) => (
         <option key={id} value={id}>
           {name}
         </option>

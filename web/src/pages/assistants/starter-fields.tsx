@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { configKey } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
-import { startTexts as t } from '../../texts/starts.ts'
+import { startMessages as t } from '../../texts/starts.ts'
 import { TextField } from '../../ui/field.tsx'
 
 /** The messages with which chats of an assistant can begin. */

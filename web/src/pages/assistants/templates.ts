@@ -1,7 +1,7 @@
 import { type Schemas, configKey } from '../../lib/api.ts'
-import { startTexts } from '../../texts/starts.ts'
+import { startMessages } from '../../texts/starts.ts'
 
-const { templates: words } = startTexts
+const { templates: words } = startMessages
 
 export interface Template {
   name: string

@@ -4,6 +4,7 @@ import { type Assistant, wordsOf } from '../../lib/api.ts'
 import { useLeaving } from '../../lib/use-leaving.ts'
 import { newTestThread, removeTestThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -15,7 +16,7 @@ import { useSourcePanel } from '../chat/use-source-panel.ts'
 import { useTurnActions } from '../chat/use-turn-actions.ts'
 
 const SourcePanel = lazy(async () => ({ default: (await import('../chat/sources/source-panel.tsx')).SourcePanel }))
-const t = texts.testChat
+const t = assistantMessages.testChat
 
 interface TestChatProps {
   assistant: Assistant

@@ -3,15 +3,17 @@ import { Globe, List, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap, useSources, wordsOf } from '../../lib/api.ts'
 import { formatDateTime } from '../../lib/format.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
 
-const t = texts.web
+const t = assistantMessages.web
 type Source = Schemas['Source']
 const badges = { queued: '', crawling: 'badge-accent', ready: 'badge-ok', failed: 'badge-danger' }
 const everyMs = 1500
@@ -19,15 +21,18 @@ const isOpen = ({ status }: Source) => status === 'queued' || status === 'crawli
 
 /** What the assistant knows of the web: sources with their progress, their pages, and a form for another one. */
 export function WebSources({ assistantId }: { assistantId: string }) {
+  const canEdit = useMembership().may('editor')
   const [isAdding, setAdding] = useState(false)
   const sources = useSources(assistantId)
   return (
     <section className="stack" aria-label={t.title}>
       <div className="spread">
         <h2>{t.title}</h2>
-        <Button size="small" onClick={() => setAdding(true)}>
-          {t.add}
-        </Button>
+        {canEdit && (
+          <Button size="small" onClick={() => setAdding(true)}>
+            {t.add}
+          </Button>
+        )}
       </div>
       {sources.isPending && <Skeleton lines={2} height={44} />}
       {sources.isError && <Problem error={sources.error} onRetry={() => void sources.refetch()} />}
@@ -48,6 +53,7 @@ const pathOf = ({ assistant_id: aid, source_id }: Source) => ({ params: { path: 
 const reload = (assistantId: string) => queryClient.invalidateQueries({ queryKey: keys.sources(assistantId) })
 
 function SourceRow({ source }: { source: Source }) {
+  const canEdit = useMembership().may('editor')
   const [open, setOpen] = useState<'pages' | 'delete'>()
   const { url, status, pages, waiting, processing, left_out: leftOut, ignored, error } = source
   const refresh = async () => {
@@ -82,10 +88,12 @@ function SourceRow({ source }: { source: Source }) {
         {t.status[status]}
       </span>
       <IconButton label={`${t.showPages}: ${url}`} icon={<List size={16} />} onClick={() => setOpen('pages')} />
-      {!isOpen(source) && (
+      {canEdit && !isOpen(source) && (
         <IconButton label={`${t.refresh}: ${url}`} icon={<RotateCcw size={16} />} onClick={() => void refresh()} />
       )}
-      <IconButton label={`${texts.delete}: ${url}`} icon={<Trash2 size={16} />} onClick={() => setOpen('delete')} />
+      {canEdit && (
+        <IconButton label={`${texts.delete}: ${url}`} icon={<Trash2 size={16} />} onClick={() => setOpen('delete')} />
+      )}
       {open === 'pages' && <PagesDialog source={source} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && (
         <ConfirmDialog

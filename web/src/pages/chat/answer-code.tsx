@@ -1,8 +1,11 @@
-import { memo, useEffect, useState } from 'react'
+import { Suspense, lazy, memo, use, useEffect, useState } from 'react'
 import type { ColouredLine } from '../../lib/markdown/colour.ts'
 import { colour, knownColours } from '../../lib/markdown/reader.ts'
 import { texts } from '../../texts/index.ts'
 import { CodeFrame } from '../../ui/code-block.tsx'
+import { MessageIdContext, OpenDocumentContext } from './documents/context.ts'
+
+const OpenDocument = lazy(() => import('./documents/open-document.tsx'))
 
 /** Lines that are shown before a reader asks for the rest. */
 const folded = 40
@@ -26,6 +29,8 @@ export function AnswerCode({ text, language, isOpen }: AnswerCodeProps) {
   const lines = text.split('\n')
   const isFolded = !isWhole && lines.length > folded
   const coloured = useColours(isOpen ? undefined : language, lines)
+  const messageId = use(MessageIdContext)
+  const canOpen = use(OpenDocumentContext) !== undefined && messageId !== '' && !isOpen
   const end = isFolded ? folded : lines.length
   const chunks = Array.from({ length: Math.ceil(end / linesOfChunk) }, (_, chunk) => {
     const [from, to] = [chunk * linesOfChunk, Math.min((chunk + 1) * linesOfChunk, end)]
@@ -43,6 +48,13 @@ export function AnswerCode({ text, language, isOpen }: AnswerCodeProps) {
       text={text}
       language={language}
       label={texts.chat.code}
+      buttons={
+        canOpen && (
+          <Suspense>
+            <OpenDocument messageId={messageId} language={language ?? ''} content={text} />
+          </Suspense>
+        )
+      }
       {...(lines.length > folded && {
         fold: { isFolded, lines: lines.length, onToggle: () => setWhole(!isWhole) },
       })}

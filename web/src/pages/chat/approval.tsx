@@ -3,6 +3,7 @@ import { Check, CheckCheck, Pencil, X } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { type Run, type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { digitsOf, shownJson } from '../../lib/exact-numbers.ts'
+import { type Held, heldOf, keepHeld } from '../../lib/held-decisions.ts'
 import { follow } from '../../lib/run-followers.ts'
 import { labelOf } from '../../lib/schema.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -16,17 +17,17 @@ const ChangePanel = lazy(async () => ({ default: (await import('./change-panel.t
 const t = texts.chat
 
 type Call = Schemas['ToolCall']
-type Decision = Schemas['ResumeRunPayload']
-
-/** A decision that a person has made; it goes out with the last one. */
-type Held = Omit<Decision, 'tool_call_id'>
 
 /**
  * The calls for which a run waits, each to be approved, changed or rejected. What was decided is held back, and can be
- * undone, until all are decided.
+ * undone, until all are decided, also after another chat was shown.
  */
 export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
-  const [held, setHeld] = useState<ReadonlyMap<string, Held>>(new Map())
+  const [held, setShown] = useState(() => heldOf(run.run_id))
+  const setHeld = (decisions: ReadonlyMap<string, Held>) => {
+    keepHeld(run.run_id, decisions)
+    setShown(decisions)
+  }
   const [sent, setSent] = useState<ReadonlySet<string>>(new Set())
   /** While decisions go out: the call that was decided last, whose card says what fails; `all` for the button of all. */
   const [sending, setSending] = useState<string>()
@@ -42,6 +43,7 @@ export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
     setSending(last)
     const changed = await sendAll(decisions).finally(() => setSending(undefined))
     if (changed === undefined) return
+    keepHeld(runId, new Map())
     if (changed.status !== 'interrupted') follow(runId, threadId, { again: true })
     queryClient.setQueryData<Schemas['RunList']>(
       keys.runs(threadId),

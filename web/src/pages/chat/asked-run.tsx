@@ -9,7 +9,7 @@ import { Skeleton } from '../../ui/states.tsx'
 import { Markdown } from './markdown.tsx'
 
 const t = texts.chat
-const lookEveryMs = 1500
+const pollEveryMs = 1500
 
 interface AskedRunProps {
   runId: string
@@ -30,7 +30,7 @@ export default function AskedRun({ runId, threadId, name, question, result, rend
   const run = useQuery({
     queryKey: ['asked-run', runId, isOpen],
     // It begins a moment after it is named.
-    refetchInterval: isOpen ? lookEveryMs : false,
+    refetchInterval: isOpen ? pollEveryMs : false,
     retry: false,
     queryFn: async () => {
       try {
@@ -44,7 +44,7 @@ export default function AskedRun({ runId, threadId, name, question, result, rend
   const state = useQuery({
     queryKey: [...keys.state(threadId), isOpen],
     enabled: run.data !== null && run.data !== undefined,
-    refetchInterval: isOpen ? lookEveryMs : false,
+    refetchInterval: isOpen ? pollEveryMs : false,
     queryFn: () => unwrap(api.GET('/threads/{tid}/state', { params: { path: { tid: threadId } } })),
   })
   if (run.isPending) return <Skeleton lines={2} />

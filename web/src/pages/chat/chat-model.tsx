@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { SlidersHorizontal } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
 import { type Schemas, keys } from '../../lib/api.ts'
 import { choose, useChosenFor } from '../../lib/chat-model.ts'
 import { efforts } from '../../lib/efforts.ts'
 import { formatCost } from '../../lib/format.ts'
 import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { ModelOptions, useModels } from '../../ui/model-picker.tsx'
 
+const ChatSettings = lazy(() => import('./chat-settings.tsx'))
 const t = texts.modelPicker
 
 /** Which model answers in a chat, and what the chat has cost so far. */
@@ -14,6 +18,12 @@ export function ChatModel({ chat }: { chat: string }) {
   const chosen = useChosenFor('model', chat)
   const effort = useChosenFor('effort', chat)
   const cost = useCost(chat)
+  const isSet = [
+    useChosenFor('instructions', chat),
+    useChosenFor('temperature', chat),
+    useChosenFor('beside', chat),
+  ].some(Boolean)
+  const [hasSettingsOpen, setSettingsOpen] = useState(false)
   return (
     <>
       {(models.length > 1 || chosen !== '') && (
@@ -41,6 +51,17 @@ export function ChatModel({ chat }: { chat: string }) {
           </option>
         ))}
       </select>
+      <IconButton
+        label={texts.chat.settings.title}
+        className={isSet ? 'is-set' : ''}
+        icon={<SlidersHorizontal size={16} />}
+        onClick={() => setSettingsOpen(true)}
+      />
+      {hasSettingsOpen && (
+        <Suspense>
+          <ChatSettings chat={chat} onClose={() => setSettingsOpen(false)} />
+        </Suspense>
+      )}
       {cost !== undefined && <span className="muted small">{t.chatCost(cost)}</span>}
     </>
   )

@@ -1,12 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
+import { wordsOf } from '../../lib/api.ts'
 import { useParams } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
-import { useState } from 'react'
+import { Download, FileText } from 'lucide-react'
+import { use, useState } from 'react'
 import type { ToolMessage } from '../../lib/conversation.ts'
+import { documentIdOf, languageOfFile, longestDocument } from '../../lib/documents.ts'
 import { fileOf, load } from '../../lib/message-pictures.ts'
+import { say } from '../../lib/toasts.ts'
+import { documentMessages } from '../../texts/documents.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import { OpenDocumentContext } from './documents/context.ts'
 
 const t = texts.chat
 
@@ -39,6 +44,7 @@ export default function CodeCall({ code, result }: { code: string; result: ToolM
               <li key={file.attachment_id}>
                 {file.type === 'image' && <Picture threadId={threadId} file={file} />}
                 <SaveFile threadId={threadId} file={file} />
+                <OpenFile threadId={threadId} file={file} messageId={result?.data.id ?? ''} />
               </li>
             ))}
           </ul>
@@ -60,6 +66,25 @@ function Picture({ threadId, file }: { threadId: string; file: Written }) {
     <Skeleton lines={3} />
   ) : (
     <img className="large-picture" src={url} alt={t.codePicture(nameOf(file))} />
+  )
+}
+
+/** A text that the code has written, as a document beside the chat. */
+function OpenFile({ threadId, file, messageId }: { threadId: string; file: Written; messageId: string }) {
+  const open = use(OpenDocumentContext)
+  const name = nameOf(file).slice(nameOf(file).lastIndexOf('/') + 1)
+  const language = languageOfFile(name)
+  if (open === undefined || language === undefined || file.size > longestDocument) return undefined
+  const show = async () => {
+    const content = await (await fileOf(threadId, file.attachment_id)).text()
+    open({ documentId: documentIdOf(messageId, `${name}\n${content}`), begin: { messageId, language, content, name } })
+  }
+  return (
+    <IconButton
+      label={documentMessages.openNamed(name)}
+      icon={<FileText size={15} />}
+      onClick={() => void show().catch((error: unknown) => say(wordsOf(error, texts.offline), 'danger'))}
+    />
   )
 }
 

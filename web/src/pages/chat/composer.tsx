@@ -1,12 +1,18 @@
 import { ArrowUp, ListPlus, Paperclip, Square, Upload as UploadIcon } from 'lucide-react'
-import { type ClipboardEvent, type KeyboardEvent, Suspense, lazy, useRef, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { takeComposed } from '../../lib/composed.ts'
+import { useConsoleSettings } from '../../lib/api.ts'
 import { keepDraft, readDraft } from '../../lib/drafts.ts'
+import { type Addressed, type Mention, addressedIn, mentionAt } from '../../lib/mentions.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { shortName } from '../../lib/names.ts'
 import { addPictures, isPicture, putPictures, usePictures } from '../../lib/pictures.ts'
+import { variablesOf } from '../../lib/prompt-variables.ts'
 import { say } from '../../lib/toasts.ts'
 import { upload, useUploads } from '../../lib/uploads.ts'
 import { usePrompts } from '../../lib/use-prompts.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
+import { useSame } from '../../lib/use-same.ts'
 import { useFocusAtStart } from '../../lib/use-focus-at-start.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -15,7 +21,10 @@ import { PromptList } from './prompt-list.tsx'
 import { composes } from '../../lib/composes.ts'
 import { pastedCells } from '../../lib/written-tables.ts'
 
+const MentionList = lazy(() => import('./mentions/mention-list.tsx'))
 const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
+const VariablesDialog = lazy(() => import('./variables-dialog.tsx'))
+const Dictation = lazy(() => import('./dictation.tsx'))
 const AddedPictures = lazy(() => import('./added-pictures.tsx'))
 const t = texts.chat
 
@@ -25,8 +34,10 @@ interface ComposerProps {
   assistantId: string | undefined
   isBusy: boolean
   /** Resolves to whether the message was accepted; otherwise its text and pictures are kept. */
-  onSend: (text: string, pictures: string[]) => Promise<boolean>
+  onSend: (text: string, pictures: string[], addressed: Addressed) => Promise<boolean>
   onStop: () => void
+  /** Opens the last message of the person, to change it. */
+  onEditLast?: (() => void) | undefined
   /** Whether a message is kept back while another one is being sent, instead of being sent after it. */
   isOneAtATime?: boolean
   /** Beside something else, which keeps the focus and the files that are dropped. */
@@ -44,12 +55,21 @@ export function Composer({
   isBusy,
   onSend,
   onStop,
+  onEditLast,
   isOneAtATime = false,
   isAside = false,
   children,
 }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(chat))
   const field = useRef<HTMLTextAreaElement>(null)
+  const [caret, setCaret] = useState(0)
+  /** What was chosen from the list; what no longer stands in the text does not count. */
+  const [mentions, setMentions] = useState<Mention[]>([])
+  const mentionKeys = useRef<(event: KeyboardEvent) => boolean>(undefined)
+  const setMentionKeys = useSame((handle: typeof mentionKeys.current) => {
+    mentionKeys.current = handle
+  })
+  const mention = isAside ? undefined : mentionAt(text, caret)
   useFocusAtStart(field, !isAside)
   const [sending, setSending] = useState(0)
   /** Messages are sent in the order in which they were written. */
@@ -58,11 +78,17 @@ export function Composer({
   const uploads = useUploads(assistantId, chat)
   const isHeld = isOneAtATime && sending > 0
   const pictures = usePictures(chat)
+  const { may, why } = useMembership()
+  /** Files become knowledge of the assistant; pictures go with the message. */
+  const canAddFiles = assistantId !== undefined && may('editor')
   const add = (list: FileList | null) => {
     const files = [...(list ?? [])]
     const others = files.filter((file) => !isPicture(file))
     void addPictures(chat, files.filter(isPicture))
-    if (others.length > 0 && assistantId !== undefined) upload(assistantId, others, chat)
+    if (others.length === 0 || assistantId === undefined) return
+    const reason = why('editor')
+    if (reason === undefined) upload(assistantId, others, chat)
+    else say(reason, 'danger')
   }
   const onPaste = (event: ClipboardEvent) => {
     const { clipboardData } = event
@@ -78,6 +104,15 @@ export function Composer({
     setText(next)
     keepDraft(chat, next)
   }
+  const compose = useSame((quote: string) => {
+    write(quote + text)
+    requestAnimationFrame(() => {
+      field.current?.focus()
+      field.current?.setSelectionRange(quote.length, quote.length)
+    })
+  })
+  useEffect(() => takeComposed(chat, compose), [chat, compose])
+  const canDictate = useConsoleSettings()?.can_listen === true && 'mediaDevices' in navigator
   const isEmpty = text.trim() === '' && pictures.length === 0
   const send = () => {
     const message = text.trim()
@@ -85,12 +120,12 @@ export function Composer({
     write('')
     putPictures(chat, [])
     const unread = uploads.filter(({ phase }) => phase === 'uploading' || phase === 'processing')
-    if (unread.length > 0) say(t.sentWhileReading(unread.map(({ name }) => shortName(name))))
+    if (unread.length > 0) say(t.sentWhileReading(unread.map(({ name }) => shortName(name)).join(', '), unread.length))
     setSending((count) => count + 1)
     lastSent.current = lastSent.current.then(async () => {
       // What was written meanwhile stays behind the message that comes back.
       const urls = pictures.map(({ url }) => url)
-      if (!(await onSend(message, urls))) {
+      if (!(await onSend(message, urls, addressedIn(message, mentions, assistantId)))) {
         write([message, readDraft(chat)].filter(Boolean).join('\n\n'))
         putPictures(chat, pictures)
       }
@@ -98,9 +133,34 @@ export function Composer({
     })
   }
   const [isManaging, setManaging] = useState(false)
-  const prompts = usePrompts({ text, onInsert: write, onManage: () => setManaging(true) })
+  const [asked, setAsked] = useState<{ name: string; text: string }>()
+  const insert = (prompt: { name: string; text: string }) =>
+    variablesOf(prompt.text).length > 0 ? setAsked(prompt) : write(prompt.text)
+  const prompts = usePrompts({ text, onInsert: insert, onManage: () => setManaging(true) })
+  const mentioned = (chosen: Mention) => {
+    if (mention === undefined) return
+    setMentions([...mentions, chosen])
+    const before = `${text.slice(0, mention.start)}${chosen.sign}${chosen.name} `
+    write(before + text.slice(caret).trimStart())
+    setCaret(before.length)
+    requestAnimationFrame(() => {
+      field.current?.focus()
+      field.current?.setSelectionRange(before.length, before.length)
+    })
+  }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (prompts.onKeyDown(event)) return
+    if (prompts.onKeyDown(event) || mentionKeys.current?.(event)) return
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
+    if (isPlain && !composes(event.nativeEvent)) {
+      if (event.key === 'Escape' && isBusy) {
+        event.preventDefault()
+        return onStop()
+      }
+      if (event.key === 'ArrowUp' && text === '' && onEditLast !== undefined) {
+        event.preventDefault()
+        return onEditLast()
+      }
+    }
     if (event.key !== 'Enter' || event.shiftKey || composes(event.nativeEvent) || isTouch()) return
     event.preventDefault()
     send()
@@ -129,6 +189,19 @@ export function Composer({
         )}
         {uploads.length > 0 && <Attachments uploads={uploads} />}
         <PromptList {...prompts} />
+        {mention && (
+          <Suspense>
+            <MentionList
+              key={`${mention.sign}${mention.start}`}
+              sign={mention.sign}
+              wanted={mention.wanted}
+              assistantId={addressedIn(text, mentions, assistantId).assistantId ?? assistantId}
+              field={field}
+              onKeys={setMentionKeys}
+              onChoose={mentioned}
+            />
+          </Suspense>
+        )}
         <textarea
           {...prompts.field}
           ref={field}
@@ -142,6 +215,7 @@ export function Composer({
             write(event.target.value)
             prompts.restart()
           }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionEnd)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
@@ -150,6 +224,7 @@ export function Composer({
             ref={fileInput}
             type="file"
             multiple
+            {...(!canAddFiles && { accept: 'image/*' })}
             hidden
             onChange={(event) => {
               add(event.target.files)
@@ -157,11 +232,16 @@ export function Composer({
             }}
           />
           <IconButton
-            label={t.attach}
+            label={canAddFiles || assistantId === undefined ? t.attach : t.attachPictures}
             icon={<Paperclip size={18} />}
             disabled={assistantId === undefined}
             onClick={() => fileInput.current?.click()}
           />
+          {canDictate && (
+            <Suspense>
+              <Dictation onText={(said) => write([text.trimEnd(), said].filter(Boolean).join(' '))} />
+            </Suspense>
+          )}
           <div className="grow">{children}</div>
           {isBusy && (
             <Button size="small" onClick={onStop}>
@@ -181,6 +261,20 @@ export function Composer({
           </Button>
         </div>
       </form>
+      {asked && (
+        <Suspense>
+          <VariablesDialog
+            name={asked.name}
+            prompt={asked.text}
+            onFill={(whole) => {
+              write(whole)
+              setAsked(undefined)
+              requestAnimationFrame(() => field.current?.focus())
+            }}
+            onClose={() => setAsked(undefined)}
+          />
+        </Suspense>
+      )}
       {isManaging && (
         <Suspense>
           <PromptsDialog

@@ -1,10 +1,12 @@
 import '../../styles/chat.css'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
-import { Files, MessageCircleOff } from 'lucide-react'
-import { Suspense, lazy, useEffect, useRef, useState } from 'react'
-import { ApiError } from '../../lib/api.ts'
+import { Files, MessageCircleOff, UsersRound } from 'lucide-react'
+import { Suspense, lazy, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { ApiError, type Thread } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
+import { noteBegin, splitNote } from '../../lib/document-note.ts'
 import { prepareReader } from '../../lib/markdown/reader.ts'
+import { useIsOwn, useMembership } from '../../lib/membership.ts'
 import { removeTestThread } from '../../lib/send-message.ts'
 import { isTemporary } from '../../lib/temporary-chats.ts'
 import { useLeaving } from '../../lib/use-leaving.ts'
@@ -17,15 +19,24 @@ import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { Announcement } from './announcement.tsx'
 import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
+import { OpenDocumentContext } from './documents/context.ts'
+import { useDocumentPanel } from './documents/use-document-panel.ts'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello, Starters } from './hello.tsx'
+import { NoComposer } from './no-composer.tsx'
 import { type ScrollHandle, ScrollToEnd } from './scroll-to-end.tsx'
+import { isGoingOn } from './turn-parts.ts'
 import { Turns } from './turns.tsx'
 import { useChat } from './use-chat.ts'
 import { useSourcePanel } from './use-source-panel.ts'
 import { useTurnActions } from './use-turn-actions.ts'
 
 const SourcePanel = lazy(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
+const EditAnswer = lazy(() => import('./edit-answer.tsx'))
+const QuoteButton = lazy(() => import('./quote-button.tsx'))
+const FollowUps = lazy(() => import('./follow-ups.tsx'))
+const DocumentPanel = lazy(() => import('./documents/document-panel.tsx'))
+const TakeAnswers = lazy(() => import('./documents/take-answers.tsx'))
 const ChatFiles = lazy(() => import('./chat-files.tsx'))
 const t = texts.chat
 
@@ -37,23 +48,40 @@ export function Chat() {
 function Conversation({ threadId }: { threadId: string }) {
   const chat = useChat(threadId)
   const { thread, state, runs, turns, assistant, assistantId, current } = chat
+  const { may } = useMembership()
+  const readers = useReaders(thread.data)
+  const canChat = may('member') && readers.canContinue
   const [edited, setEdited] = useState<TurnData>()
+  const [editedAnswer, setEditedAnswer] = useState<TurnData>()
+  const hasSelection = useHasSelected()
   const panel = useSourcePanel()
   const [hasFilesOpen, setFilesOpen] = useState(false)
   const scroll = useRef<ScrollHandle>(null)
-  const send: typeof chat.send = (content, pictures) => {
+  const documents = useDocumentPanel(() => panel.show(undefined))
+  const send: typeof chat.send = async (content, pictures, addressed) => {
     scroll.current?.toEnd()
-    return chat.send(content, pictures)
+    const note = await documents.note()
+    return note !== undefined && chat.send(content + note, pictures, addressed)
   }
+  const { followedOf } = chat
+  const isOver = useCallback(
+    (turn: TurnData) => !isGoingOn(turn.run, turn.run && followedOf(turn.run.run_id)),
+    [followedOf],
+  )
+  const hasNotes = useMemo(() => turns.some(({ human }) => human?.data.content.includes(noteBegin)), [turns])
   useEffect(prepareReader, [])
   useLeaving(() => {
     if (isTemporary(threadId)) removeTestThread(threadId)
   })
   const actions = useTurnActions({
     onEdit: setEdited,
+    onEditAnswer: setEditedAnswer,
     onRetry: chat.retry,
     onVersion: chat.showVersion,
-    onSource: panel.open,
+    onSource: (source, sources) => {
+      documents.close()
+      panel.open(source, sources)
+    },
   })
   const { message: wanted } = useSearch({ from: '/console/chat/$threadId' })
   useFoundMessage(wanted, turns.length > 0)
@@ -61,6 +89,8 @@ function Conversation({ threadId }: { threadId: string }) {
   const problem = thread.error ?? state.error ?? runs.error
   if (problem instanceof ApiError && problem.status === 404) return <GoneChat />
   const omitted = state.data?.metadata.omitted_messages ?? 0
+  const lastAsked = current === undefined ? turns.findLast(({ human }) => human !== undefined) : undefined
+  const changedAnswer = editedAnswer?.answers.at(-1)
   const isNew = state.data !== undefined && turns.length === 0
   return (
     <div className="chat-page">
@@ -69,6 +99,13 @@ function Conversation({ threadId }: { threadId: string }) {
           <h1 className="grow truncate" title={thread.data?.name}>
             {thread.data ? thread.data.name || t.untitled : texts.loading}
           </h1>
+          {readers.isShared && (
+            <span className="tag" title={readers.help}>
+              <UsersRound size={13} aria-hidden="true" />{' '}
+              {readers.isOwn ? texts.roles.shared : texts.roles.madeBy(readers.maker)}
+              <span className="visually-hidden"> {readers.help}</span>
+            </span>
+          )}
           {isTemporary(threadId) && (
             <span className="tag" title={t.temporaryHelp}>
               {t.temporaryTag}
@@ -95,9 +132,22 @@ function Conversation({ threadId }: { threadId: string }) {
               />
             )}
             {state.isPending && <Skeleton lines={6} />}
+            {thread.data?.archived && <Archived threadId={threadId} />}
             {omitted > 0 && <Notice>{t.older(omitted)}</Notice>}
             {isNew && assistant && <Hello assistant={assistant} />}
-            <Turns chat={chat} actions={actions} wanted={wanted} />
+            <OpenDocumentContext value={canChat ? documents.open : undefined}>
+              <Turns chat={chat} actions={actions} wanted={wanted} canChat={canChat} />
+            </OpenDocumentContext>
+            {canChat && turns.length > 0 && (
+              <Suspense>
+                <FollowUps
+                  thread={thread.data}
+                  lastRun={turns.at(-1)?.run}
+                  isBusy={current !== undefined}
+                  onSend={(text) => void send(text)}
+                />
+              </Suspense>
+            )}
           </div>
         </ScrollToEnd>
         <Announcement
@@ -105,16 +155,23 @@ function Conversation({ threadId }: { threadId: string }) {
           isBusy={current !== undefined}
           isFollowed={(runId) => chat.followedOf(runId) !== undefined}
         />
-        <Composer
-          chat={threadId}
-          assistantId={assistantId}
-          isBusy={current !== undefined}
-          onSend={send}
-          onStop={chat.stop}
-        >
-          <ChatModel chat={threadId} />
-        </Composer>
-        {isNew && assistant && <Starters assistant={assistant} chat={threadId} onSend={(text) => void send(text)} />}
+        {canChat ? (
+          <Composer
+            chat={threadId}
+            assistantId={assistantId}
+            isBusy={current !== undefined}
+            onSend={send}
+            onStop={chat.stop}
+            onEditLast={lastAsked && (() => setEdited(lastAsked))}
+          >
+            <ChatModel chat={threadId} />
+          </Composer>
+        ) : (
+          <NoComposer maker={may('member') ? readers.maker : undefined} />
+        )}
+        {isNew && assistant && canChat && (
+          <Starters assistant={assistant} chat={threadId} onSend={(text) => void send(text)} />
+        )}
       </div>
       {panel.shown && (
         <Suspense>
@@ -127,21 +184,69 @@ function Conversation({ threadId }: { threadId: string }) {
           />
         </Suspense>
       )}
+      {documents.shown && (
+        <Suspense>
+          <DocumentPanel
+            key={documents.shown.documentId}
+            threadId={threadId}
+            opened={documents.shown}
+            canEdit={canChat}
+            onNoting={documents.setNoting}
+            onAsk={(text) => send(text)}
+            onClose={documents.close}
+          />
+        </Suspense>
+      )}
+      {canChat && hasNotes && (
+        <Suspense>
+          <TakeAnswers threadId={threadId} turns={turns} isOver={isOver} />
+        </Suspense>
+      )}
       {hasFilesOpen && (
         <Suspense>
-          <ChatFiles threadId={threadId} assistant={assistant} onClose={() => setFilesOpen(false)} />
+          <ChatFiles
+            threadId={threadId}
+            folderId={thread.data?.folder_id}
+            assistant={assistant}
+            onDocument={(documentId) => {
+              setFilesOpen(false)
+              documents.open({ documentId })
+            }}
+            onClose={() => setFilesOpen(false)}
+          />
+        </Suspense>
+      )}
+      {hasSelection && (
+        <Suspense>
+          <QuoteButton chat={threadId} />
+        </Suspense>
+      )}
+      {changedAnswer && (
+        <Suspense>
+          <EditAnswer threadId={threadId} answer={changedAnswer} onClose={() => setEditedAnswer(undefined)} />
         </Suspense>
       )}
       {edited && (
         <EditDialog
-          text={edited.human?.data.content ?? ''}
-          onSend={(text) => chat.sendVersion(edited, text)}
+          text={splitNote(edited.human?.data.content ?? '').text}
+          onSend={(text) => chat.sendVersion(edited, text + splitNote(edited.human?.data.content ?? '').note)}
           onBranch={(text) => chat.branch(edited, text)}
           onClose={() => setEdited(undefined)}
         />
       )}
     </div>
   )
+}
+
+/** Whether something was selected since the chat was opened: before, nothing of that is loaded. */
+function useHasSelected(): boolean {
+  const [has, setHas] = useState(false)
+  useEffect(() => {
+    const look = () => document.getSelection()?.isCollapsed === false && setHas(true)
+    document.addEventListener('selectionchange', look)
+    return () => document.removeEventListener('selectionchange', look)
+  }, [])
+  return has
 }
 
 /** Goes to the message that the address names, once it is there. It may be in another version. */
@@ -153,6 +258,36 @@ function useFoundMessage(message: string | undefined, isThere: boolean): void {
     found.scrollIntoView({ block: 'center' })
     found.focus({ preventScroll: true })
   }, [message, isThere])
+}
+
+/** Says that the chat stands in another list, and takes it back. */
+function Archived({ threadId }: { threadId: string }) {
+  return (
+    <Notice>
+      {t.isArchived}{' '}
+      <button
+        type="button"
+        className="link-button"
+        onClick={() => void import('../../lib/archive-threads.ts').then(({ archive }) => archive([threadId], false))}
+      >
+        {texts.nav.unarchive}
+      </button>
+    </Notice>
+  )
+}
+
+/** Who else sees the chat, and whether the user may go on with it. */
+function useReaders(thread: Thread | undefined) {
+  const isOwn = useIsOwn(thread ?? { visibility: 'private', created_by: null })
+  const isShared = thread?.visibility === 'project'
+  const isContinued = thread?.project_access === 'continue'
+  return {
+    isOwn,
+    isShared,
+    maker: thread?.created_by?.name ?? texts.roles.gone,
+    canContinue: isOwn || isContinued,
+    help: isContinued ? texts.roles.sharedContinue : texts.roles.sharedRead,
+  }
 }
 
 function GoneChat() {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { FileText, Hand, SlidersHorizontal } from 'lucide-react'
 import { useRef } from 'react'
 import { type Assistant, configKey, useFiles, useMe } from '../../lib/api.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { upload } from '../../lib/uploads.ts'
 import { texts } from '../../texts/index.ts'
 import { Face } from '../../ui/face.tsx'
@@ -17,7 +18,7 @@ export function Hello({ assistant }: { assistant: Assistant }) {
   return (
     <div className="hello">
       <Face name={assistant.name} size={56} />
-      <h2 className="hello-title">{t.helloTitle(me.data?.first_name ?? '')}</h2>
+      <h2 className="hello-title">{me.data?.first_name ? t.helloTitleNamed(me.data.first_name) : t.helloTitle}</h2>
       <p className="muted clamp">{description || (ready > 0 ? t.filesReady(ready) : t.helloText)}</p>
     </div>
   )
@@ -34,23 +35,28 @@ interface StartersProps {
 export function Starters({ assistant, chat, onSend }: StartersProps) {
   const input = useRef<HTMLInputElement>(null)
   const aid = assistant.assistant_id
+  const canEdit = useMembership().may('editor')
   const own = assistant.config[configKey.starters] ?? []
   return (
     <div className="starters">
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={(event) => {
-          if (event.target.files) upload(aid, event.target.files, chat)
-          event.target.value = ''
-        }}
-      />
-      <button type="button" className="starter" onClick={() => input.current?.click()}>
-        <FileText size={16} aria-hidden="true" />
-        {t.suggestFiles}
-      </button>
+      {canEdit && (
+        <>
+          <input
+            ref={input}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => {
+              if (event.target.files) upload(aid, event.target.files, chat)
+              event.target.value = ''
+            }}
+          />
+          <button type="button" className="starter" onClick={() => input.current?.click()}>
+            <FileText size={16} aria-hidden="true" />
+            {t.suggestFiles}
+          </button>
+        </>
+      )}
       {own.map((starter, place) => (
         <button key={place} type="button" className="starter" onClick={() => onSend(starter)}>
           {starter}
@@ -62,10 +68,12 @@ export function Starters({ assistant, chat, onSend }: StartersProps) {
             <Hand size={16} aria-hidden="true" />
             {t.suggestHello}
           </button>
-          <Link to="/console/assistants/$assistantId" params={{ assistantId: aid }} className="starter">
-            <SlidersHorizontal size={16} aria-hidden="true" />
-            {t.suggestAssistant}
-          </Link>
+          {canEdit && (
+            <Link to="/console/assistants/$assistantId" params={{ assistantId: aid }} className="starter">
+              <SlidersHorizontal size={16} aria-hidden="true" />
+              {t.suggestAssistant}
+            </Link>
+          )}
         </>
       )}
     </div>

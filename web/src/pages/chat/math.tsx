@@ -1,3 +1,4 @@
+import '../../../.math/math.css'
 import { useLayoutEffect, useRef } from 'react'
 import { math } from '../../lib/math.ts'
 

@@ -1,10 +1,12 @@
 import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, MessageCircleDashed } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { type Assistant, useAssistants, useUsage, wordsOf } from '../../lib/api.ts'
-import { moveChoices } from '../../lib/chat-model.ts'
+import { chosenFor, moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
+import type { Addressed } from '../../lib/mentions.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { moveUploads } from '../../lib/uploads.ts'
 import { nameOf, newTestThread, newThread, sendMessage } from '../../lib/send-message.ts'
 import { keepTemporary } from '../../lib/temporary-chats.ts'
@@ -12,12 +14,16 @@ import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { useModels } from '../../ui/model-picker.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { Hello, Starters } from './hello.tsx'
+import { NoComposer } from './no-composer.tsx'
 
+const InFolder = lazy(() => import('./folders/in-folder.tsx'))
+const FirstModel = lazy(async () => ({ default: (await import('./first-model.tsx')).FirstModel }))
 const t = texts.chat
 const lastAssistantKey = 'assistant-platform.last-assistant'
 
@@ -25,19 +31,27 @@ const lastAssistantKey = 'assistant-platform.last-assistant'
 export function NewChat() {
   useTitle(texts.nav.newChat)
   const assistants = useAssistants()
-  const { assistant: wanted } = useSearch({ from: '/console/chat' })
+  const { may, why } = useMembership()
+  const canChat = may('member')
+  const { assistant: wanted, folder } = useSearch({ from: '/console/chat' })
   const [chosen, setChosen] = useState(() => wanted ?? localStorage.getItem(lastAssistantKey) ?? '')
-  const [isPassing, setPassing] = useState(false)
+  const [isTemporary, setTemporary] = useState(false)
   const navigate = useNavigate()
+  const models = useModels().data
+  const isModelMissing = models !== undefined && (models.is_demo || models.models.length === 0)
   const assistant = assistants.data?.find(({ assistant_id: id }) => id === chosen) ?? assistants.data?.[0]
-  const send = async (text: string, pictures: string[] = []) => {
+  const send = async (text: string, pictures: string[] = [], addressed: Addressed = {}) => {
     if (!assistant) return false
     try {
       const name = nameOf(text) || texts.chat.pictures.title
-      const threadId = await (isPassing ? newTestThread : newThread)(name, assistant.assistant_id)
-      if (isPassing) keepTemporary(threadId)
+      const answering = addressed.assistantId ?? assistant.assistant_id
+      const threadId = await (isTemporary ? newTestThread(name, answering) : newThread(name, answering, [], folder))
+      if (isTemporary) keepTemporary(threadId)
       moveChoices(newChatKey, threadId)
-      await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text, pictures })
+      const message = { threadId, assistantId: assistant.assistant_id, content: text, pictures, ...addressed }
+      if (chosenFor('beside', threadId))
+        await (await import('../../lib/beside.ts')).sendBeside({ ...message, end: null })
+      else await sendMessage(message)
       moveDraft(newChatKey, threadId)
       moveUploads(newChatKey, threadId)
       await navigate({ to: '/console/chat/$threadId', params: { threadId } })
@@ -66,10 +80,16 @@ export function NewChat() {
   if (!assistant)
     return (
       <div className="page">
-        <Empty icon={<Bot size={32} aria-hidden="true" />} title={t.noAssistants} text={t.noAssistantsText}>
-          <Link to="/console/assistants" className="button button-primary">
-            {texts.assistants.title}
-          </Link>
+        <Empty
+          icon={<Bot size={32} aria-hidden="true" />}
+          title={t.noAssistants}
+          text={may('editor') ? t.noAssistantsText : (why('editor') ?? '')}
+        >
+          {may('editor') && (
+            <Link to="/console/assistants" className="button button-primary">
+              {texts.assistants.title}
+            </Link>
+          )}
         </Empty>
       </div>
     )
@@ -78,37 +98,53 @@ export function NewChat() {
       <header className="chat-head">
         <h1 className="visually-hidden">{texts.nav.newChat}</h1>
         <span className="grow" />
-        <Button
-          look="ghost"
-          size="small"
-          aria-pressed={isPassing}
-          title={t.temporaryHelp}
-          onClick={() => setPassing(!isPassing)}
-        >
-          <MessageCircleDashed size={15} aria-hidden="true" />
-          {t.temporary}
-        </Button>
+        {canChat && (
+          <Button
+            look="ghost"
+            size="small"
+            aria-pressed={isTemporary}
+            title={t.temporaryHelp}
+            onClick={() => setTemporary(!isTemporary)}
+          >
+            <MessageCircleDashed size={15} aria-hidden="true" />
+            {t.temporary}
+          </Button>
+        )}
       </header>
       <div className="chat-scroll">
         <Hello assistant={assistant} />
       </div>
-      <Composer
-        chat={newChatKey}
-        assistantId={assistant.assistant_id}
-        isBusy={false}
-        isOneAtATime
-        onSend={send}
-        onStop={() => {}}
-      >
-        <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
-        <ChatModel chat={newChatKey} />
-      </Composer>
+      {canChat ? (
+        <Composer
+          chat={newChatKey}
+          assistantId={assistant.assistant_id}
+          isBusy={false}
+          isOneAtATime
+          onSend={send}
+          onStop={() => {}}
+        >
+          <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
+          <ChatModel chat={newChatKey} />
+        </Composer>
+      ) : (
+        <NoComposer />
+      )}
       <div className="new-chat-foot">
         <div className="new-chat-notes">
-          {isPassing && <Notice>{t.temporaryHelp}</Notice>}
-          <QuotaWarning />
+          {isTemporary && <Notice>{t.temporaryHelp}</Notice>}
+          {folder !== undefined && !isTemporary && (
+            <Suspense>
+              <InFolder folderId={folder} />
+            </Suspense>
+          )}
+          {canChat && <QuotaWarning />}
         </div>
-        <Starters assistant={assistant} chat={newChatKey} onSend={(text) => void send(text)} />
+        {isModelMissing && (
+          <Suspense>
+            <FirstModel />
+          </Suspense>
+        )}
+        {canChat && <Starters assistant={assistant} chat={newChatKey} onSend={(text) => void send(text)} />}
       </div>
     </div>
   )

@@ -1,15 +1,21 @@
 import { Suspense, lazy } from 'react'
 import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
+import type { Schemas } from '../../lib/api.ts'
 import type { Turn } from '../../lib/conversation.ts'
+import { splitNote } from '../../lib/document-note.ts'
 import { sentPictures } from '../../lib/pictures.ts'
 import { texts } from '../../texts/index.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { IconButton } from '../../ui/button.tsx'
 
 const MessagePictures = lazy(() => import('./message-pictures.tsx'))
+const NotedQuestion = lazy(() => import('./documents/noted-question.tsx'))
 const t = texts.chat
 
 interface QuestionProps {
   turn: Turn
+  /** Who wrote it, in a chat that others see. */
+  author?: Schemas['Maker'] | undefined
   /** Undefined while an answer is under way. */
   onEdit: (() => void) | undefined
   /** For what a message waits whose answer has not begun. */
@@ -19,20 +25,32 @@ interface QuestionProps {
 }
 
 /** What a person wrote, with the way to its other versions. */
-export function Question({ turn: { human, isWaiting, versions }, onEdit, waitsFor, onVersion }: QuestionProps) {
+export function Question({ turn: { human, isWaiting, versions }, author, onEdit, waitsFor, onVersion }: QuestionProps) {
   if (human === undefined) return undefined
   const hasPictures = sentPictures(human.data.id) ?? human.data.parts?.some(({ type }) => type === 'image')
   return (
-    <article className="turn-human" aria-label={t.you} data-message={human.data.id} tabIndex={-1}>
+    <article className="turn-human" aria-label={author?.name ?? t.you} data-message={human.data.id} tabIndex={-1}>
+      {author && (
+        <div className="author">
+          <Avatar name={author.name} id={author.user_id} size={20} />
+          {author.name}
+        </div>
+      )}
       {hasPictures && (
         <Suspense>
           <MessagePictures message={human} />
         </Suspense>
       )}
-      {human.data.content !== '' && (
-        <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'} dir="auto">
-          {human.data.content}
-        </div>
+      {splitNote(human.data.content).note !== '' ? (
+        <Suspense>
+          <NotedQuestion content={human.data.content} isWaiting={isWaiting} />
+        </Suspense>
+      ) : (
+        human.data.content !== '' && (
+          <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'} dir="auto">
+            {human.data.content}
+          </div>
+        )
       )}
       <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
         {isWaiting ? (

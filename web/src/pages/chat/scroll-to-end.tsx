@@ -25,7 +25,7 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
   const follows = useRef(true)
   const last = useRef({ top: 0, height: 0 })
   const touchedAt = useRef(-touchMs)
-  const [isAway, setAway] = useState(false)
+  const [isUnavailable, setAway] = useState(false)
   const [hasNews, setNews] = useState(false)
 
   const toEnd = () => {
@@ -89,7 +89,7 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
           {children}
         </div>
       </div>
-      {isAway && (
+      {isUnavailable && (
         <IconButton
           className={hasNews ? 'to-end to-end-news' : 'to-end'}
           label={texts.chat.jump}

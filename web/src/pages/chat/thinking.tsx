@@ -5,8 +5,18 @@ import { texts } from '../../texts/index.ts'
 const t = texts.chat
 
 /** What the model thinks before it answers, in one line; it is open while the model thinks. */
-export function Thinking({ text, isThinking }: { text: string; isThinking: boolean }) {
-  const seconds = useSeconds(isThinking)
+export function Thinking({
+  text,
+  isThinking,
+  took,
+}: {
+  text: string
+  isThinking: boolean
+  /** In seconds, as it was stored with the answer. */
+  took: number | undefined
+}) {
+  const seen = useSeconds(isThinking)
+  const seconds = isThinking ? seen : (took ?? seen)
   const [chosen, setChosen] = useState<boolean>()
   const isOpen = chosen ?? isThinking
   return (
@@ -18,7 +28,7 @@ export function Thinking({ text, isThinking }: { text: string; isThinking: boole
         }}
       >
         {isThinking ? <span className="spinner" aria-hidden="true" /> : <Brain size={15} aria-hidden="true" />}
-        <span className="truncate">{isThinking ? t.thinkingFor(seconds ?? 0) : t.thoughtFor(seconds)}</span>
+        <span className="truncate">{thinkingWords(isThinking, seconds)}</span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>
       <div className="tool-body thought">{text}</div>
@@ -40,4 +50,9 @@ function useSeconds(isRunning: boolean): number | undefined {
     }
   }, [isRunning, begun])
   return begun === undefined ? undefined : seconds
+}
+
+function thinkingWords(isThinking: boolean, seconds: number | undefined): string {
+  if (isThinking) return t.thinkingFor(seconds ?? 0)
+  return seconds === undefined ? t.thought : t.thoughtFor(seconds)
 }

@@ -5,11 +5,13 @@ import { copyText } from '../../lib/copy-text.ts'
 import { formatAgo } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
+import { peopleMessages } from '../../texts/people.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { WhoSees } from './who-sees.tsx'
 
 const t = texts.chat
 
@@ -80,8 +82,29 @@ function ChangeDialog({ title, action, thread: { thread_id: tid }, change, onClo
   )
 }
 
+/** Who in the project sees a chat, and the link by which everybody can read it. */
+export function ShareDialog({ thread: listed, onClose }: DialogProps) {
+  const { thread_id: tid } = listed
+  const thread = useQuery({
+    queryKey: keys.thread(tid),
+    initialData: listed,
+    queryFn: () => unwrap(api.GET('/threads/{tid}', { params: { path: { tid } } })),
+  }).data
+  return (
+    <Dialog title={t.share.title} onClose={onClose}>
+      <div className="stack">
+        <WhoSees thread={thread} />
+        <section className="stack-small">
+          <h3>{peopleMessages.sees.link}</h3>
+          <ShareLink threadId={tid} />
+        </section>
+      </div>
+    </Dialog>
+  )
+}
+
 /** Makes, renews and revokes the link by which everybody can read a chat. */
-export function ShareDialog({ thread: { thread_id: tid }, onClose }: DialogProps) {
+function ShareLink({ threadId: tid }: { threadId: string }) {
   const path = { params: { path: { tid } } }
   const [url, setUrl] = useState<string>()
   const share = useQuery({
@@ -114,51 +137,49 @@ export function ShareDialog({ thread: { thread_id: tid }, onClose }: DialogProps
   })
   const problem = form.problem ?? update.problem ?? revoke.problem
   return (
-    <Dialog title={t.share.title} onClose={onClose}>
-      <div className="form">
-        <p className="muted">{t.share.text}</p>
-        {problem && <Notice tone="danger">{problem}</Notice>}
-        {share.isPending && <Skeleton lines={2} />}
-        {share.isError && <Problem error={share.error} onRetry={() => void share.refetch()} />}
-        {share.data && (
-          <p role="status">
-            {t.share.state(formatAgo(share.data.updated_at), share.data.views)} {url === undefined && t.share.onlyOnce}
-          </p>
-        )}
-        {url !== undefined && (
-          <div className="row">
-            <div className="grow">
-              <TextField label={t.share.link} value={url} readOnly mono />
-            </div>
-            <Button look="primary" onClick={() => void copyText(url)}>
-              {texts.copy}
-            </Button>
+    <div className="form">
+      <p className="muted">{t.share.text}</p>
+      {problem && <Notice tone="danger">{problem}</Notice>}
+      {share.isPending && <Skeleton lines={2} />}
+      {share.isError && <Problem error={share.error} onRetry={() => void share.refetch()} />}
+      {share.data && (
+        <p role="status">
+          {t.share.state(formatAgo(share.data.updated_at), share.data.views)} {url === undefined && t.share.onlyOnce}
+        </p>
+      )}
+      {url !== undefined && (
+        <div className="row">
+          <div className="grow">
+            <TextField label={t.share.link} value={url} readOnly mono />
           </div>
-        )}
-        <div className="row row-end">
-          {share.data && (
-            <form onSubmit={revoke.onSubmit}>
-              <Button type="submit" look="danger" busy={revoke.isBusy}>
-                {t.share.revoke}
-              </Button>
-            </form>
-          )}
-          {share.data && (
-            <form onSubmit={update.onSubmit}>
-              <Button type="submit" busy={update.isBusy}>
-                {t.share.update}
-              </Button>
-            </form>
-          )}
-          {share.data !== undefined && url === undefined && (
-            <form onSubmit={form.onSubmit}>
-              <Button type="submit" look="primary" busy={form.isBusy}>
-                {share.data === null ? t.share.make : t.share.renew}
-              </Button>
-            </form>
-          )}
+          <Button look="primary" onClick={() => void copyText(url)}>
+            {texts.copy}
+          </Button>
         </div>
+      )}
+      <div className="row row-end">
+        {share.data && (
+          <form onSubmit={revoke.onSubmit}>
+            <Button type="submit" look="danger" busy={revoke.isBusy}>
+              {t.share.revoke}
+            </Button>
+          </form>
+        )}
+        {share.data && (
+          <form onSubmit={update.onSubmit}>
+            <Button type="submit" busy={update.isBusy}>
+              {t.share.update}
+            </Button>
+          </form>
+        )}
+        {share.data !== undefined && url === undefined && (
+          <form onSubmit={form.onSubmit}>
+            <Button type="submit" look="primary" busy={form.isBusy}>
+              {share.data === null ? t.share.make : t.share.renew}
+            </Button>
+          </form>
+        )}
       </div>
-    </Dialog>
+    </div>
   )
 }

@@ -1,7 +1,23 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Download, Ellipsis, Link2, Pencil, Pin, PinOff, Printer, Tags, Trash2 } from 'lucide-react'
+import {
+  Download,
+  Ellipsis,
+  FolderArchive,
+  FolderInput,
+  FolderOutput,
+  Link2,
+  Pencil,
+  Pin,
+  PinOff,
+  Printer,
+  Tags,
+  Trash2,
+  UsersRound,
+} from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
+import { dragChat } from '../../lib/dragged-chat.ts'
+import { useIsOwn, useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -12,6 +28,7 @@ const dialogs = () => import('./thread-dialogs.tsx')
 const RenameDialog = lazy(async () => ({ default: (await dialogs()).RenameDialog }))
 const TagsDialog = lazy(async () => ({ default: (await dialogs()).TagsDialog }))
 const ShareDialog = lazy(async () => ({ default: (await dialogs()).ShareDialog }))
+const MoveDialog = lazy(() => import('./folders/move-dialog.tsx'))
 const t = texts.nav
 
 export interface Selection {
@@ -28,9 +45,11 @@ interface ThreadItemProps {
 
 /** A chat in the list, with what can be done with it. */
 export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
-  const [open, setOpen] = useState<'rename' | 'tags' | 'share' | 'delete'>()
+  const [open, setOpen] = useState<'rename' | 'tags' | 'share' | 'move' | 'delete'>()
   const navigate = useNavigate()
-  const { thread_id: threadId, pinned } = thread
+  const { thread_id: threadId, pinned, archived } = thread
+  const isOwn = useIsOwn(thread)
+  const canChange = useMembership().may('member') && isOwn
   const name = thread.name || texts.chat.untitled
   const close = () => setOpen(undefined)
   const remove = async () => {
@@ -41,6 +60,7 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
     if (isCurrent) await navigate({ to: '/console/chat' })
     await queryClient.invalidateQueries({ queryKey: keys.threads })
   }
+  if (selection && !isOwn) return undefined
   if (selection)
     return (
       <li className="thread-item">
@@ -51,7 +71,11 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
       </li>
     )
   return (
-    <li className="thread-item" data-current={isCurrent}>
+    <li
+      className="thread-item"
+      data-current={isCurrent}
+      onDragStart={canChange ? (event) => dragChat(event.dataTransfer, thread) : undefined}
+    >
       <Link
         to="/console/chat/$threadId"
         params={{ threadId }}
@@ -61,18 +85,32 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
         title={name}
       >
         {name}
+        {thread.visibility === 'project' && <SharedMark thread={thread} isOwn={isOwn} />}
       </Link>
       <Menu
         trigger={<IconButton label={texts.more(name)} icon={<Ellipsis size={16} />} />}
         entries={[
-          {
-            label: pinned ? t.unpin : t.pin,
-            icon: pinned ? <PinOff size={15} aria-hidden="true" /> : <Pin size={15} aria-hidden="true" />,
-            onSelect: () => void attempt(() => pin(thread)),
-          },
-          { label: texts.rename, icon: <Pencil size={15} aria-hidden="true" />, onSelect: () => setOpen('rename') },
-          { label: t.editTags, icon: <Tags size={15} aria-hidden="true" />, onSelect: () => setOpen('tags') },
-          { label: t.share, icon: <Link2 size={15} aria-hidden="true" />, onSelect: () => setOpen('share') },
+          ...(canChange
+            ? [
+                {
+                  label: pinned ? t.unpin : t.pin,
+                  icon: pinned ? <PinOff size={15} aria-hidden="true" /> : <Pin size={15} aria-hidden="true" />,
+                  onSelect: () => void attempt(() => pin(thread)),
+                },
+                {
+                  label: texts.rename,
+                  icon: <Pencil size={15} aria-hidden="true" />,
+                  onSelect: () => setOpen('rename'),
+                },
+                { label: t.editTags, icon: <Tags size={15} aria-hidden="true" />, onSelect: () => setOpen('tags') },
+                {
+                  label: t.move,
+                  icon: <FolderInput size={15} aria-hidden="true" />,
+                  onSelect: () => setOpen('move'),
+                },
+                { label: t.share, icon: <Link2 size={15} aria-hidden="true" />, onSelect: () => setOpen('share') },
+              ]
+            : []),
           {
             label: t.download,
             icon: <Download size={15} aria-hidden="true" />,
@@ -83,18 +121,35 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
             icon: <Printer size={15} aria-hidden="true" />,
             onSelect: () => void window.open(`/console/print/${encodeURIComponent(threadId)}`, '_blank', 'noopener'),
           },
-          {
-            label: texts.delete,
-            danger: true,
-            icon: <Trash2 size={15} aria-hidden="true" />,
-            onSelect: () => setOpen('delete'),
-          },
+          ...(canChange
+            ? [
+                {
+                  label: archived ? t.unarchive : t.archive,
+                  icon: archived ? (
+                    <FolderOutput size={15} aria-hidden="true" />
+                  ) : (
+                    <FolderArchive size={15} aria-hidden="true" />
+                  ),
+                  onSelect: () =>
+                    void attempt(async () =>
+                      (await import('../../lib/archive-threads.ts')).archive([threadId], !archived),
+                    ),
+                },
+                {
+                  label: texts.delete,
+                  danger: true,
+                  icon: <Trash2 size={15} aria-hidden="true" />,
+                  onSelect: () => setOpen('delete'),
+                },
+              ]
+            : []),
         ]}
       />
       <Suspense>
         {open === 'rename' && <RenameDialog thread={thread} onClose={close} />}
         {open === 'tags' && <TagsDialog thread={thread} onClose={close} />}
         {open === 'share' && <ShareDialog thread={thread} onClose={close} />}
+        {open === 'move' && <MoveDialog thread={thread} onClose={close} />}
       </Suspense>
       {open === 'delete' && (
         <ConfirmDialog
@@ -106,6 +161,18 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
         />
       )}
     </li>
+  )
+}
+
+/** Beside the name of a chat that the project sees. */
+function SharedMark({ thread, isOwn }: { thread: Thread; isOwn: boolean }) {
+  const words = isOwn ? texts.roles.shared : texts.roles.madeBy(thread.created_by?.name ?? texts.roles.gone)
+  return (
+    <span className="muted">
+      {' '}
+      <UsersRound size={13} aria-hidden="true" />
+      <span className={isOwn ? 'visually-hidden' : 'small'}> {words}</span>
+    </span>
   )
 }
 

@@ -1,17 +1,23 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { ListChecks } from 'lucide-react'
+import { FolderArchive, FolderPlus, ListChecks } from 'lucide-react'
 import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { type Thread, usePinnedThreads, useTags } from '../../lib/api.ts'
 import { deleteSoon, useHiddenThreads } from '../../lib/delayed-deletion.ts'
 import { useFoundThreads } from '../../lib/found-threads.ts'
+import { knowsFolders } from '../../lib/known-folders.ts'
+import { useMembership } from '../../lib/membership.ts'
 import { type Period, periodOf } from '../../lib/period.ts'
+import { useLater } from '../../lib/use-later.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { type Selection, ThreadItem } from './thread-item.tsx'
 
 const FoundMessages = lazy(async () => ({ default: (await import('./found-messages.tsx')).FoundMessages }))
+const Folders = lazy(() => import('./folders/folders.tsx'))
 const t = texts.nav
+/** Where none are known, the page and the first chat come before them. */
+const foldersAfterMs = 10_000
 
 /**
  * The chats of the project, the pinned ones first, then by when they were last used, with a search by name and by words
@@ -20,21 +26,27 @@ const t = texts.nav
 export function ThreadList() {
   const [words, setWords] = useState('')
   const [tag, setTag] = useState<string>()
+  const [isArchive, setArchive] = useState(false)
+  const [isMaking, setMaking] = useState(false)
+  const isLater = useLater(foldersAfterMs)
   const { threadId } = useParams({ strict: false })
-  const { pages, known, found, searchesOn } = useFoundThreads(words, tag)
-  const pinned = usePinnedThreads(tag).data?.threads ?? []
+  const { pages, known, found, searchesOn } = useFoundThreads(words, tag, isArchive)
+  const pinnedOnes = usePinnedThreads(tag).data?.threads ?? []
+  const pinned = isArchive ? [] : pinnedOnes
   const tags = useTags().data ?? []
   const hidden = useHiddenThreads()
   const selection = useSelection(threadId)
+  const canChange = useMembership().may('member')
   const { hasNextPage, isFetching, fetchNextPage } = pages
   const shown = found.filter(({ thread_id: id }) => !hidden.has(id))
   const wanted = words.trim().toLowerCase()
+  const isNarrowed = wanted !== '' || tag !== undefined || isArchive
   const first = pinned.filter(({ thread_id: id, name }) => !hidden.has(id) && name.toLowerCase().includes(wanted))
   const groups = [
     [t.pinned, first] as const,
     ...Object.entries(
       Object.groupBy(
-        shown.filter(({ pinned: isPinned }) => !isPinned),
+        shown.filter(({ pinned: isPinned }) => isArchive || !isPinned),
         ({ updated_at: at }) => periodOf(at),
       ),
     ).map(([period, threads]) => [t.periods[period as Period], threads] as const),
@@ -43,9 +55,18 @@ export function ThreadList() {
     <section className="threads" aria-labelledby="chats-title">
       <div className="row threads-head">
         <h2 className="section-label grow" id="chats-title">
-          {t.chats}
+          {isArchive ? t.archivedChats : t.chats}
         </h2>
-        {known.length > 0 && (
+        <IconButton
+          label={isArchive ? t.showChats : t.showArchived}
+          icon={<FolderArchive size={16} />}
+          aria-pressed={isArchive}
+          onClick={() => setArchive(!isArchive)}
+        />
+        {canChange && (
+          <IconButton label={t.newFolder} icon={<FolderPlus size={16} />} onClick={() => setMaking(true)} />
+        )}
+        {known.length > 0 && canChange && (
           <IconButton
             label={selection.chosen ? t.endSelection : t.select}
             icon={<ListChecks size={16} />}
@@ -54,7 +75,7 @@ export function ThreadList() {
           />
         )}
       </div>
-      {(known.length > 0 || tag !== undefined) && (
+      {(known.length > 0 || words !== '' || tag !== undefined || knowsFolders()) && (
         <input
           type="search"
           className="input"
@@ -70,6 +91,9 @@ export function ThreadList() {
           <span className="grow small" role="status">
             {t.chosen(selection.chosen.size)}
           </span>
+          <Button size="small" disabled={selection.chosen.size === 0} onClick={() => selection.archive(!isArchive)}>
+            {isArchive ? t.unarchive : t.archive}
+          </Button>
           <Button size="small" look="danger" disabled={selection.chosen.size === 0} onClick={selection.remove}>
             {texts.delete}
           </Button>
@@ -78,8 +102,18 @@ export function ThreadList() {
       <div className="threads-body">
         {pages.isPending && <Skeleton lines={4} height={26} />}
         {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
-        {pages.data && shown.length + first.length === 0 && !searchesOn && (
-          <p className="muted small thread-none">{words || tag ? t.noMatch : t.noChats}</p>
+        {pages.data && shown.length + first.length === 0 && !searchesOn && (isNarrowed || !knowsFolders()) && (
+          <p className="muted small thread-none">{words || tag ? t.noMatch : isArchive ? t.noArchived : t.noChats}</p>
+        )}
+        {(isMaking || (!isNarrowed && (isLater || knowsFolders()))) && (
+          <Suspense>
+            <Folders
+              current={threadId}
+              selection={selection.ofItems}
+              isMaking={isMaking}
+              onMade={() => setMaking(false)}
+            />
+          </Suspense>
         )}
         {groups.map(([label, threads]) => (
           <Group key={label} label={label} threads={threads} current={threadId} selection={selection.ofItems} />
@@ -166,6 +200,12 @@ function useSelection(current: string | undefined) {
     chosen,
     ofItems,
     toggle: () => setChosen(chosen ? undefined : new Set()),
+    archive: (archived: boolean) => {
+      if (!chosen) return
+      const ids = [...chosen]
+      void import('../../lib/archive-threads.ts').then(({ archive }) => archive(ids, archived))
+      setChosen(undefined)
+    },
     remove: () => {
       if (!chosen) return
       deleteSoon([...chosen])

@@ -12,6 +12,7 @@ import { Suspense, lazy, useState } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
 import { markNumbers, shownJson } from '../../lib/exact-numbers.ts'
+import { percentOf } from '../../lib/format.ts'
 import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
 import { texts } from '../../texts/index.ts'
@@ -134,7 +135,7 @@ export function ToolResult({ content }: { content: string }) {
           <li key={passage.text}>
             <div className="small muted">
               {passage.file_name}
-              {passage.page === undefined ? '' : `, ${pagesOf(passage)}`} · {t.score(passage.score)}
+              {passage.page === undefined ? '' : `, ${pagesOf(passage)}`} · {t.score(percentOf(passage.score))}
             </div>
             <div className="passage small">
               <PassageText {...passage} />

@@ -1,3 +1,4 @@
+import { splitNote } from '../../lib/document-note.ts'
 import { texts } from '../../texts/index.ts'
 import { Markdown } from './markdown.tsx'
 
@@ -20,12 +21,14 @@ export function Transcript({ messages }: { messages: TranscriptMessage[] }) {
           <h2>{isOwn ? t.you : t.assistant}</h2>
           {isOwn ? (
             <div className="transcript-text" dir="auto">
-              {text}
+              {splitNote(text).text}
             </div>
           ) : (
             <Markdown text={text} />
           )}
-          {files.length > 0 && <p className="muted small">{t.filesOf(files.map((name) => name || t.unnamedFile))}</p>}
+          {files.length > 0 && (
+            <p className="muted small">{t.filesOf(files.map((name) => name || t.unnamedFile).join(', '))}</p>
+          )}
         </article>
       ))}
     </div>

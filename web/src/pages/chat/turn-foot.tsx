@@ -1,5 +1,5 @@
-import { RotateCcw, Shuffle, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
-import { useState } from 'react'
+import { Pencil, RotateCcw, Shuffle, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { Suspense, lazy, use, useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { formatCost, formatDateTime, formatSeconds, formatTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
@@ -9,18 +9,30 @@ import { CopyIcon } from '../../ui/code-block.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { useModels } from '../../ui/model-picker.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { OpenDocumentContext } from './documents/context.ts'
 
+const OpenDocument = lazy(() => import('./documents/open-document.tsx'))
+const ThumbReason = lazy(() => import('./thumb-reason.tsx'))
+const ReadAloud = lazy(() => import('./read-aloud.tsx'))
 const t = texts.chat
+/** Characters from which on an answer can be opened as a document. */
+const longText = 1200
 
 interface TurnFootProps {
   run: Run | undefined
   text: string
+  messageId: string
+  /** Whether the user may give feedback. */
+  canRate: boolean
   onRegenerate: (() => void) | undefined
   onOtherModel: ((model: string) => void) | undefined
+  onEdit: (() => void) | undefined
 }
 
 /** Below an answer: copy, feedback, duration, tokens, and the link to its workflow. */
-export function TurnFoot({ run, text, onRegenerate, onOtherModel }: TurnFootProps) {
+export function TurnFoot({ run, text, messageId, canRate, onRegenerate, onOtherModel, onEdit }: TurnFootProps) {
+  const settings = useConsoleSettings()
+  const canOpen = use(OpenDocumentContext) !== undefined
   const facts: string[] = []
   // Without the time that people took to decide.
   if (run?.started_at && run.finished_at)
@@ -41,9 +53,20 @@ export function TurnFoot({ run, text, onRegenerate, onOtherModel }: TurnFootProp
       )}
       <div className="turn-tools">
         <CopyIcon text={text} />
+        {text.length > longText && canOpen && (
+          <Suspense>
+            <OpenDocument messageId={messageId} language="markdown" content={text} />
+          </Suspense>
+        )}
+        {text !== '' && (
+          <Suspense>
+            <ReadAloud text={text} hasServer={settings?.can_speak ?? false} />
+          </Suspense>
+        )}
         {onRegenerate && <IconButton label={t.regenerate} icon={<RotateCcw size={15} />} onClick={onRegenerate} />}
         {onOtherModel && <OtherModels used={run?.model} onChoose={onOtherModel} />}
-        {run && <Thumbs runId={run.run_id} />}
+        {onEdit && <IconButton label={t.editAnswer} icon={<Pencil size={15} />} onClick={onEdit} />}
+        {run && canRate && <Thumbs runId={run.run_id} />}
         {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
         {run && <WorkflowLink threadId={run.thread_id} />}
       </div>
@@ -68,15 +91,11 @@ const isToday = (iso: string) => new Date(iso).toDateString() === new Date().toD
 
 function Thumbs({ runId }: { runId: string }) {
   const [given, setGiven] = useState<0 | 1>()
-  const give = async (score: 0 | 1) => {
+  const [isAsking, setAsking] = useState(false)
+  const send = async (score: 0 | 1, why: { value?: string; comment?: string } = {}) => {
+    await unwrap(api.POST('/runs/feedback', { body: { run_id: runId, key: 'thumb', score, ...why } }))
     setGiven(score)
-    try {
-      await unwrap(api.POST('/runs/feedback', { body: { run_id: runId, key: 'thumb', score } }))
-      say(t.thanks)
-    } catch (error) {
-      setGiven(undefined)
-      say(wordsOf(error, texts.offline), 'danger')
-    }
+    say(t.thanks)
   }
   return (
     <>
@@ -84,14 +103,19 @@ function Thumbs({ runId }: { runId: string }) {
         label={t.thumbUp}
         aria-pressed={given === 1}
         icon={<ThumbsUp size={15} fill={given === 1 ? 'currentColor' : 'none'} />}
-        onClick={() => void give(1)}
+        onClick={() => void send(1).catch((error: unknown) => say(wordsOf(error, texts.offline), 'danger'))}
       />
       <IconButton
         label={t.thumbDown}
         aria-pressed={given === 0}
         icon={<ThumbsDown size={15} fill={given === 0 ? 'currentColor' : 'none'} />}
-        onClick={() => void give(0)}
+        onClick={() => setAsking(true)}
       />
+      {isAsking && (
+        <Suspense>
+          <ThumbReason onSend={(why) => send(0, why)} onClose={() => setAsking(false)} />
+        </Suspense>
+      )}
     </>
   )
 }

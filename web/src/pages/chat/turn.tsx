@@ -1,13 +1,15 @@
 import { RotateCcw } from 'lucide-react'
-import { memo, useMemo } from 'react'
+import { Suspense, lazy, memo, useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
 import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
 import { type Turn as TurnData, passagesOf, textOfAnswer } from '../../lib/conversation.ts'
-import { wordsOfRunError } from '../../lib/error-words.ts'
+import { runErrorMessage } from '../../lib/error-messages.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
+import { webPagesOf } from '../../lib/web-pages.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { MessageIdContext } from './documents/context.ts'
 import { Approval } from './approval.tsx'
 import { Markdown } from './markdown.tsx'
 import { Question } from './question.tsx'
@@ -16,57 +18,86 @@ import { SourcesLine } from './sources/sources-line.tsx'
 import { Thinking } from './thinking.tsx'
 import { ToolCall } from './tool-call.tsx'
 import { TurnFoot } from './turn-foot.tsx'
+import { type Beside, type TurnActions, isGoingOn } from './turn-parts.ts'
 
+const SideBySide = lazy(() => import('./side-by-side.tsx'))
+const WebCards = lazy(() => import('./sources/web-cards.tsx'))
 const t = texts.chat
-
-/** What can be done with a turn. The same functions as long as the chat is open. */
-export interface TurnActions {
-  onEdit: (turn: TurnData) => void
-  onRetry: (turn: TurnData, model?: string) => void
-  onVersion: (questionId: string) => void
-  onSource: (source: Source, sources: Source[]) => void
-}
 
 interface TurnProps {
   turn: TurnData
+  /** Who wrote the question, in a chat that others see. */
+  author?: Schemas['Maker'] | undefined
   followed: Followed | undefined
   /** Changes of the chat are possible while no answer is under way. */
   canChange: boolean
+  /** Whether the user may decide and give feedback. */
+  canChat?: boolean
   waitsFor?: string
+  /** The chat, if a second model answers this question beside it. */
+  beside?: Beside | undefined
   actions: TurnActions
 }
 
 /** A question and its answers; drawn again only when something in it has changed. */
-export const Turn = memo(({ turn, followed, canChange, waitsFor = t.waitsForAnswer, actions }: TurnProps) => {
-  const { onVersion, onSource } = actions
-  const onEdit = () => actions.onEdit(turn)
-  const onRetry = () => actions.onRetry(turn)
-  const { human, answers, run } = turn
-  const isActive = isGoingOn(run, followed)
-  const error = followed?.snapshot?.error ?? run?.error ?? undefined
-  const isShown = (answers.length > 0 || isActive || error !== undefined) && !turn.isWaiting
-  return (
-    <>
-      <Question turn={turn} onEdit={canChange ? onEdit : undefined} waitsFor={waitsFor} onVersion={onVersion} />
-      {isShown && (
-        <article className="turn-ai" aria-label={t.assistant} aria-busy={isActive}>
-          <Answers turn={turn} isActive={isActive} onSource={onSource} />
-          <Connection run={run} followed={followed} />
-          {run && <WaitingCalls run={run} turn={turn} />}
-          {error && !isActive && <Failure error={error} onRetry={canChange ? onRetry : undefined} />}
-          {!isActive && answers.length > 0 && run?.status !== 'interrupted' && (
-            <TurnFoot
-              run={run}
-              text={answers.map(textOfAnswer).join('\n\n')}
-              onRegenerate={human && canChange ? onRetry : undefined}
-              onOtherModel={human && canChange ? (model) => actions.onRetry(turn, model) : undefined}
-            />
-          )}
-        </article>
-      )}
-    </>
-  )
-})
+export const Turn = memo(
+  ({ turn, author, followed, canChange, canChat = true, waitsFor = t.waitsForAnswer, beside, actions }: TurnProps) => {
+    const { onVersion, onSource, onEditAnswer } = actions
+    const onEdit = () => actions.onEdit(turn)
+    const onRetry = () => actions.onRetry(turn)
+    const { human, answers, run } = turn
+    const isActive = isGoingOn(run, followed)
+    const error = followed?.snapshot?.error ?? run?.error ?? undefined
+    const isShown = (answers.length > 0 || isActive || error !== undefined) && !turn.isWaiting
+    const article = (
+      <article className="turn-ai" aria-label={t.assistant} aria-busy={isActive}>
+        <Answers turn={turn} isActive={isActive} onSource={onSource} />
+        <Connection run={run} followed={followed} />
+        {run && canChat && <WaitingCalls run={run} turn={turn} />}
+        {error && !isActive && <Failure error={error} onRetry={canChange ? onRetry : undefined} />}
+        {!isActive && answers.length > 0 && run?.status !== 'interrupted' && (
+          <TurnFoot
+            run={run}
+            text={answers.map(textOfAnswer).join('\n\n')}
+            messageId={answers.at(-1)?.data.id ?? ''}
+            canRate={canChat}
+            onRegenerate={human && canChange ? onRetry : undefined}
+            onEdit={canChange && onEditAnswer ? () => onEditAnswer(turn) : undefined}
+            onOtherModel={human && canChange ? (model) => actions.onRetry(turn, model) : undefined}
+          />
+        )}
+      </article>
+    )
+    return (
+      <>
+        <Question
+          turn={turn}
+          author={author}
+          onEdit={canChange ? onEdit : undefined}
+          waitsFor={waitsFor}
+          onVersion={onVersion}
+        />
+        {isShown &&
+          (beside ? (
+            <Suspense fallback={article}>
+              <SideBySide
+                turn={turn}
+                isActive={isActive}
+                chat={beside}
+                drawTurn={(one, itsFollowed) => (
+                  <Turn turn={one} followed={itsFollowed} canChange={false} actions={actions} />
+                )}
+              >
+                {article}
+              </SideBySide>
+            </Suspense>
+          ) : (
+            article
+          ))}
+      </>
+    )
+  },
+)
 Turn.displayName = 'Turn'
 
 interface AnswersProps {
@@ -91,6 +122,7 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
     [marks, sources, onSource],
   )
   const last = answers.at(-1)
+  const pages = isActive ? [] : webPagesOf(turn, written.join('\n'))
   return (
     <MarksContext value={context}>
       {answers.map(({ data }, index) => (
@@ -98,12 +130,15 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
           {data.reasoning && (
             <Thinking
               text={data.reasoning}
+              took={data.reasoning_seconds}
               isThinking={isActive && data === last?.data && !written[index] && !data.tool_calls?.length}
             />
           )}
           {written[index] && (
             <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
-              <Markdown text={cited[index] ?? written[index]} />
+              <MessageIdContext value={data.id}>
+                <Markdown text={cited[index] ?? written[index]} />
+              </MessageIdContext>
             </div>
           )}
           {data.tool_calls?.map((call, place) => (
@@ -124,6 +159,11 @@ function Answers({ turn, isActive, onSource }: AnswersProps) {
           <span className="spinner" aria-hidden="true" />
           {t.thinking}
         </div>
+      )}
+      {pages.length > 0 && !isActive && (
+        <Suspense>
+          <WebCards pages={pages} />
+        </Suspense>
       )}
       {sources.length > 0 && !isActive && (
         <SourcesLine sources={sources} onOpen={(source) => onSource(source, sources)} />
@@ -156,11 +196,6 @@ function WaitingCalls({ run, turn: { answers, results } }: { run: Run; turn: Tur
   return calls.length > 0 ? <Approval run={run} calls={calls} /> : undefined
 }
 
-export function isGoingOn(run: Run | undefined, followed: Followed | undefined): boolean {
-  if (followed) return !followed.isOver
-  return run?.status === 'running' || run?.status === 'pending'
-}
-
 /** Shown while nothing visible changes: neither growing text nor a running call. */
 function needsThinking({ answers, results }: TurnData): boolean {
   const last = answers.at(-1)
@@ -176,7 +211,7 @@ function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: (() 
     <Notice tone={isStopped ? 'plain' : 'danger'}>
       <div className="stack-small">
         <strong>{isStopped ? t.stopped : t.failed}</strong>
-        {!isStopped && <div>{wordsOfRunError(error.type)}</div>}
+        {!isStopped && <div>{runErrorMessage(error.type)}</div>}
         {!isStopped && (
           <details>
             <summary>{t.details}</summary>

@@ -1,15 +1,19 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Schemas } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { textOfAnswer } from '../../lib/conversation.ts'
 import { texts } from '../../texts/index.ts'
-import { Turn, type TurnActions } from './turn.tsx'
+import { Turn } from './turn.tsx'
+import type { TurnActions } from './turn-parts.ts'
 import type { useChat } from './use-chat.ts'
 
 interface TurnsProps {
-  chat: Pick<ReturnType<typeof useChat>, 'turns' | 'followedOf' | 'current'>
+  chat: Pick<ReturnType<typeof useChat>, 'turns' | 'followedOf' | 'current' | 'authors' | 'thread' | 'sides' | 'stop'>
   actions: TurnActions
   /** The message that the address names. */
   wanted: string | undefined
+  /** Whether the user may write in this chat. */
+  canChat: boolean
 }
 
 const t = texts.chat
@@ -21,7 +25,8 @@ const mostKept = 60
 const near = 1500
 
 /** The turns of a chat. Only those near to what is in sight are in the page; of the others, their height. */
-export function Turns({ chat: { turns, followedOf, current }, actions, wanted }: TurnsProps) {
+export function Turns({ chat, actions, wanted, canChat }: TurnsProps) {
+  const { turns, followedOf, current, authors, thread, sides } = chat
   const [watcher] = useState(() => new Watcher())
   useEffect(() => () => watcher.end(), [watcher])
   return turns.map((turn, index) => (
@@ -34,13 +39,22 @@ export function Turns({ chat: { turns, followedOf, current }, actions, wanted }:
     >
       <Turn
         turn={turn}
+        author={authors.length === 0 ? undefined : authorOf(turn, authors, thread.data?.created_by?.user_id)}
         followed={turn.run && followedOf(turn.run.run_id)}
-        canChange={current === undefined}
+        canChange={canChat && current === undefined}
+        canChat={canChat}
+        beside={canChat && turn.human && sides.includes(turn.human.data.id) ? chat : undefined}
         waitsFor={turn.isWaiting ? waitsFor(turn, turns) : undefined}
         actions={actions}
       />
     </Place>
   ))
+}
+
+/** Who wrote a question. Messages that name nobody are of whoever made the chat; those that wait are the reader's own. */
+function authorOf({ human }: TurnData, authors: Schemas['Maker'][], maker: string | undefined) {
+  const id = human?.data.author_id ?? maker
+  return authors.find(({ user_id: user }) => user === id)
 }
 
 /** For what a message waits, in words. */

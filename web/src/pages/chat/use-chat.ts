@@ -1,18 +1,33 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { type Message, type Run, api, keys, queryClient, unwrap, useAssistants, wordsOf } from '../../lib/api.ts'
+import { useEffect, useMemo, useState } from 'react'
+import {
+  type Message,
+  type Run,
+  type Schemas,
+  api,
+  keys,
+  queryClient,
+  unwrap,
+  useAssistants,
+  wordsOf,
+} from '../../lib/api.ts'
+import { chosenFor, useChosenFor } from '../../lib/chat-model.ts'
+import type { Addressed } from '../../lib/mentions.ts'
 import { type Turn, turnKeeper, turnsOf } from '../../lib/conversation.ts'
 import { follow, useFollowed } from '../../lib/run-followers.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { removeSent, useSentMessages } from '../../lib/sent-messages.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
-import { isGoingOn } from './turn.tsx'
+import { isGoingOn } from './turn-parts.ts'
 
 const t = texts.chat
 const noRuns: Run[] = []
 const noMessages: Message[] = []
+const noAuthors: Schemas['Maker'][] = []
+/** How often a chat that others continue is read again. */
+const sharedEveryMs = 10_000
 
 interface WithAssistant {
   assistant_id?: string | null | undefined
@@ -34,13 +49,16 @@ function assistantIdOf(
 function useChatData(threadId: string) {
   const path = { params: { path: { tid: threadId } } }
   const thread = useQuery({ queryKey: keys.thread(threadId), queryFn: () => unwrap(api.GET('/threads/{tid}', path)) })
+  const refetchInterval = thread.data?.visibility === 'project' && sharedEveryMs
   const state = useQuery({
     queryKey: keys.state(threadId),
+    refetchInterval,
     queryFn: () =>
       unwrap(api.GET('/threads/{tid}/state', { params: { path: { tid: threadId }, query: { versions: 'all' } } })),
   })
   const runs = useQuery({
     queryKey: keys.runs(threadId),
+    refetchInterval,
     queryFn: () =>
       unwrap(api.GET('/threads/{tid}/runs', { params: { path: { tid: threadId }, query: { limit: 100 } } })),
   })
@@ -53,8 +71,10 @@ function useChatData(threadId: string) {
     assistants,
     assistantId,
     assistant: assistants.data?.find(({ assistant_id: id }) => id === assistantId),
+    authors: state.data?.authors ?? noAuthors,
     stored: state.data?.values.messages ?? noMessages,
     runList: runs.data?.runs ?? noRuns,
+    takenRuns: useTakenRuns(state.data?.values.messages ?? noMessages),
     /** Somebody may be quicker than the first answers of the service. */
     loadedAssistantId: async () => {
       const begun = { cancelRefetch: false }
@@ -65,10 +85,27 @@ function useChatData(threadId: string) {
   }
 }
 
+const takenQuestion = /^(.{36})-question$/
+
+/** The runs of answers that were taken from beside the chat: they are not among its own. */
+function useTakenRuns(stored: Message[]): Run[] {
+  // A long chat is drawn anew with each word of an answer.
+  const ids = useMemo(() => stored.flatMap(({ data: { id } }) => takenQuestion.exec(id)?.[1] ?? []), [stored])
+  const found = useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['run', id],
+      staleTime: Infinity,
+      retry: false,
+      queryFn: () => unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: id } } })),
+    })),
+  })
+  return found.flatMap(({ data }) => data ?? [])
+}
+
 /** A chat as it is shown, and what can be done with it. */
 export function useChat(threadId: string) {
   const data = useChatData(threadId)
-  const { thread, stored, runList, assistantId } = data
+  const { thread, stored, runList, takenRuns, assistantId } = data
   const sent = useSentMessages(threadId)
   const followedOf = useFollowed()
   /** The end of the version that is shown, if that is not the newest. */
@@ -91,8 +128,9 @@ export function useChat(threadId: string) {
       )
   }, [stored, sent, threadId, followedOf])
 
-  const made = turnsOf({ stored, runs: runList, sent, followedOf, last })
-  const { endOf } = made
+  const made = turnsOf({ stored, runs: [...runList, ...takenRuns], sent, followedOf, last })
+  const { endOf, end } = made
+  const sides = useChosenFor('sides', threadId)
   const [keep] = useState(turnKeeper)
   const turns = keep(made.turns)
   const current = runList.findLast(({ run_id: id, status }) =>
@@ -101,7 +139,12 @@ export function useChat(threadId: string) {
 
   const sendTo = async (
     content: string,
-    place: { messageId?: string; after?: string | null; pictures?: string[]; model?: string | undefined } = {},
+    place: {
+      messageId?: string
+      after?: string | null
+      pictures?: string[]
+      model?: string | undefined
+    } & Addressed = {},
   ) => {
     const answering = assistantId ?? (await data.loadedAssistantId())
     if (answering === undefined) throw new Error(t.noAssistantsText)
@@ -109,12 +152,15 @@ export function useChat(threadId: string) {
     // What is written under an earlier version continues that version.
     const message = { threadId, assistantId: answering, content, after: last, ...place }
     setLast(undefined)
-    await sendMessage(message)
+    const isBeside = place.after === undefined && place.messageId === undefined && current === undefined
+    if (isBeside && (sides || chosenFor('beside', threadId)))
+      await (await import('../../lib/beside.ts')).sendBeside({ ...message, end })
+    else await sendMessage(message)
     if (isFirst && (thread.data?.name === '' || thread.data?.name === 'main'))
       await unwrap(
         api.PUT('/threads/{tid}', {
           params: { path: { tid: threadId } },
-          body: { name: nameOf(content) || texts.chat.pictures.title },
+          body: { name: nameOf(content) || texts.chat.pictures.title, provisional_name: true },
         }),
       )
   }
@@ -122,10 +168,13 @@ export function useChat(threadId: string) {
     ...data,
     turns,
     followedOf,
+    /** The answers of a second model that stand beside those of the chat, as JSON. */
+    sides,
     /** The run that is under way. */
     current,
     /** Resolves to whether the message was accepted. */
-    send: (content: string, pictures: string[] = []) => attempt(() => sendTo(content, { pictures })),
+    send: (content: string, pictures: string[] = [], addressed: Addressed = {}) =>
+      attempt(() => sendTo(content, { pictures, ...addressed })),
     /** Sends a changed question as a new version of it. */
     sendVersion: async (turn: Turn, content: string) =>
       sendTo(content, { after: turn.versions.after, pictures: await picturesIn(threadId, turn) }),
@@ -175,7 +224,7 @@ function messagesOf({ human, answers, results }: Turn): Message[] {
     ...(answer.data.tool_calls ?? []).flatMap((call) => results.get(call) ?? []),
   ])
   if (human === undefined) return said
-  const { after: _, ...data } = human.data
+  const { after: _, author_id: _author, ...data } = human.data
   return [{ type: 'HumanMessage', data }, ...said]
 }
 

@@ -1,5 +1,7 @@
 import { useAssistants, useProjects } from '../../lib/api.ts'
-import { memoryTexts as t } from '../../texts/memory.ts'
+import { useMembership } from '../../lib/membership.ts'
+import { useSession } from '../../lib/session.ts'
+import { memoryMessages as t } from '../../texts/memory.ts'
 
 /** Whom a fact is for, as the value of a choice: `` (all assistants), `assistant/{id}` or `project/{id}`. */
 export type Owner = string
@@ -16,12 +18,15 @@ export function membersOf(owner: Owner): { assistant_id?: string; project_id?: s
   return kind === 'project' ? { project_id: id.join('/') } : {}
 }
 
-/** The projects and assistants of the user, by `Owner`. */
+/** The projects and assistants of the user's own, by `Owner`: in a project of others nothing is remembered. */
 export function useOwners(): { value: Owner; label: string }[] {
   const [projects, assistants] = [useProjects(), useAssistants()]
+  const { isHolder } = useMembership()
+  const userId = useSession()?.userId
+  const own = (projects.data ?? []).filter(({ owner }) => owner.user_id === userId)
   return [
-    ...(projects.data ?? []).map(({ project_id: id, name }) => ({ value: `project/${id}`, label: t.ofProject(name) })),
-    ...(assistants.data ?? []).map(({ assistant_id: id, name }) => ({
+    ...own.map(({ project_id: id, name }) => ({ value: `project/${id}`, label: t.ofProject(name) })),
+    ...(isHolder ? (assistants.data ?? []) : []).map(({ assistant_id: id, name }) => ({
       value: `assistant/${id}`,
       label: t.ofAssistant(name),
     })),

@@ -2,15 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 import { cronWords } from '../../lib/cron-words.ts'
+import { cronOfWords } from '../../lib/words-to-cron.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
+import { scheduleMessages } from '../../texts/schedules.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
-const t = texts.schedules
+const t = scheduleMessages
 type Schedule = Schemas['Schedule']
 
 interface DialogProps {
@@ -24,12 +26,15 @@ interface DialogProps {
 
 const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Makes or changes a schedule by a cron expression, with its meaning and its next times. */
+/** Makes or changes a schedule: when in words, or as a cron expression, with its next times. */
 export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProps) {
   const assistants = useQuery({ queryKey: keys.assistants, queryFn: () => unwrap(api.GET('/assistants/')) })
   const [assistant, setAssistant] = useState(schedule?.assistant_id ?? '')
   const [question, setQuestion] = useState(schedule?.input.at(-1)?.data.content ?? first?.question ?? '')
   const [cron, setCron] = useState(schedule ? (schedule.cron ?? '') : (first?.cron ?? '0 7 * * 1-5'))
+  const [words, setWords] = useState(() => wordsFor(cron))
+  // What words cannot say is there to be seen.
+  const [hasMore, setMore] = useState(words === '' && cron !== '')
   const [timezone, setTimezone] = useState(schedule?.timezone ?? ownZone())
   const [overlap, setOverlap] = useState<Schemas['OverlapPolicy']>(schedule?.overlap ?? 'skip')
   const [note, setNote] = useState(schedule?.note ?? '')
@@ -68,32 +73,52 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
         <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
         {hasCron && (
           <>
-            <div className="form-row">
-              <TextField label={t.cron} value={cron} onValue={setCron} required mono error={form.fields['cron']} />
-              <TextField
-                label={t.timezone}
-                value={timezone}
-                onValue={setTimezone}
-                required
-                error={form.fields['timezone']}
-              />
-            </div>
+            <TextField
+              label={t.when}
+              help={t.whenHelp}
+              placeholder={t.whenExample}
+              maxLength={120}
+              value={words}
+              error={words.trim() !== '' && cron === '' ? t.notUnderstood : undefined}
+              onValue={(value) => {
+                setWords(value)
+                setCron(cronOfWords(value) ?? '')
+              }}
+            />
             <Preview cron={cron.trim()} timezone={timezone} />
           </>
         )}
-        <SelectField
-          label={t.overlap}
-          value={overlap}
-          onValue={(value) => setOverlap(value === 'buffer_one' || value === 'cancel_other' ? value : 'skip')}
-        >
-          <option value="skip">{t.overlaps.skip}</option>
-          <option value="buffer_one">{t.overlaps.buffer_one}</option>
-          <option value="cancel_other">{t.overlaps.cancel_other}</option>
-        </SelectField>
+        <details className="stack-small" open={hasMore} onToggle={(event) => setMore(event.currentTarget.open)}>
+          <summary>{t.more}</summary>
+          {hasCron && (
+            <div className="form-row">
+              <TextField
+                label={t.cron}
+                value={cron}
+                mono
+                error={form.fields['cron']}
+                onValue={(value) => {
+                  setCron(value)
+                  setWords(wordsFor(value))
+                }}
+              />
+              <TextField label={t.timezone} value={timezone} onValue={setTimezone} error={form.fields['timezone']} />
+            </div>
+          )}
+          <SelectField
+            label={t.overlap}
+            value={overlap}
+            onValue={(value) => setOverlap(value === 'buffer_one' || value === 'cancel_other' ? value : 'skip')}
+          >
+            <option value="skip">{t.overlaps.skip}</option>
+            <option value="buffer_one">{t.overlaps.buffer_one}</option>
+            <option value="cancel_other">{t.overlaps.cancel_other}</option>
+          </SelectField>
+        </details>
         <CheckField label={t.mail} checked={mailResult} onValue={setMailResult} />
         <div className="row row-end">
           <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
+          <Button type="submit" look="primary" busy={form.isBusy} disabled={hasCron && cron.trim() === ''}>
             {schedule ? texts.save : t.create}
           </Button>
         </div>
@@ -102,16 +127,26 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
   )
 }
 
+/** An expression in words that mean the same; empty if there are none. */
+function wordsFor(cron: string): string {
+  const words = cronWords(cron.trim())
+  return cronOfWords(words) === cron.trim() ? words : ''
+}
+
 /** What the expression means, and when it is due next. */
 function Preview({ cron, timezone }: { cron: string; timezone: string }) {
   const times = useQuery({
     queryKey: keys.scheduleTimes(cron, timezone),
     queryFn: () => unwrap(api.POST('/schedules/preview', { body: { cron, timezone } })),
+    enabled: cron !== '',
     retry: false,
   })
+  if (cron === '') return undefined
   return (
     <div aria-live="polite" className="muted small">
-      <p>{cronWords(cron)}</p>
+      <p>
+        {cronWords(cron)} ({timezone})
+      </p>
       {times.isError && <p>{t.notValid}</p>}
       <ul>
         {times.data?.next_runs.map((time) => (

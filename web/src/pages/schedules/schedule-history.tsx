@@ -1,13 +1,13 @@
-import { wordsOfRunError } from '../../lib/error-words.ts'
+import { runErrorMessage } from '../../lib/error-messages.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 import { formatDateTime } from '../../lib/format.ts'
-import { texts } from '../../texts/index.ts'
+import { scheduleMessages } from '../../texts/schedules.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 
-const t = texts.schedules
+const t = scheduleMessages
 type ScheduleRun = Schemas['ScheduleRun']
 
 /** The runs of a schedule, newest first, each with its answer. */
@@ -50,7 +50,7 @@ function Answer({ run }: { run: ScheduleRun }) {
     staleTime: Infinity,
     queryFn: () => unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: run.run_id } } })),
   })
-  if (run.error !== null) return <p className="muted small">{wordsOfRunError(run.error.type)}</p>
+  if (run.error !== null) return <p className="muted small">{runErrorMessage(run.error.type)}</p>
   const last = answer.data?.output.findLast(({ type }) => type === 'AIMessage')
   return last ? <p className="small">{last.data.content}</p> : undefined
 }

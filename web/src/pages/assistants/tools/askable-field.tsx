@@ -1,11 +1,11 @@
 import { useAssistants } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
-import { texts } from '../../../texts/index.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { CheckField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../../ui/states.tsx'
 
-const t = texts.tools.asking
+const t = assistantMessages.tools.asking
 
 interface AskableFieldProps {
   /** The assistant that asks. */

@@ -14,11 +14,11 @@ import {
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
-import { texts } from '../../../texts/index.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { SchemaForm } from '../../../ui/schema-form.tsx'
 import { AskableField } from './askable-field.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 
 export type ToolSetting = Schemas['ToolSetting']
 type ToolType = ToolSetting['type']
@@ -49,7 +49,7 @@ interface ToolKind {
   isElsewhere?: boolean
 }
 
-/** A type without an entry is shown with its title in `texts.tools.names` and a form for its schema. */
+/** A type without an entry is shown with its title in `assistantMessages.tools.names` and a form for its schema. */
 const toolKinds: Partial<Record<ToolType, ToolKind>> = {
   http_request: {
     Icon: Globe,

@@ -3,6 +3,7 @@ import { useId, useState } from 'react'
 import { type JsonObject, asList } from '../../../lib/json.ts'
 import { say } from '../../../lib/toasts.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { texts } from '../../../texts/index.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ConfirmDialog } from '../../../ui/dialog.tsx'
@@ -10,9 +11,10 @@ import { CheckField, TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { ModalPanel } from '../../../ui/side-panel.tsx'
 import { ToolForm, type ToolSetting, kindOf, titleOf } from './kinds.tsx'
+import { McpLogin } from './mcp-login.tsx'
 import { ToolTest } from './tool-test.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 
 interface ToolPanelProps {
   assistantId: string
@@ -108,6 +110,9 @@ export function ToolPanel(props: ToolPanelProps) {
               />
             )}
           </form>
+          {draft.type === 'mcp' && !hasKey(draft) && (
+            <McpLogin assistantId={assistantId} url={urlOf(draft)} formId={formId} save={save} />
+          )}
           <ToolTest
             assistantId={assistantId}
             setting={draft}
@@ -159,6 +164,12 @@ export function ToolPanel(props: ToolPanelProps) {
 
 const callsAnyHost = ({ type, config }: ToolSetting): boolean =>
   type === 'http_request' && asList(config?.['allowed_hosts']).length === 0
+
+/** Whether the owner has given a key of his own. */
+const hasKey = ({ config }: ToolSetting): boolean =>
+  Object.keys(config?.['headers'] ?? {}).some((name) => name.toLowerCase() === 'authorization')
+
+const urlOf = ({ config }: ToolSetting): string => (typeof config?.['url'] === 'string' ? config['url'] : '')
 
 /** A question to the person in the middle of an action: `answer` is there while it is open. */
 function useConsent() {

@@ -1,11 +1,12 @@
 import { Ellipsis, FlaskConical, Pencil, Trash2 } from 'lucide-react'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { texts } from '../../../texts/index.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { Switch } from '../../../ui/field.tsx'
 import { Menu } from '../../../ui/menu.tsx'
 import { type ToolSetting, kindOf, summaryOf, titleOf } from './kinds.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 
 interface RowProps {
   setting: ToolSetting

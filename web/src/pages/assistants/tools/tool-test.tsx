@@ -2,13 +2,13 @@ import { ChevronRight, FlaskConical } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { type Schemas, api, unwrap } from '../../../lib/api.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
-import { texts } from '../../../texts/index.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { type ToolSetting, isToolOf, kindOf } from './kinds.tsx'
 import { ToolTrial } from './tool-trial.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 
 interface TestProps {
   assistantId: string

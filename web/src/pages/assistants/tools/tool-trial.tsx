@@ -5,13 +5,13 @@ import { formatSeconds } from '../../../lib/format.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { firstArguments } from '../../../lib/schema.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
-import { texts } from '../../../texts/index.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { ArgumentsForm, useArguments } from '../../../ui/arguments-form.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { ToolResult } from '../../chat/tool-call.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 const tones = { answered: 'ok', failed: 'danger', refused: 'warn' } as const
 
 interface ToolTrialProps {

@@ -1,17 +1,20 @@
 import '../../../styles/tools.css'
 import { useQuery } from '@tanstack/react-query'
+import { Plug } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, configKey, keys, unwrap, wordsOf } from '../../../lib/api.ts'
 import type { DraftState } from '../../../lib/draft.ts'
 import { say } from '../../../lib/toasts.ts'
+import { assistantMessages } from '../../../texts/assistant.ts'
 import { texts } from '../../../texts/index.ts'
 import { ConfirmDialog } from '../../../ui/dialog.tsx'
 import { Problem, Skeleton } from '../../../ui/states.tsx'
 import { type ToolSetting, kindOf, titleOf } from './kinds.tsx'
+import { mcpPresets } from './mcp-presets.ts'
 import { ToolPanel } from './tool-panel.tsx'
 import { ToolRow } from './tool-row.tsx'
 
-const t = texts.tools
+const t = assistantMessages.tools
 
 /** What is open: the tool at a place of the list; behind its end, a new one. */
 interface Opened {
@@ -73,6 +76,30 @@ export function ToolsTab({ assistantId, state }: { assistantId: string; state: D
               isThere={tools.some(({ type }) => type === entry.type)}
               onAdd={() => setOpened({ place: tools.length, setting: { type: entry.type }, testsAtOnce: false })}
             />
+          ))}
+        </div>
+      </section>
+      <section className="stack-small" aria-labelledby="mcp-gallery">
+        <h2 id="mcp-gallery">{t.gallery.title}</h2>
+        <p className="muted small">{t.gallery.text}</p>
+        <div className="grid">
+          {mcpPresets.map(({ name, title, text, url, hasLogin }) => (
+            <button
+              key={name}
+              type="button"
+              className="tile tool-card"
+              onClick={() => {
+                const setting: ToolSetting = { type: 'mcp', config: { name, url } }
+                setOpened({ place: tools.length, setting, testsAtOnce: false })
+              }}
+            >
+              <span className="tile-head">
+                <Plug size={18} aria-hidden="true" />
+                <strong>{title}</strong>
+              </span>
+              <span className="muted small">{text}</span>
+              <span className="muted small">{hasLogin ? t.gallery.login : t.gallery.open}</span>
+            </button>
           ))}
         </div>
       </section>

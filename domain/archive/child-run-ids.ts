@@ -1,0 +1,40 @@
+import { type Message } from '../messages.ts'
+import type { ParentRun } from '../records/run.ts'
+import type { AskedRun } from '../records/tool-call.ts'
+import type { NewIds } from './new-ids.ts'
+
+/** What names runs, threads and assistants that asked or were asked, as they were imported. */
+
+export function withNewChildIds(asked: AskedRun, idOf: NewIds): AskedRun {
+  return {
+    assistant_id: idOf('assistant', asked.assistant_id),
+    run_id: idOf('run', asked.run_id),
+    thread_id: idOf('thread', asked.thread_id),
+  }
+}
+
+export function withNewParentRuns(asked: ParentRun, idOf: NewIds): ParentRun {
+  return {
+    run_id: idOf('run', asked.run_id),
+    thread_id: idOf('thread', asked.thread_id),
+    call_id: asked.call_id,
+    root_run_id: idOf('run', asked.root_run_id),
+    assistant_ids: asked.assistant_ids.map((id) => idOf('assistant', id)),
+  }
+}
+
+export function withNewChildRuns(message: Message, idOf: NewIds): Message {
+  if (message.type === 'ToolMessage') {
+    const { asked } = message.data
+    return asked === undefined
+      ? message
+      : { ...message, data: { ...message.data, asked: withNewChildIds(asked, idOf) } }
+  }
+  if (message.type !== 'AIMessage' || message.data.tool_calls === undefined) return message
+  const calls = message.data.tool_calls.map(({ run_id, thread_id, ...call }) => ({
+    ...call,
+    ...(run_id === undefined ? {} : { run_id: idOf('run', run_id) }),
+    ...(thread_id === undefined ? {} : { thread_id: idOf('thread', thread_id) }),
+  }))
+  return { ...message, data: { ...message.data, tool_calls: calls } }
+}

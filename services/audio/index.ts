@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { WorkUsage } from '../budgets/work.ts'
+import { refusalOfServer } from '../models/refusal-of-server.ts'
+import { secondsOfSpeech } from './seconds-of-speech.ts'
+
+export type Listening = 'transcriptions' | 'translations'
+
+/** A recording, and the members of the interface that its server is to follow, as texts. */
+export interface Recording {
+  name: string
+  contentType: string
+  bytes: Buffer
+  members: [name: string, value: string][]
+}
+
+export interface SpokenText {
+  input: string
+  voice: string
+  /** Members that the caller set: the format, the speed, instructions. */
+  others: Record<string, string | number>
+}
+
+/** The servers of the interface's `/audio`. Each throws `ModelFailure`. */
+export interface ListeningServer {
+  /** The model's name in the settings. */
+  readonly name: string
+  /** What the server answers: JSON, or a text in the form that was wanted. */
+  listen(kind: Listening, recording: Recording, signal: AbortSignal): Promise<{ contentType: string; text: string }>
+}
+export interface SpeakingServer {
+  readonly name: string
+  /** Used where the caller names none. */
+  readonly voice: string
+  speak(text: SpokenText, signal: AbortSignal): Promise<{ contentType: string; bytes: Readable }>
+}
+
+interface AudioDeps {
+  listening: ListeningServer | undefined
+  speaking: SpeakingServer | undefined
+  workUsage: Pick<WorkUsage, 'note' | 'admit'>
+}
+
+/** The names that clients use when nobody has set one: they mean the model of the settings. */
+const usualNames = ['whisper-1', 'tts-1']
+
+/** Recordings in memory at once, of all callers of a process. */
+const maxHeldBytes = 256 * 1024 * 1024
+
+/**
+ * What is said, written down, and texts, read aloud, by the servers of the settings. The seconds and characters count as
+ * work of the project.
+ */
+export function createAudio({ listening, speaking, workUsage }: AudioDeps) {
+  let heldBytes = 0
+
+  return {
+    /** The names of the models that are configured. */
+    models: [listening?.name, speaking?.name].filter((name) => name !== undefined),
+    canListen: listening !== undefined,
+    canSpeak: speaking !== undefined,
+
+    /**
+     * Takes room for the bytes of a recording that is being received; the function that is returned gives it back.
+     * Throws `too_many_requests` while others fill it.
+     */
+    hold(bytes: number): () => void {
+      if (heldBytes + bytes > maxHeldBytes)
+        throw new AppError('too_many_requests', 'Too many recordings are being received.', { retryAfterSeconds: 2 })
+      heldBytes += bytes
+      return () => {
+        heldBytes -= bytes
+      }
+    },
+
+    /**
+     * Throws `unavailable` without a server, `not_found` for another model, the refusal of a spent budget, and the
+     * failures of the server.
+     */
+    async listen(
+      {
+        projectId,
+        model,
+        kind,
+        recording,
+      }: { projectId: string; model: string; kind: Listening; recording: Recording },
+      signal: AbortSignal,
+    ): Promise<{ contentType: string; text: string }> {
+      if (listening === undefined)
+        throw new AppError('unavailable', 'No server writes down speech here (TRANSCRIPTION_BASE_URL).')
+      requireModel(model, listening.name)
+      await workUsage.admit({ projectId })
+      const answer = await listening.listen(kind, recording, signal).catch(refuse)
+      await workUsage.note({ projectId }, { transcription_seconds: secondsOfSpeech(answer.text, recording) })
+      return answer
+    },
+
+    async speak(
+      {
+        projectId,
+        model,
+        text,
+      }: { projectId: string; model: string; text: Omit<SpokenText, 'voice'> & { voice?: string } },
+      signal: AbortSignal,
+    ): Promise<{ contentType: string; bytes: Readable }> {
+      if (speaking === undefined)
+        throw new AppError('unavailable', 'No server reads texts aloud here (SPEECH_BASE_URL).')
+      requireModel(model, speaking.name)
+      await workUsage.admit({ projectId })
+      const answer = await speaking.speak({ ...text, voice: text.voice ?? speaking.voice }, signal).catch(refuse)
+      await workUsage.note({ projectId }, { speech_characters: text.input.length })
+      return answer
+    },
+  }
+}
+
+function requireModel(model: string, name: string): void {
+  if (model !== name && !usualNames.includes(model))
+    throw invalidInput(['body', 'model'], `is not known here; the model is ${name}`, 'unknown_model')
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof ModelFailure ? refusalOfServer(error) : error
+}

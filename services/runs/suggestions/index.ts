@@ -1,0 +1,118 @@
+import type { SuggestionInput, SuggestionOutcome } from '../../../domain/contracts/suggestion.ts'
+import { ModelFailure } from '../../../domain/model-failure.ts'
+import type { RunRecord, SpentAttempt } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { BudgetCounting } from '../../budgets/counting.ts'
+import { usageByModel, usageOfEnded } from '../../budgets/usage.ts'
+import type { Collections } from '../../collections.ts'
+import type { ModelsNow } from '../../models/live-models.ts'
+import type { ChatModel, ChatRequest } from '../chat-model.ts'
+import { platformAccount } from '../model-account.ts'
+import { createSpending } from '../spent-attempts.ts'
+import { isRunOfChat } from '../suggests-for.ts'
+import type { Conversations } from '../../threads/conversations.ts'
+import { lastTurn, suggestionPrompt } from './question.ts'
+import { readSuggestions, suggestionLimits } from './read-answer.ts'
+import { suggestionStore } from './store.ts'
+
+interface SuggestionsDeps {
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints'>
+  conversations: Pick<Conversations, 'read'>
+  budgetCounting: Pick<BudgetCounting, 'addLate' | 'areSpent'>
+  models: ModelsNow
+  model: ChatModel
+  onError(error: unknown): void
+}
+
+/** Of a conversation: enough for the question and the answer of the last turn. */
+const readBytes = 64 * 1024
+const answerMs = 60_000
+/** With the thinking of a model that thinks. */
+const answerTokens = 2000
+/** Instead of the number of a step: no answer of the run is meant. */
+const noStep = -1
+
+/** Not one that no list shows. */
+function isListed(thread: ThreadRecord): boolean {
+  const { expires_at: expiresAt, asked_from: askedFrom, container } = thread
+  const isAside = expiresAt !== undefined || askedFrom !== undefined || container !== undefined
+  return !thread.public && thread.counted !== false && !isAside
+}
+
+/**
+ * Asks the small model (`SMALL_MODEL`) for a name of a chat and for questions that may follow an answer. Its tokens count
+ * as those of the run. Chats of an assistant with an account of its own go to no other server: they get neither.
+ */
+export function createSuggestions(deps: SuggestionsDeps) {
+  const { collections, conversations, budgetCounting, models, model, onError } = deps
+  const store = suggestionStore(collections)
+
+  async function ask(request: ChatRequest, run: RunRecord, attempt: number): Promise<string> {
+    const own = { ...run, model: request.model }
+    const spending = createSpending(own, noStep)
+    spending.send(request)
+    let text = ''
+    try {
+      for await (const delta of model.stream(request)) {
+        if (delta.type === 'model') own.model = delta.model
+        spending.note(delta)
+        if (delta.type === 'text') text += delta.text
+        else if (delta.type === 'restart') text = delta.text
+        if (text.length > suggestionLimits.answer) break
+      }
+      return text
+    } finally {
+      const usage = spending.isPaid(false) ? spending.usage() : undefined
+      if (usage !== undefined)
+        await count(run, { ...usage, model: own.model, step: noStep, fence: -attempt }).catch(onError)
+    }
+  }
+
+  /** The run has ended and is counted. */
+  async function count(run: RunRecord, spent: SpentAttempt): Promise<void> {
+    const stored = await store.addSpent(run, spent)
+    if (stored === null) return
+    const { model: _model, ...usage } = usageOfEnded(stored, await usageByModel(collections, stored))
+    await store.setUsage(stored, usage)
+    await budgetCounting.addLate(stored, [spent])
+  }
+
+  return {
+    /** Throws a `ModelFailure` that another attempt may cure. */
+    async suggest(
+      { threadId, runId }: SuggestionInput,
+      { attempt, signal }: { attempt: number; signal: AbortSignal },
+    ): Promise<SuggestionOutcome> {
+      const { smallModel } = models.current()
+      const account = platformAccount(models)
+      const [run, thread] = await Promise.all([store.runOfAny(threadId, runId), store.threadOfAny(threadId)])
+      if (smallModel === undefined || account === undefined || run === null || thread === null) return 'none'
+      if (!isRunOfChat(run) || !isListed(thread) || thread.follow_ups?.run_id === runId) return 'none'
+      const assistant = await store.assistantOfAny(run.assistant_id)
+      if (assistant === null || assistant.compat_account !== undefined) return 'none'
+      const turn = lastTurn((await conversations.read(threadId, readBytes, { needsQuestion: true })).messages, runId)
+      if (turn === undefined || (await budgetCounting.areSpent(run.budgets ?? []))) return 'none'
+      const wantsTitle = thread.provisional_name === true
+      const request = {
+        account,
+        model: smallModel,
+        messages: suggestionPrompt(turn, { wantsTitle }),
+        tools: [],
+        temperature: undefined,
+        maxTokens: answerTokens,
+        sampling: {},
+        responseFormat: undefined,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      }
+      const answer = await ask(request, run, attempt).catch((error: unknown) => {
+        if (error instanceof ModelFailure && !error.retryable) return ''
+        throw error
+      })
+      const { title, questions } = readSuggestions(answer, { hasTitle: wantsTitle })
+      if (title === undefined && questions.length === 0) return 'failed'
+      if (title !== undefined) await store.name(thread, title)
+      await store.addFollowUps(thread, { run_id: runId, message_id: turn.messageId, questions })
+      return 'suggested'
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { languages } from '../../web/src/texts/languages.ts'
+import { type Console, look, startConsole } from './support.ts'
+
+const widths = [390, 1440]
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole()
+})
+afterAll(() => site.close())
+
+/** Words of buttons, tabs, labels and headings that are cut, or stand outside of the page. Boxes that scroll may. */
+const cutWords = `(() => {
+  const named = 'button, summary, label, th, legend, h1, h2, [role=tab], a[class], .badge'
+  const cut = []
+  const isScrolled = (element) => {
+    for (let around = element.parentElement; around; around = around.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(around).overflowX) && around !== document.body) return true
+    return false
+  }
+  for (const element of document.querySelectorAll(named)) {
+    const box = element.getBoundingClientRect()
+    const words = element.textContent.trim()
+    if (box.width < 2 || box.height < 2 || words === '' || element.closest('[inert], [hidden], .visually-hidden, .toast')) continue
+    if (getComputedStyle(element).visibility === 'hidden') continue
+    const parts = [element, ...element.querySelectorAll('*')].filter((part) => part.clientWidth > 1)
+    const over = parts.find((part) => part.scrollWidth > part.clientWidth + 1)
+    if (over) cut.push(words + ': ' + over.scrollWidth + ' > ' + over.clientWidth)
+    else if ((box.right > innerWidth + 1 || box.left < -1) && box.right > 0 && box.left < innerWidth && !isScrolled(element))
+      cut.push(words + ': from ' + Math.round(box.left) + ' to ' + Math.round(box.right))
+  }
+  if (document.documentElement.scrollWidth > innerWidth) cut.push('the page: ' + document.documentElement.scrollWidth)
+  return cut
+})()`
+
+async function expectWhole(page: Page, what: string): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 844 })
+    // Tabs and tables measure themselves after a change of the size.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    await look(page, `${what.replaceAll(/\W+/g, '-')}-${width}`)
+    expect.soft(await page.evaluate<string[]>(cutWords), `${what} at ${width} px`).toEqual([])
+  }
+}
+
+test.each(languages)('no button, tab or label is cut in %s, on a phone and on a wide screen', async (language) => {
+  const guest = await site.newPage()
+  await guest.evaluate((chosen) => localStorage.setItem('assistant-platform.language', chosen), language)
+  for (const path of ['login', 'signup', 'forgot-password']) {
+    await guest.goto(`${site.url}/${path}`)
+    await guest.locator('form').first().waitFor()
+    await expectWhole(guest, `${language} ${path}`)
+  }
+  await guest.goto(`${site.url}/admin/`)
+  await guest.locator('input[type=password]').fill(site.service.env['ADMIN_TOKEN'] ?? '')
+  await guest.keyboard.press('Enter')
+  const pages = guest.locator('nav a[href^="#"]')
+  await pages.first().waitFor()
+  for (const one of await pages.all()) {
+    await guest.setViewportSize({ width: 1440, height: 844 })
+    await one.click()
+    await guest.waitForLoadState('networkidle')
+    await expectWhole(guest, `${language} operation ${await one.getAttribute('href')}`)
+  }
+
+  const { user, page, assistantId } = await site.signedIn()
+  await page.evaluate((chosen) => localStorage.setItem('assistant-platform.language', chosen), language)
+  const [project] = await user.get('/projects/')
+  await user.post('/threads/', { name: 'Tides', assistant_id: assistantId })
+  await user.post('/schedules/', {
+    assistant_id: assistantId,
+    input: [{ type: 'human', content: 'Tides?' }],
+    cron: '30 15 3 7 *',
+    timezone: 'UTC',
+  })
+  const paths = [
+    'chat',
+    'assistants',
+    'projects',
+    `projects/${project.project_id}/people`,
+    'usage',
+    'plans',
+    'schedules',
+    'memory',
+    'data',
+    'audit',
+    'account',
+  ]
+  for (const path of paths) {
+    await page.goto(`${site.url}/console/${path}`)
+    await page.locator('h1').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    await expectWhole(page, `${language} ${path.replace(project.project_id, '')}`)
+  }
+  await page.goto(`${site.url}/console/assistants/${assistantId}`)
+  await page.getByRole('tab').last().waitFor()
+  for (const [index, tab] of (await page.getByRole('tab').all()).entries()) {
+    await tab.click()
+    await page.waitForLoadState('networkidle')
+    await expectWhole(page, `${language} assistant ${index}`)
+  }
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendJson, startHttpServer } from '../support/http-server.ts'
+import { type Console, look, say, startConsole } from './support.ts'
+
+let site: Console
+let server: Awaited<ReturnType<typeof startHttpServer>>
+beforeAll(async () => {
+  server = await startHttpServer(async (_request, response) => {
+    const result = (host: string, title: string, content: string) => ({ url: `https://${host}/page`, title, content })
+    sendJson(response, 200, {
+      results: [
+        result('www.tides.example', 'Tide tables for the harbour', 'High water at 14:20, low water at 20:35.'),
+        result('news.example', 'A storm is coming', 'The harbour master closes the outer basin tonight.'),
+        result(
+          'encyclopedia.example',
+          'Tide',
+          'Tides are the rise and fall of sea levels caused by the moon and the sun.',
+        ),
+      ],
+    })
+  })
+  site = await startConsole({ LOCAL_PAGE: 'true', RERANK_BASE_URL: 'http://127.0.0.1:9', RERANK_MODEL: 'bge-reranker' })
+})
+afterAll(async () => {
+  await site.close()
+  await server.close()
+})
+
+test('an operator sets the search service, keeps its key secret, and tries it', async () => {
+  const { page } = await site.signedIn()
+  await page.goto(`${site.url}/admin/#search`)
+  await page.getByRole('heading', { name: 'Search', exact: true }).waitFor()
+  await page.getByLabel('Service').selectOption('SearXNG')
+  await page.getByRole('textbox', { name: 'Address' }).fill(server.url)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: /Try it.*Web search/ }).click()
+  await page.getByText('Tide tables for the harbour').waitFor()
+  await page.getByRole('button', { name: /Try it.*Reranking/ }).click()
+  await page.getByText('does not work').waitFor()
+  await site.expectAccessible(page, 'search')
+  await page.setViewportSize({ width: 1440, height: 1100 })
+  await look(page, 'search-1440')
+  await page.evaluate(`localStorage.setItem('assistant-platform.theme', 'dark')`)
+  await page.evaluate(`localStorage.setItem('assistant-platform.language', 'de')`)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Suche', exact: true }).waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByLabel('Dienst').selectOption('Brave Search')
+  await page.getByLabel('Schlüssel', { exact: true }).fill('BSA-secret-of-brave')
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  await site.expectAccessible(page, 'search (dark)')
+  await page.getByRole('button', { name: 'Speichern' }).click()
+  await page.getByText('BSA-… ist gespeichert').waitFor()
+  expect(await page.getByLabel('Schlüssel', { exact: true }).inputValue()).toBe('')
+  await look(page, 'search-390-de-dark')
+})
+
+test('an answer from the web shows its pages as cards with the names of the sites', async () => {
+  const answer = await fetch(`${site.url}/admin/search`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${site.service.env['ADMIN_TOKEN']}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ provider: 'searxng', base_url: server.url }),
+  })
+  expect([answer.status, await answer.json()]).toMatchObject([200, { web: { provider: 'searxng' } }])
+  const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'web_search' }] })
+  site.model.reply({ toolCalls: [{ id: 'c1', name: 'web_search', arguments: { query: 'tides' } }] })
+  site.model.reply({ text: 'High water is at 14:20 ([news](https://news.example/page)).' })
+  await say(page, 'When is high water?')
+  const cards = page.getByRole('list', { name: 'Sources' }).getByRole('link')
+  await cards.first().waitFor()
+  const sites = await page.locator('.web-card-site').allTextContents()
+  expect(sites.map((text) => text.trim())).toEqual(['news.example', 'tides.example', 'encyclopedia.example'])
+  expect(await cards.first().getAttribute('rel')).toContain('noopener')
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await site.expectAccessible(page, 'cards of web pages')
+  await look(page, 'web-cards-1440')
+  await page.evaluate(`localStorage.setItem('assistant-platform.theme', 'dark')`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.reload()
+  await cards.first().waitFor()
+  await page.waitForLoadState('networkidle')
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  await look(page, 'web-cards-390-dark')
+})

@@ -1,4 +1,0 @@
-import type { createClient } from '../../../client/src/index.ts'
-
-/** The API with the token of an administrator. */
-export type AdminApi = ReturnType<typeof createClient>

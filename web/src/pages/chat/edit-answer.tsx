@@ -1,0 +1,43 @@
+import { useState } from 'react'
+import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { type AIMessage, textOfAnswer } from '../../lib/conversation.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextArea } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+
+const t = texts.chat
+
+interface EditAnswerProps {
+  threadId: string
+  answer: AIMessage
+  onClose: () => void
+}
+
+/** Changes what an answer says: the chat goes on from the changed text. */
+export default function EditAnswer({ threadId, answer, onClose }: EditAnswerProps) {
+  const [value, setValue] = useState(() => textOfAnswer(answer))
+  const form = useSubmit(async () => {
+    const changed = { ...answer, data: { ...answer.data, content: value } }
+    await unwrap(api.POST('/threads/{tid}/state', { params: { path: { tid: threadId } }, body: { values: [changed] } }))
+    await queryClient.invalidateQueries({ queryKey: keys.state(threadId) })
+    onClose()
+  })
+  return (
+    <Dialog title={t.editAnswer} onClose={onClose} wide>
+      <form className="form" onSubmit={form.onSubmit}>
+        <p className="muted small">{t.editAnswerText}</p>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextArea label={t.answer} rows={14} value={value} onValue={setValue} />
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy} disabled={value.trim() === ''}>
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

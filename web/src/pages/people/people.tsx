@@ -1,0 +1,82 @@
+import '../../styles/people.css'
+import { Link, useParams } from '@tanstack/react-router'
+import { ArrowLeft, UsersRound } from 'lucide-react'
+import { type Project, useMembers, useProjects } from '../../lib/api.ts'
+import { isEnough, roleName } from '../../lib/membership.ts'
+import { personName } from '../../lib/person.ts'
+import { useSession } from '../../lib/session.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { peopleMessages as t } from '../../texts/people.ts'
+import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { Invitations } from './invitations.tsx'
+import { GroupForm } from './group-form.tsx'
+import { InviteForm } from './invite-form.tsx'
+import { LeaveProject } from './leave-project.tsx'
+import { MemberList } from './member-list.tsx'
+import { RoleHelp } from './role-help.tsx'
+
+/** Who uses a project, who is invited to, and what each may do. */
+export function PeoplePage() {
+  const { projectId } = useParams({ from: '/console/projects/$projectId/people' })
+  const projects = useProjects()
+  const project = projects.data?.find(({ project_id: id }) => id === projectId)
+  if (project !== undefined) return <People key={projectId} project={project} />
+  return (
+    <div className="page page-narrow">
+      {projects.isSuccess && (
+        <Empty
+          icon={<UsersRound size={32} aria-hidden="true" />}
+          title={texts.notFound.title}
+          text={texts.roles.ended}
+          isPage
+        >
+          <Link to="/console/projects" className="button button-primary">
+            {t.back}
+          </Link>
+        </Empty>
+      )}
+      {projects.isPending && <Skeleton lines={6} />}
+      {projects.isError && <Problem error={projects.error} onRetry={() => void projects.refetch()} />}
+    </div>
+  )
+}
+
+function People({ project }: { project: Project }) {
+  const { project_id: projectId, name, role, owner } = project
+  const members = useMembers(projectId)
+  const userId = useSession()?.userId
+  const title = t.title(name)
+  useTitle(title)
+  const isOwner = isEnough(role, 'owner')
+  const isHolder = owner.user_id === userId
+  const active = members.data?.filter(({ status }) => status === 'active') ?? []
+  const invited = members.data?.filter(({ status }) => status === 'invited') ?? []
+  return (
+    <div className="page page-narrow">
+      <header className="stack-small">
+        <Link to="/console/projects" className="row small">
+          <ArrowLeft size={15} aria-hidden="true" />
+          {t.back}
+        </Link>
+        <h1>{title}</h1>
+        <p className="muted">
+          {isHolder ? t.yours : t.whose(personName(owner), roleName(role))} {t.text} {!isOwner && t.onlyOwners}
+        </p>
+      </header>
+      {isOwner && <InviteForm projectId={projectId} />}
+      {isOwner && members.data && <GroupForm projectId={projectId} members={members.data} />}
+      {members.isPending && <Skeleton lines={3} height={52} />}
+      {members.isError && <Problem error={members.error} onRetry={() => void members.refetch()} />}
+      {active.length > 0 && <MemberList project={project} members={active} canManage={isOwner} />}
+      {members.data && isOwner && <Invitations projectId={projectId} invitations={invited} />}
+      <RoleHelp />
+      <LeaveProject
+        project={project}
+        isHolder={isHolder}
+        isThroughGroup={members.isSuccess && active.every(({ user_id: id }) => id !== userId)}
+        memberId={active.find(({ user_id: id }) => id === userId)?.member_id}
+      />
+    </div>
+  )
+}
