@@ -27,6 +27,10 @@ export async function* readDelimited(content: Content, extension: string): Async
   const table = createTableWriter()
   let row = named === undefined ? 0 : 1
   let lines = row
+  // The parser makes an error of each row with fewer or more cells than the first, though such rows are wanted: their
+  // stack traces would take most of the time.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
   try {
     for await (const record of parser) {
       if (!Array.isArray(record)) continue
@@ -42,6 +46,8 @@ export async function* readDelimited(content: Content, extension: string): Async
     yield* table.end()
     yield* linesFrom(content, lines)
     return
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
   yield* table.end()
 }
