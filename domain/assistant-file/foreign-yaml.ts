@@ -3,7 +3,7 @@ import { cutText } from '../cut-text.ts'
 import { foreignJsonDepth } from '../foreign-json.ts'
 
 /** What a YAML text from outside may hold. Text of these many entries and lines is parsed in a tenth of a second. */
-export const foreignYaml = { bytes: 1024 * 1024, depth: foreignJsonDepth, entries: 10_000, lines: 30_000 } as const
+export const foreignYaml = { bytes: 1024 * 1024, depth: foreignJsonDepth, entries: 5000, lines: 30_000 } as const
 
 /** Why a YAML text is refused, as its author may read it. */
 export class YamlError extends Error {
