@@ -24,7 +24,13 @@ const notInTheRepository = [
   'lib/workflow/workflow-worker-thread.js',
 ]
 /** Names in capitals that other programs define. */
-const namesOfOthers = ['CAP_SYS_ADMIN', 'OTEL_EXPORTER_OTLP_HEADERS', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED']
+const namesOfOthers = [
+  'CAP_SYS_ADMIN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'SSL_CERT_FILE',
+]
 
 const files = new Set(git('ls-files').split('\n').filter(Boolean))
 const folders = new Set([...files].flatMap(foldersOf))
