@@ -11,6 +11,7 @@ import { addressFilter } from '../domain/sources/addresses.ts'
 import { rulesIn } from '../infra/web/robots.ts'
 import { type AttributeFilter, readFilter } from '../services/knowledge/attribute-filter.ts'
 import { secretsHider } from '../services/tool-text.ts'
+import { watchProcessor } from './support/slowness.ts'
 import { dearTexts } from './support/worst-bodies.ts'
 
 /**
@@ -127,9 +128,8 @@ const mostMs = 250
 
 describe('the largest step of a loop over foreign data', () => {
   it.each(steps)('%s (%s)', (_name, _bounds, work) => {
-    const begun = process.threadCpuUsage()
+    const took = watchProcessor()
     work()
-    const { user, system } = process.threadCpuUsage(begun)
-    expect((user + system) / 1000).toBeLessThan(mostMs)
+    expect(took()).toBeLessThan(mostMs)
   })
 })

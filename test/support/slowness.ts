@@ -16,3 +16,12 @@ export function slowness(): number {
   }).toSorted((a, b) => a - b)
   return Math.max(1, (times[1] ?? 0) / usualMs)
 }
+
+/** Begins to measure this thread. What it returns says the processor time since then, as the usual machine would take it, in milliseconds. */
+export function watchProcessor(): () => number {
+  const begun = process.threadCpuUsage()
+  return () => {
+    const { user, system } = process.threadCpuUsage(begun)
+    return (user + system) / 1000 / slowness()
+  }
+}

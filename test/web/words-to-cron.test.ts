@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { cronOfWords } from '../../web/src/lib/words-to-cron.ts'
+import { watchProcessor } from '../support/slowness.ts'
 
 it.each([
   ['every weekday at 8', '0 8 * * 1-5'],
@@ -51,8 +52,8 @@ it.each([
 })
 
 it('reads long texts at once', () => {
-  const startedAt = performance.now()
+  const took = watchProcessor()
   cronOfWords('every monday and '.repeat(100_000))
   cronOfWords('8 '.repeat(100_000))
-  expect(performance.now() - startedAt).toBeLessThan(500)
+  expect(took()).toBeLessThan(500)
 })
