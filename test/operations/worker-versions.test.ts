@@ -29,12 +29,16 @@ describe('versioned workers', () => {
     const env = { ...service.env, TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId }
     workers.push(await startWorker(loadSettings(env), createLogger('test', 'silent')))
     // The server knows a build by the polls of its workers, which come in their own time.
-    return eventually(`build ${buildId}`, async () => {
-      const list = await versions()
-        .list()
-        .catch(() => [])
-      return list.find((version) => version.buildId === buildId)
-    })
+    return eventually(
+      `build ${buildId}`,
+      async () => {
+        const list = await versions()
+          .list()
+          .catch(() => [])
+        return list.find((version) => version.buildId === buildId)
+      },
+      60_000,
+    )
   }
   const makeCurrent = (buildId: string) =>
     eventually(`${buildId} as the current build`, async () => {
