@@ -82,9 +82,11 @@ test('a result that came while nobody looked is said in the console, and listed 
     const newest = async () => (await user.get(`/schedules/${id}/runs`)).runs[0]
     await expect.poll(async () => (await newest())?.status, { timeout: 60_000 }).toBe('success')
   }
+  /** It is said for some seconds, which may be over when a busy browser has loaded the page. */
+  const opened = (said: string) =>
+    Promise.all([page.getByText(said).waitFor(), page.goto(`${site.url}/console/chat`)])
   await answered('Tides of the day')
-  await page.goto(`${site.url}/console/chat`)
-  await page.getByText('“Tides of the day” has a new answer.').waitFor()
+  await opened('“Tides of the day” has a new answer.')
   await look(page, 'schedule-news')
   const link = page.getByRole('link', { name: /^Schedules/ })
   expect(await link.innerText()).toContain('1')
@@ -104,8 +106,7 @@ test('a result that came while nobody looked is said in the console, and listed 
 
   await answered('Tides of tomorrow')
   await answered('Tides of the week')
-  await page.goto(`${site.url}/console/chat`)
-  await page.getByText('Schedules have 2 new results.').waitFor()
+  await opened('Schedules have 2 new results.')
   await page.getByRole('button', { name: 'Show', exact: true }).click()
   await page.getByRole('heading', { name: 'New results' }).waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
