@@ -182,5 +182,5 @@ describe('an account that is deleted without keys of the provider', () => {
     // The operator has cancelled it in the dashboard and removes the record.
     await service.collections.purchases.deleteOne({ _id: 'cs_payer' })
     await expect.poll(async () => (await receipt())?.status, { timeout: 90_000 }).toBe('complete')
-  }, 120_000)
+  })
 })

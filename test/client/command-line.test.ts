@@ -34,7 +34,7 @@ describe('the command line', () => {
     program = path.join(app, 'node_modules/.bin/assistant')
     proxy = await startTcpProxy(new URL(service.url).host)
     user = await insertUser(service)
-  }, 120_000)
+  })
   afterEach(() => {
     for (const child of children) child.kill('SIGKILL')
     children.clear()

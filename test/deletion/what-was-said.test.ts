@@ -300,5 +300,5 @@ describe('what was said', () => {
       await remove()
       await eventually(`nothing left of ${name}`, async () => (await placesOf(secret)).length === 0)
     }
-  }, 60_000)
+  })
 })

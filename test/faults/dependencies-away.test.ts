@@ -100,7 +100,7 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
     const { thread_id: another } = await talk.client.post('/threads/', { name: 'Waits' })
     waitingRun = talk.stream('Ask me', { thread_id: another, tools: [{ name: 'ask_user' }] })
     expect((await waitingRun).end).toBe('end')
-  }, 120_000)
+  })
   afterAll(async () => {
     await service.close()
     await proxy.close()

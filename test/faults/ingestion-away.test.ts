@@ -24,7 +24,7 @@ describe.each([
       env: { EMBEDDING_DIMENSIONS: '64', [given.variable]: proxy.throughProxy, DEPENDENCY_TIMEOUT_SECONDS: '4' },
     })
     observer = await Connection.connect({ address: temporal })
-  }, 120_000)
+  })
   afterAll(async () => {
     proxy.restore()
     await service.close()

@@ -74,7 +74,7 @@ describe('the built-in model', () => {
 
     await Promise.all([one.close(), other.close()])
     await eventually('the process to end', async () => (await processes()).length === 0)
-  }, 120_000)
+  })
 
   it('says that it has no other lengths, and does not start with other weights', async () => {
     const one = client()
@@ -83,7 +83,7 @@ describe('the built-in model', () => {
     const broken = createBuiltInEmbedder(path.join(folder, 'missing'), folder)
     clients.push(broken)
     await expect(broken.embed(['text'])).rejects.toMatchObject({ type: 'model_error', retryable: true })
-  }, 60_000)
+  })
 })
 
 test('a question is embedded before the texts of files, which take turns', () => {

@@ -280,7 +280,7 @@ describe('lancedb', () => {
     await store.settle('a', 'f1', written())
     expect(await outside()).toBe(0)
     await Promise.all([store.close(), tables.close()])
-  }, 60_000)
+  })
 
   it('searches the words of a large table only in its index while many rows are outside, and their vectors anyway', async () => {
     const { store, write, written } = growingFile(join(folder, 'behind'))
@@ -297,7 +297,7 @@ describe('lancedb', () => {
     await store.settle('a', 'f1', written())
     expect(await found('28007')).toEqual(['f1:28007'])
     await store.close()
-  }, 60_000)
+  })
 
   it('merges new rows of a small table in another process while nobody waits, and leaves nothing of a table that is deleted meanwhile', async () => {
     const uri = join(folder, 'small')
@@ -323,7 +323,7 @@ describe('lancedb', () => {
     expect(processes()).toBe(before)
     await Promise.all([store.close(), tables.close()])
     expect(await readdir(uri)).not.toContain('a-a.lance')
-  }, 30_000)
+  })
 
   it('merges many small files together, when no more are added, and all that waits when it closes', async () => {
     const uri = join(folder, 'many-small')
@@ -346,7 +346,7 @@ describe('lancedb', () => {
     await store.close()
     expect(await outside()).toBe(0)
     await tables.close()
-  }, 60_000)
+  })
 
   it('lets go of the files of many tables', async () => {
     const uri = join(folder, 'many')
@@ -370,7 +370,7 @@ describe('lancedb', () => {
     expect(await tables.names()).toHaveLength(ids.length)
     await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThan(ids.length)
     await tables.close()
-  }, 30_000)
+  })
 
   it('creates the table of an assistant once for simultaneous first writes', async () => {
     const uri = join(folder, 'first')

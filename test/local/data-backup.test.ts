@@ -102,7 +102,7 @@ it('restores what was saved, keeps the data from before, and lets only the owner
       expect((found.mode & 0o777).toString(8), name).toBe(found.isDirectory() ? '700' : '600')
     }
   expect(readdirSync(home).toSorted()).toEqual(['backup', 'data', path.basename(before)].toSorted())
-}, 60_000)
+})
 
 it('restores where there is no data folder, and leaves nothing beside it', async () => {
   const first = await contents(dataDir)
@@ -111,7 +111,7 @@ it('restores where there is no data folder, and leaves nothing beside it', async
   expect(await load()).toBeUndefined()
   expect(await contents(dataDir)).toEqual(first)
   expect(readdirSync(home).toSorted()).toEqual(['backup', 'data'])
-}, 60_000)
+})
 
 describe('a backup is refused', () => {
   it('into a folder that is not empty, or inside the data folder, and without data', async () => {
@@ -122,18 +122,18 @@ describe('a backup is refused', () => {
     const elsewhere = { DATA_DIR: path.join(home, 'none') }
     expect((await run('backup', path.join(home, 'other'), elsewhere)).output).toContain('holds no data of npm start')
     expect(readdirSync(home).toSorted()).toEqual(['backup', 'data'])
-  }, 60_000)
+  })
 
   it('of data that is elsewhere, with the settings that say so', async () => {
     const { code, output } = await run('backup', backup, { MONGODB_URI: 'mongodb://other', VECTOR_STORE: 'qdrant' })
     expect([code, output]).toEqual([1, expect.stringMatching(/^MONGODB_URI, VECTOR_STORE: set, so not all data/)])
-  }, 60_000)
+  })
 
   it('of a link, whose target would not be in it', async () => {
     await symlink('/etc/hosts', path.join(dataDir, 'redis/link'))
     expect((await run('backup')).output).toContain('redis/link is neither a folder nor a file')
     expect(readdirSync(home)).toEqual(['data'])
-  }, 60_000)
+  })
 })
 
 describe('a restore changes nothing', () => {
@@ -142,7 +142,7 @@ describe('a restore changes nothing', () => {
     await save()
     await writeFile(path.join(dataDir, 'redis/1.aof'), 'second')
     second = await contents(dataDir)
-  }, 30_000)
+  })
   const refused = async (message: RegExp) => {
     const problem: unknown = await load().catch((error: unknown) => error)
     expect(problem).toBeInstanceOf(LocalServiceError)
@@ -177,7 +177,7 @@ describe('a restore changes nothing', () => {
     await rm(path.join(backup, 'data/secrets/MORE'))
     await rm(path.join(backup, 'data/lancedb/empty'), { recursive: true })
     await refused(/lancedb\/empty is missing/)
-  }, 90_000)
+  })
 
   it('if the manifest is missing, altered or of something else', async () => {
     const file = path.join(backup, 'manifest.json')
@@ -190,7 +190,7 @@ describe('a restore changes nothing', () => {
     await refused(/was altered: it is not JSON/)
     await rm(file)
     await refused(/is not a backup, or not a complete one/)
-  }, 90_000)
+  })
 
   it('if versions do not fit, or secrets of the environment are not set', async () => {
     await rewrite((manifest) => (manifest.schema_version += 1))
@@ -210,13 +210,13 @@ describe('a restore changes nothing', () => {
       manifest.secrets_elsewhere = ['SECRETS_KEY']
     })
     await refused(/made with SECRETS_KEY in the environment/)
-  }, 90_000)
+  })
 
   it('while the data folder is in use', async () => {
     await writeFile(path.join(dataDir, 'in-use-by'), String(process.pid))
     expect(await run('restore')).toEqual({ code: 1, output: expect.stringMatching(/^[^\n]* is in use by process/) })
     await nothingChanged()
-  }, 60_000)
+  })
 })
 
 describe('a kill -9', () => {
@@ -268,7 +268,7 @@ describe('a kill -9', () => {
     const child = spawn(process.execPath, ['local/npm-start.ts'], { cwd: root, env })
     expect(await once(child, 'exit')).toEqual([1, null])
     expect(await contents(dataDir)).toEqual(first)
-  }, 60_000)
+  })
 })
 
 it('a backup of data that others may read is not readable for them', async () => {
@@ -276,4 +276,4 @@ it('a backup of data that others may read is not readable for them', async () =>
   await chmod(path.join(dataDir, 'redis/3.aof'), 0o644)
   await save()
   expect(statSync(path.join(backup, 'data/redis/3.aof')).mode & 0o777).toBe(0o600)
-}, 60_000)
+})

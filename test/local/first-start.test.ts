@@ -87,7 +87,7 @@ test('Temporal is installed beside the packages, until the script ends', async (
       return true
     }
   })
-}, 60_000)
+})
 
 test('a script without servers does not install Temporal', async () => {
   project({ 'local/install-temporal.ts': fromBeginToEnd, 'scripts/other.ts': `console.log('it runs')` })
@@ -95,7 +95,7 @@ test('a script without servers does not install Temporal', async () => {
   expect(output).toContain('it runs')
   expect(code).toBe(0)
   expect(existsSync(path.join(folder, 'beside'))).toBe(false)
-}, 60_000)
+})
 
 test('the tools of tests are installed with the tests', async () => {
   const script = `console.log('it runs')`
@@ -114,7 +114,7 @@ test('the tools of tests are installed with the tests', async () => {
   // What is there for the tests is enough for the start, and stays.
   expect((await bootstrap('local/start.ts')).output).toBe('it runs\n')
   expect(existsSync(tool)).toBe(true)
-}, 60_000)
+})
 
 test('nothing is installed of which the lock file has no checksum', async () => {
   project({ 'scripts/other.ts': `console.log('it runs')` })
@@ -133,7 +133,7 @@ test('nothing is installed of which the lock file has no checksum', async () => 
   expect(output).toMatch(/no checksum of node_modules\/@a\/here: run node scripts\/complete-lockfile\.ts/)
   expect(output).not.toContain('it runs')
   expect(code).toBe(1)
-}, 60_000)
+})
 
 test('an older Node fetches its own, and runs it only if it has its checksum', async () => {
   const packed = path.join(folder, 'packed/package')
@@ -172,7 +172,7 @@ test('an older Node fetches its own, and runs it only if it has its checksum', a
   expect(output).toMatch(/fetching Node [^]*ours:\nit runs/)
   expect(code).toBe(0)
   expect((await bootstrap('scripts/other.ts', env)).output).toBe('ours:\nit runs\n')
-}, 60_000)
+})
 
 test('the embedded database is installed from files with known checksums only', async () => {
   const python = path.join(folder, 'python3')

@@ -88,21 +88,21 @@ describe('npm start', () => {
       const commands = /^ +(export API_TOKEN=\S+)\n +(npm run \S+)$/m.exec(printed)
       nextCommands = `${commands?.[1]}; ${commands?.[2]}`
       expect(nextCommands).toMatch(/^export API_TOKEN=ey\S+; npm run example:knowledge$/)
-    }, 110_000)
+    })
 
     it('to an answer from a document with its passages, by the command that the quickstart prints', async () => {
       const printed = await type(nextCommands)
       expect(printed).toMatch(/Ready: \d+ chunks/)
       expect(printed).toContain('A person who talks when you wish him to listen')
       expect(printed).toContain('devils-dictionary.pdf')
-    }, 110_000)
+    })
 
     it('to a public assistant that remembers, by the commands of examples/public', async () => {
       const printed = await type(
         'eval "$(sh examples/public/open-assistant.sh)"; npm run --silent example:public; sh examples/public/curl.sh',
       )
       expect(printed).toMatch(/> What is my name\?\n.*Ada/)
-    }, 110_000)
+    })
   })
 
   it('restarts every server and process with its data and address after kill -9', async () => {
@@ -133,5 +133,5 @@ describe('npm start', () => {
     expect(await exited).toEqual([0, null])
     for (const [name, pid] of Object.entries(processes)) expect(() => process.kill(pid, 0), name).toThrow(/ESRCH/)
     await expect(addresses()).rejects.toThrow(/ENOENT/)
-  }, 60_000)
+  })
 })

@@ -66,4 +66,4 @@ test('a server that cannot start is named, without errors of the API that waits 
   expect(output).toContain(path.join(dataDir, 'redis'))
   expect(output).not.toMatch(/\[api\]|^ +at /m)
   expect(code).toBe(1)
-}, 60_000)
+})

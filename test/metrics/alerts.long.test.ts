@@ -100,7 +100,7 @@ describe('an alert', () => {
     await mongodb?.close()
     await temporal?.close()
     await rm(folder, { recursive: true, force: true })
-  }, 120_000)
+  })
 
   const cases: Case[] = [
     {

@@ -78,7 +78,7 @@ describe('vectors in a bucket', () => {
     await Promise.all([store.close(), tables.close()])
     // Also no old version of an object.
     expect(await Array.fromAsync(server.storeOf('versioned').everything(''))).toEqual([])
-  }, 120_000)
+  })
 })
 
 /** Roots have no common period, so that no two vectors are nearly the same: an approximate search would mix them up. */

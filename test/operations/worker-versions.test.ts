@@ -101,7 +101,7 @@ describe('versioned workers', () => {
     await verify(fresh)
     expect(await buildOf(fresh.workflowId)).toBe('two')
     await verify(after)
-  }, 120_000)
+  })
 
   it('count as workers in the health check', async () => {
     const { dependencies } = await apiClient(service.url).get('/ok')

@@ -83,8 +83,7 @@ test('a result that came while nobody looked is said in the console, and listed 
     await expect.poll(async () => (await newest())?.status, { timeout: 60_000 }).toBe('success')
   }
   /** It is said for some seconds, which may be over when a busy browser has loaded the page. */
-  const opened = (said: string) =>
-    Promise.all([page.getByText(said).waitFor(), page.goto(`${site.url}/console/chat`)])
+  const opened = (said: string) => Promise.all([page.getByText(said).waitFor(), page.goto(`${site.url}/console/chat`)])
   await answered('Tides of the day')
   await opened('“Tides of the day” has a new answer.')
   await look(page, 'schedule-news')

@@ -23,7 +23,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
   let server: Awaited<ReturnType<typeof startShortHistories>>
   beforeAll(async () => {
     server = await startShortHistories(40)
-  }, 120_000)
+  })
   afterAll(() => server.close())
 
   /** The id of a run. Runs are executed in the order of their ids, so that 9 stands before 10. */

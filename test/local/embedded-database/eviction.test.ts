@@ -59,5 +59,5 @@ describe.runIf(server.kind === 'secantusdb')('the embedded database with a full 
       await running.stop()
       await rm(home, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })
