@@ -4,7 +4,7 @@ import { inForm } from '../support/long-form.ts'
 import { seed, timeoutMs } from './support.ts'
 
 /** `npm run faults` does the same with more faults, and with other seeds. */
-const faults = inForm({ long: 60, short: 20 })
+const faults = inForm({ long: 60, short: 12 })
 
 it(
   `loses nothing and does nothing twice while ${faults} faults are injected under load`,

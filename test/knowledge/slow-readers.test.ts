@@ -66,7 +66,7 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
       const bystander = await knowledgeClient(await insertUser(service))
       const worst = slowFiles
         .filter(({ name }) => name === kind)
-        .map(({ make }) => ({ name: kind, content: Uint8Array.from(Buffer.from(make(256 * 1024))) }))
+        .map(({ make }) => ({ name: kind, content: Uint8Array.from(Buffer.from(make(64 * 1024))) }))
       const { body: taken } = await hog.upload(worst, '?wait=false')
       expect(taken.files).toHaveLength(worst.length)
       const { body } = await bystander.upload([small])
