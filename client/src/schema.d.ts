@@ -1198,7 +1198,7 @@ export interface paths {
         put: operations["assistants.mcpLogins.finish"];
         /**
          * Begin a login at an MCP server in the browser
-         * @description Finds its authorization server (RFC 9728, RFC 8414) and registers this service there (RFC 7591). After consent, the browser comes to `/console/connected`. In a shared project, this needs the role `editor`.
+         * @description Finds its authorization server (RFC 9728, RFC 8414) and registers this service there (RFC 7591), if no `client_id` is given. After consent, the browser comes to `/console/connected`. In a shared project, this needs the role `editor`.
          */
         post: operations["assistants.mcpLogins.begin"];
         delete?: never;
@@ -6052,7 +6052,7 @@ export interface components {
             url: string;
             /** Format: date-time */
             connected_at: string;
-            /** @description The server does not renew it any more: connect again. */
+            /** @description The server does not renew it any more, or who made it has left: connect again. */
             is_over: boolean;
         };
         /**
@@ -6065,6 +6065,10 @@ export interface components {
         McpLoginRequest: {
             /** @description The address of the MCP server, as in the settings of the tool. */
             url: string;
+            /** @description Of a program that you have registered at the login server, with the address `/console/connected` of the console; for servers at which programs cannot register themselves. */
+            client_id?: string;
+            /** @description Its secret, if it has one. */
+            client_secret?: string;
         };
         /**
          * McpLoginBegun

@@ -91,7 +91,9 @@ export interface McpLoginRecord {
   id: string
   /** The address of the server, as in the settings of the tool. */
   url: string
-  /** The tokens, and where they are renewed (see `services/mcp-logins`). Absent: the server does not renew them any more. */
+  /** Who has logged in: it ends when he leaves the project, or hands it over. */
+  user_id: string
+  /** The tokens, and where they are renewed (see `services/mcp-logins`). Absent: it has ended. */
   sealed?: string
   connected_at: Date
   /** A process renews the tokens, at most until then. */

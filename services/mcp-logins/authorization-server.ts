@@ -19,15 +19,18 @@ interface Asking {
   redirectUri: string
 }
 
+type Client = LoginServer['client'] | undefined
+
 /** An OAuth 2.1 client in a browser needs these of it (MCP 2025-11-25, Authorization). */
 const challengeMethod = 'S256'
 const clientName = 'Assistant Platform'
 
 /**
- * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), registers this service with it, and says where
- * the browser goes, with the secrets of the attempt. Throws `bad_request` if the server offers no such login.
+ * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), registers this service with it where no `client` is
+ * given, and says where the browser goes, with the secrets of the attempt. Throws `bad_request` if the server offers no such
+ * login.
  */
-export async function beginLogin(url: string, { fetch, redirectUri }: Asking) {
+export async function beginLogin(url: string, { fetch, redirectUri, client: given }: Asking & { client: Client }) {
   const { resourceMetadataUrl, scope } = await challengeOf(url, fetch)
   const found = await discoverOAuthServerInfo(url, {
     fetchFn: fetch,
@@ -39,23 +42,27 @@ export async function beginLogin(url: string, { fetch, redirectUri }: Asking) {
   if (!isSame(metadata.issuer, authorizationServerUrl)) throw noLogin('names a login server that calls itself another')
   if (metadata.code_challenge_methods_supported?.includes(challengeMethod) !== true)
     throw noLogin('has a login server without PKCE (S256)')
-  if (metadata.registration_endpoint === undefined)
-    throw noLogin('has a login server at which programs cannot register themselves')
+  if (given === undefined && metadata.registration_endpoint === undefined)
+    throw noLogin(
+      'has a login server at which programs cannot register themselves: register one there, and give its client id',
+    )
   const resource = resourceMetadata?.resource
   if (resource !== undefined) requireOwn(url, resource)
   const wanted = scope ?? resourceMetadata?.scopes_supported?.join(' ')
-  const client = await registerClient(authorizationServerUrl, {
-    metadata,
-    clientMetadata: {
-      client_name: clientName,
-      redirect_uris: [redirectUri],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    },
-    fetchFn: fetch,
-    ...(wanted && { scope: wanted }),
-  }).catch(refuse)
+  const client =
+    given ??
+    (await registerClient(authorizationServerUrl, {
+      metadata,
+      clientMetadata: {
+        client_name: clientName,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      },
+      fetchFn: fetch,
+      ...(wanted && { scope: wanted }),
+    }).catch(refuse))
   const server: LoginServer = {
     url: String(authorizationServerUrl),
     metadata: {

@@ -55,6 +55,12 @@ export interface Beginner {
   user: string
 }
 
+export interface Wanted {
+  url: string
+  /** How the person has registered this service at the login server; undefined: it registers itself. */
+  client?: LoginServer['client'] | undefined
+}
+
 export interface Callback {
   attempt: string
   code: string
@@ -92,11 +98,11 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
 
   return {
     /** The address to which the browser goes, and the sealed state that it brings back. Throws `bad_request`. */
-    async begin({ owner, user }: Beginner, assistantId: string, url: string) {
+    async begin({ owner, user }: Beginner, assistantId: string, { url, client }: Wanted) {
       await assistants.readOwn(owner, assistantId)
       await outbound.assertReachable(url, ['body', 'url'])
       const { beginLogin } = await servers()
-      const { redirectTo, ...begun } = await beginLogin(url, asking())
+      const { redirectTo, ...begun } = await beginLogin(url, { ...asking(), client })
       const attempt: Attempt = { user, url, ...begun, expiresAt: Date.now() + attemptLifetimeMs }
       return {
         redirectTo,
@@ -119,6 +125,7 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
       const login = {
         id: newId(),
         url,
+        user_id: user,
         sealed: sealed(assistantId, url, { server, ...tokens }),
         connected_at: new Date(),
       }
@@ -139,12 +146,14 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
 
     /**
      * What a request to an MCP server carries as `Authorization`; undefined without a login. The record may be as old as the
-     * run. Throws, without secrets, if the login has ended.
+     * run. `refused`: the server did not accept this one, though its time is not over. Throws, without secrets, if the login
+     * has ended.
      */
     async authorizationFor(
       { _id, mcp_logins: logins = [] }: Pick<AssistantRecord, '_id' | 'mcp_logins'>,
       url: string,
       signal: AbortSignal,
+      refused?: string,
     ): Promise<string | undefined> {
       if (!logins.some((one) => one.url === url)) return undefined
       const giveUpAt = Date.now() + renewalMs
@@ -155,15 +164,16 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
         if (login === undefined) throw new Error('the login at the MCP server has ended; connect it again')
         const leftMs = (login.expiresAt ?? Infinity) - Date.now()
         const authorization = `Bearer ${login.accessToken}`
+        const isRefused = authorization === refused
         const mayRenew = login.refreshToken !== undefined || leftMs <= 0
-        if (leftMs > marginMs || !mayRenew) return authorization
+        if (!isRefused && (leftMs > marginMs || !mayRenew)) return authorization
         if (await store.beginRenewal(_id, record, renewalMs)) {
           const renewed = await renew(_id, record, login, signal)
           if (renewed !== undefined) return `Bearer ${renewed.accessToken}`
           continue
         }
         // Another process renews it.
-        if (leftMs > 0) return authorization
+        if (leftMs > 0 && !isRefused) return authorization
         if (Date.now() > giveUpAt) throw new Error('the login at the MCP server cannot be renewed at the moment')
         await pause(200, undefined, { signal })
       }

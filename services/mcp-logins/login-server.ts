@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 
-/** What is kept of an authorization server (RFC 8414) and of our registration with it (RFC 7591). */
+/** What is kept of an authorization server (RFC 8414) and of our registration with it (RFC 7591, or by a person). */
 export const LoginServer = Type.Object({
   url: Type.String(),
   metadata: Type.Object({

@@ -57,6 +57,17 @@ export const mcpLoginStore = ({ assistants }: Pick<Collections, 'assistants'>) =
       ),
     ),
 
+  /** Ends those that a person has made in a project. Safe to repeat. */
+  async endOf(projectId: string, userId: string): Promise<void> {
+    const mcp_logins = { $elemMatch: { user_id: userId, sealed: { $exists: true } } }
+    // Each statement changes one login of an assistant.
+    while (
+      isMatched(
+        await assistants.updateMany({ project_id: projectId, mcp_logins }, { $unset: { 'mcp_logins.$.sealed': 1 } }),
+      )
+    );
+  },
+
   /** For the change of `SECRETS_KEY`. */
   openOfAny: () =>
     assistants

@@ -1,6 +1,7 @@
 import { memberBudgetId } from '../../domain/records/budget.ts'
 import type { LeavingRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
+import { mcpLoginStore } from '../mcp-logins/store.ts'
 import { roleIn } from '../membership.ts'
 import { promptStore } from '../prompts/store.ts'
 import { type CancelRunDeps, cancelRun } from '../runs/index.ts'
@@ -75,6 +76,8 @@ export function createDepart(deps: DepartDeps): Depart {
     // What others would begin their messages with is no more for him to change.
     await promptStore(collections).unshareAll(userId, projectId)
     await leaveFolders(his)
+    // Else the project would go on acting in his name there.
+    await mcpLoginStore(collections).endOf(projectId, userId)
     for (const run of await runStore(collections).listOpenKeys(his)) await cancelRun(deps, run)
     // The oldest project of his own.
     const home = await projects.oldestOf(userId)

@@ -30,7 +30,12 @@ export interface ToolsDeps {
   /** The tool with which the assistant executes Python; undefined if none is executed here. */
   code?: ((assistant: AssistantRecord, name: string, wanted: CodeOverride) => Promise<Tool>) | undefined
   /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in. */
-  mcpAuthorization(assistant: AssistantRecord, url: string, signal: AbortSignal): Promise<string | undefined>
+  mcpAuthorization(
+    assistant: AssistantRecord,
+    url: string,
+    signal: AbortSignal,
+    refused?: string,
+  ): Promise<string | undefined>
   /** Those of these assistants that the assistant can ask now. */
   askable(assistant: AssistantRecord, ids: string[]): Promise<Askable[]>
 }
@@ -101,7 +106,7 @@ export function createTools({
         search: search(),
         fetch,
         mcp,
-        mcpAuthorization: (url) => mcpAuthorization(assistant, url, signal),
+        mcpAuthorization: (url, callSignal, refused) => mcpAuthorization(assistant, url, callSignal, refused),
         signal,
       }),
   }

@@ -150,6 +150,11 @@ async function endSession(transport: StreamableHTTPClientTransport, client: Clie
   await client.close().catch(() => undefined)
 }
 
+/** Whether this failure of a server's client says that the server does not accept what it was sent as `Authorization`. */
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof StreamableHTTPError && error.cause.code === 401
+}
+
 function reasonOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof AppError) return at.message

@@ -49,6 +49,9 @@ const maxServers = 500
 const maxListBytes = 512 * 1024
 const maxNameLength = 200
 
+/** Another `Authorization` for one that the server has refused. Throws, without secrets, if there is none. */
+export type Relogin = (refused: string, signal: AbortSignal) => Promise<string | undefined>
+
 /** Loaded when first used: the library consists of a hundred modules that most processes never need. */
 const client = () => import('./mcp-client.ts')
 
@@ -80,13 +83,9 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
   }
 
   /** What a server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
-  async function offeredBy(config: McpConfig, signal: AbortSignal): Promise<RemoteTools> {
+  async function offeredBy(config: McpConfig, signal: AbortSignal, relogin?: Relogin): Promise<RemoteTools> {
     if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
-    const server = { url: config.url, headers: config.headers ?? {} }
-    const hideSecrets = secretsHider(server.headers)
-    const remote = await listOf(server, signal).catch((error: unknown) => {
-      throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
-    })
+    const { result: remote } = await withLogin(serverOf(config), (server) => listOf(server, signal), signal, relogin)
     const allowed = config.allowed_tools
     return { ...remote, tools: remote.tools.filter(({ name }) => allowed === undefined || allowed.includes(name)) }
   }
@@ -95,11 +94,14 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
     /** As the server describes them. */
     offeredBy,
 
-    async list(config: McpConfig, signal: AbortSignal): Promise<{ tools: Tool[]; warning: string | undefined }> {
-      const remote = await offeredBy(config, signal)
-      const server = { url: config.url, headers: config.headers ?? {} }
-      const hideSecrets = secretsHider(server.headers)
-      const tools = remote.tools.map((tool) => asTool(config.name, tool, server, hideSecrets))
+    /** `relogin` is asked, once, where the server refuses the login. */
+    async list(
+      config: McpConfig,
+      signal: AbortSignal,
+      relogin?: Relogin,
+    ): Promise<{ tools: Tool[]; warning: string | undefined }> {
+      const remote = await offeredBy(config, signal, relogin)
+      const tools = remote.tools.map((tool) => asTool(config.name, tool, serverOf(config), relogin))
       return { tools, warning: warningOf(remote) }
     },
   }
@@ -108,7 +110,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
     prefix: string,
     remote: RemoteTools['tools'][number],
     server: McpServer,
-    hideSecrets: (text: string) => string,
+    relogin: Relogin | undefined,
   ): Tool {
     const { readOnlyHint, idempotentHint } = remote.annotations ?? {}
     return {
@@ -122,11 +124,11 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       async execute(args, { signal, exactArgs = args }) {
         const call = { name: remote.name, arguments: exactArgs }
         const { callRemoteTool } = await client()
-        const result = await callRemoteTool(server, outbound, call, { signal, timeoutMs: callTimeoutMs }).catch(
-          (error: unknown) => {
-            signal.throwIfAborted()
-            throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
-          },
+        const { result, hideSecrets } = await withLogin(
+          server,
+          (known) => callRemoteTool(known, outbound, call, { signal, timeoutMs: callTimeoutMs }),
+          signal,
+          relogin,
         )
         const text = limitText(hideSecrets(textOf(result)))
         if (result.isError === true) throw new Error(text)
@@ -134,6 +136,33 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
         return files.length === 0 ? text : { content: text, files }
       },
     }
+  }
+}
+
+const serverOf = ({ url, headers = {} }: McpConfig): McpServer => ({ url, headers })
+
+/**
+ * Works with a server; once more where it refuses the login, because a login can end before its time. What it refuses, it
+ * has not done. The messages of failures contain no secrets.
+ */
+async function withLogin<T>(
+  server: McpServer,
+  work: (server: McpServer) => Promise<T>,
+  signal: AbortSignal,
+  relogin?: Relogin,
+): Promise<{ result: T; hideSecrets: (text: string) => string }> {
+  const { authorization: refused } = server.headers
+  const hideSecrets = secretsHider(server.headers)
+  try {
+    return { result: await work(server), hideSecrets }
+  } catch (error) {
+    signal.throwIfAborted()
+    const { isUnauthorized } = await client()
+    const authorization =
+      relogin !== undefined && refused !== undefined && isUnauthorized(error) ? await relogin(refused, signal) : undefined
+    if (authorization === undefined)
+      throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
+    return withLogin({ ...server, headers: { ...server.headers, authorization } }, work, signal)
   }
 }
 

@@ -13,7 +13,7 @@ import { MemoryConfig } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { clientTool, clientToolOf } from './client-tool.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
-import { McpConfig, type McpTools } from './mcp.ts'
+import { McpConfig, type McpTools, type Relogin } from './mcp.ts'
 import type { Tool } from '../tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
 import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
@@ -25,8 +25,8 @@ interface ResolveDeps {
   search: SearchAccount | undefined
   fetch: Fetch
   mcp: McpTools
-  /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in. */
-  mcpAuthorization(url: string): Promise<string | undefined>
+  /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in; not what it has refused. */
+  mcpAuthorization(url: string, signal: AbortSignal, refused?: string): Promise<string | undefined>
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
   memory(name: string, config: MemoryConfig): Tool
@@ -158,7 +158,8 @@ async function resolveOne(setting: ToolSetting, { hosts }: Allowances, deps: Res
         return { problem: `The operator of this service does not allow you the host ${host}.` }
       }
       try {
-        return await deps.mcp.list(await withLogin(config, deps), deps.signal)
+        const login = await loginAt(config, deps)
+        return await deps.mcp.list(login?.config ?? config, deps.signal, login?.relogin)
       } catch (error) {
         deps.signal.throwIfAborted()
         return { problem: error instanceof Error ? error.message : 'the MCP server failed' }
@@ -167,13 +168,17 @@ async function resolveOne(setting: ToolSetting, { hosts }: Allowances, deps: Res
 }
 
 /** Headers of the owner come first. */
-async function withLogin(
+async function loginAt(
   config: McpConfig,
-  { mcpAuthorization }: Pick<ResolveDeps, 'mcpAuthorization'>,
-): Promise<McpConfig> {
+  { mcpAuthorization, signal }: Pick<ResolveDeps, 'mcpAuthorization' | 'signal'>,
+): Promise<{ config: McpConfig; relogin: Relogin } | undefined> {
   const given = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'authorization')
-  const authorization = given ? undefined : await mcpAuthorization(config.url)
-  return authorization === undefined ? config : { ...config, headers: { ...config.headers, authorization } }
+  const authorization = given ? undefined : await mcpAuthorization(config.url, signal)
+  if (authorization === undefined) return undefined
+  return {
+    config: { ...config, headers: { ...config.headers, authorization } },
+    relogin: (refused, callSignal) => mcpAuthorization(config.url, callSignal, refused),
+  }
 }
 
 function reaches(hosts: readonly string[], url: string): boolean {

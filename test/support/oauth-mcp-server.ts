@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
-import { InvalidGrantError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
+import {
+  DemoInMemoryAuthProvider,
+  DemoInMemoryClientsStore,
+} from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
+import { InvalidGrantError, InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
 import {
   createOAuthMetadata,
@@ -18,14 +21,16 @@ import { startHttpServer } from './http-server.ts'
 /**
  * A real MCP server and its authorization server, each at its own address: the reference implementation with its example
  * of a provider, which asks nobody. Beyond the example, tokens live as long as `seen.lifetimeSeconds` says, and are
- * renewed; a refresh token is taken once.
+ * renewed; a refresh token is taken once; `revoke` ends all access tokens before their time. `clients`: no others are known,
+ * and none can register itself.
  */
-export async function startOAuthMcpServer({ register }: { register: (server: McpServer) => void }) {
+export async function startOAuthMcpServer({ register, clients }: OAuthMcpServer) {
   const seen = { renewals: 0, lifetimeSeconds: 3600, canRenew: true, tokens: [] as string[] }
   const auth = await startHttpServer((request, response) => authApp(request, response))
   const mcp = await startHttpServer((request, response) => mcpApp(request, response))
   const url = `${mcp.url}/mcp`
   const provider = new RenewingProvider(seen)
+  if (clients !== undefined) provider.clientsStore = knownClients(clients)
   const issuerUrl = new URL(auth.url)
 
   const authApp = createMcpExpressApp()
@@ -53,6 +58,7 @@ export async function startOAuthMcpServer({ register }: { register: (server: Mcp
     url,
     issuer: issuerUrl.href,
     seen,
+    revoke: () => provider.revokeAll(),
     close: async () => {
       await mcp.close()
       await auth.close()
@@ -60,9 +66,23 @@ export async function startOAuthMcpServer({ register }: { register: (server: Mcp
   }
 }
 
+interface OAuthMcpServer {
+  register: (server: McpServer) => void
+  clients?: OAuthClientInformationFull[]
+}
+
+function knownClients(clients: OAuthClientInformationFull[]): RenewingProvider['clientsStore'] {
+  // The router offers registration where there is such a function.
+  return Object.assign(new DemoInMemoryClientsStore(), {
+    registerClient: undefined,
+    getClient: async (id: string) => clients.find(({ client_id: known }) => known === id),
+  })
+}
+
 class RenewingProvider extends DemoInMemoryAuthProvider {
   readonly #seen: { renewals: number; lifetimeSeconds: number; canRenew: boolean; tokens: string[] }
   readonly #refreshTokens = new Set<string>()
+  readonly #revoked = new Set<string>()
   readonly #accessTokens = new Map<string, AuthInfo>()
 
   constructor(seen: RenewingProvider['seen']) {
@@ -90,7 +110,12 @@ class RenewingProvider extends DemoInMemoryAuthProvider {
   }
 
   override async verifyAccessToken(token: string): Promise<AuthInfo> {
+    if (this.#revoked.has(token)) throw new InvalidTokenError('revoked')
     return this.#accessTokens.get(token) ?? super.verifyAccessToken(token)
+  }
+
+  revokeAll(): void {
+    for (const token of this.#accessTokens.keys()) this.#revoked.add(token)
   }
 
   #issue({ client_id: clientId }: OAuthClientInformationFull): OAuthTokens {

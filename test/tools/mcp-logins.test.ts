@@ -3,6 +3,7 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { createMcpLogins } from '../../services/mcp-logins/index.ts'
 import { createSecretBox } from '../../services/secrets.ts'
+import { joinProject } from '../projects/joined.ts'
 import { conversation } from '../runs/support.ts'
 import { historyText } from '../support/histories.ts'
 import { sendJson, startHttpServer } from '../support/http-server.ts'
@@ -41,13 +42,16 @@ describe('logins at MCP servers', () => {
     }
     const stored = async () =>
       (await service.collections.assistants.findById(talk.assistantId).lean<AssistantRecord>())?.mcp_logins ?? []
-    return { ...talk, path, problem, stored }
+    /** Calls the tool once, and says what came of it. */
+    const tried = async (name = 'm_whoami'): Promise<{ outcome: string; content: string }> =>
+      talk.client.post(`/assistants/${talk.assistantId}/tools/try`, { name })
+    return { ...talk, path, problem, stored, tried }
   }
   type Talk = Awaited<ReturnType<typeof assistant>>
 
   /** What a browser does: it goes to the login server, and comes back with what that adds to the address. */
-  async function back({ client, path }: Pick<Talk, 'client' | 'path'>, url = mcp.url) {
-    const { redirect_to: target, attempt } = await client.post(path, { url })
+  async function back({ client, path }: Pick<Talk, 'client' | 'path'>, url = mcp.url, registered: object = {}) {
+    const { redirect_to: target, attempt } = await client.post(path, { url, ...registered })
     const answer = await fetch(target, { redirect: 'manual' })
     const location = new URL(answer.headers.get('location') ?? '')
     const { code = '', state = '' } = Object.fromEntries(location.searchParams)
@@ -162,6 +166,92 @@ describe('logins at MCP servers', () => {
     const { logins } = await talk.client.get(talk.path)
     expect(logins).toMatchObject([{ url: mcp.url, is_over: true }])
     expect(await talk.stored()).toEqual([expect.not.objectContaining({ sealed: expect.anything() })])
+  })
+
+  it('are renewed once where the server refuses them before their time, by one of those who ask; an end is said', async () => {
+    const talk = await assistant()
+    await connected(talk)
+    service.model.reply({ toolCalls: [{ name: 'm_whoami', arguments: {} }] })
+    service.model.reply({ text: 'Before.' })
+    await talk.stream('Who?')
+    const before = mcp.seen.renewals
+    mcp.revoke()
+    // The list of tools is known: the call is refused.
+    service.model.reply({ toolCalls: [{ name: 'm_whoami', arguments: {} }] })
+    service.model.reply({ text: 'After.' })
+    await talk.stream('Who now?')
+    const results = (await talk.messages()).filter(({ type }) => type === 'ToolMessage')
+    expect(results).toHaveLength(2)
+    for (const { data } of results) expect(data.content).toContain('You are')
+    expect(results[1]?.data.content).toContain('[hidden]')
+    for (const token of mcp.seen.tokens) expect(results[1]?.data.content).not.toContain(token)
+    expect(mcp.seen.renewals).toBe(before + 1)
+
+    mcp.revoke()
+    for (const { outcome, content } of await Promise.all([1, 2, 3, 4].map(() => talk.tried())))
+      expect([outcome, content]).toEqual(['answered', expect.stringContaining('You are')])
+    expect(mcp.seen.renewals).toBe(before + 2)
+
+    mcp.revoke()
+    mcp.seen.canRenew = false
+    expect(await talk.tried()).toMatchObject({
+      outcome: 'failed',
+      content: expect.stringContaining('the login at the MCP server has ended; connect it again'),
+    })
+    expect((await talk.client.get(talk.path)).logins).toMatchObject([{ url: mcp.url, is_over: true }])
+  })
+
+  it('are made by a client that a person has registered, where programs cannot register themselves', async () => {
+    const known = {
+      client_id: 'by-hand',
+      client_secret: 'secret-of-the-client',
+      redirect_uris: [`${service.settings.frontendUrl}/console/connected`],
+    }
+    const closed = await startOAuthMcpServer({
+      clients: [known],
+      register: (server) => void server.registerTool('tides', {}, () => ({ content: [{ type: 'text', text: 'High' }] })),
+    })
+    onTestFinished(() => closed.close())
+    const talk = await assistant(closed.url)
+    const without = await talk.client.call('POST', talk.path, { url: closed.url })
+    expect([without.status, without.text]).toEqual([400, expect.stringContaining('give its client id')])
+    const { client_id, client_secret } = known
+    const wrong = await back(talk, closed.url, { client_id, client_secret: 'another' })
+    expect((await talk.client.call('PUT', talk.path, wrong.returned)).status).toBe(400)
+    const { returned, target } = await back(talk, closed.url, { client_id, client_secret })
+    expect(target.searchParams.get('client_id')).toBe('by-hand')
+    expect(JSON.stringify(returned)).not.toContain(client_secret)
+    expect((await talk.client.call('PUT', talk.path, returned)).status).toBe(200)
+    expect(JSON.stringify(await talk.stored())).not.toContain(client_secret)
+    expect(await talk.problem()).toBeUndefined()
+    // It renews with the secret.
+    closed.revoke()
+    expect(await talk.tried('m_tides')).toMatchObject({ outcome: 'answered', content: 'High' })
+    expect(closed.seen.renewals).toBe(1)
+  })
+
+  it('end with the person who made them: when he hands the project over, and when he leaves it', async () => {
+    const talk = await assistant()
+    await connected(talk)
+    const { client: holder } = talk
+    const [ada, eva] = [
+      await joinProject(service, holder.projectId, 'owner'),
+      await joinProject(service, holder.projectId, 'editor'),
+    ]
+    const second = await startOAuthMcpServer({ register: () => undefined })
+    onTestFinished(() => second.close())
+    const of = async () => {
+      const { logins } = await ada.get(talk.path)
+      return Object.fromEntries(logins.map(({ url, is_over: isOver }: any) => [url, isOver]))
+    }
+    const { returned } = await back({ client: eva, path: talk.path }, second.url)
+    expect((await eva.call('PUT', talk.path, returned)).status).toBe(200)
+    expect(await of()).toEqual({ [mcp.url]: false, [second.url]: false })
+    const { status } = await holder.call('PUT', `/projects/${holder.projectId}/holder`, { member_id: ada.memberId })
+    expect(status).toBe(200)
+    expect(await of()).toEqual({ [mcp.url]: true, [second.url]: false })
+    await ada.call('DELETE', `/projects/${holder.projectId}/members/${eva.memberId}`)
+    expect(await of()).toEqual({ [mcp.url]: true, [second.url]: true })
   })
 
   it('are sealed again after a change of the key, and open for no other assistant or address', async () => {

@@ -20,9 +20,26 @@ const McpLogin = Type.Object(
     id: Type.String(),
     url: Type.String(),
     connected_at: Timestamp,
-    is_over: Type.Boolean({ description: 'The server does not renew it any more: connect again.' }),
+    is_over: Type.Boolean({ description: 'The server does not renew it any more, or who made it has left: connect again.' }),
   },
   { title: 'McpLogin' },
+)
+const McpLoginRequest = Type.Object(
+  {
+    url: Url,
+    client_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'Of a program that you have registered at the login server, with the address `/console/connected` of the console; for servers at which programs cannot register themselves.',
+      }),
+    ),
+    client_secret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, writeOnly: true, description: 'Its secret, if it has one.' }),
+    ),
+  },
+  { title: 'McpLoginRequest' },
 )
 const McpLoginBegun = Type.Object(
   {
@@ -71,15 +88,17 @@ export const mcpLoginRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'mcpLogins
         operationId: 'assistants.mcpLogins.begin',
         summary: 'Begin a login at an MCP server in the browser',
         description:
-          'Finds its authorization server (RFC 9728, RFC 8414) and registers this service there (RFC 7591). After consent, the browser comes to `/console/connected`.',
+          'Finds its authorization server (RFC 9728, RFC 8414) and registers this service there (RFC 7591), if no `client_id` is given. After consent, the browser comes to `/console/connected`.',
         tags,
         params,
-        body: Type.Object({ url: Url }, { title: 'McpLoginRequest' }),
+        body: McpLoginRequest,
         response: { 200: McpLoginBegun, ...refusals(400, 401, 403, 404) },
       },
     },
     async (request) => {
-      const { redirectTo, ...begun } = await mcpLogins.begin(beginner(request), request.params.aid, request.body.url)
+      const { url, client_id: id, client_secret: secret } = request.body
+      const client = id === undefined ? undefined : { client_id: id, ...(secret && { client_secret: secret }) }
+      const { redirectTo, ...begun } = await mcpLogins.begin(beginner(request), request.params.aid, { url, client })
       return { redirect_to: redirectTo, ...begun }
     },
   )

@@ -6,6 +6,7 @@ import type { ProjectRecord } from '../../../domain/records/project.ts'
 import { openRunStatuses } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
+import { mcpLoginStore } from '../../mcp-logins/store.ts'
 import { memberNamed } from '../../person-named.ts'
 import { inBatches } from '../../owned-data/data-store.ts'
 import { releaseQuota, countsInQuota } from '../../threads/quota.ts'
@@ -156,6 +157,7 @@ export function createProjectMoves({ collections, transaction }: ProjectMovesDep
       await collections.budgets.updateMany({ $or: [{ _id: { $in: budgets } }, ofMembers], user_id: from }, moved, asIs)
       await moveConversations(move, assistantIds)
       await ofPersons(move)
+      await mcpLoginStore(collections).endOf(projectId, from)
       await schedules.updateMany({ project_id: projectId, user_id: from, awaits_takeover: true }, learnt, asIs)
       // Last: by them, everything else is found. Whoever held it made what has no other maker.
       await assistants.updateMany(

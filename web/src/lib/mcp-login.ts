@@ -18,10 +18,17 @@ const keyOf = (state: string) => `assistant-platform.mcp-login.${state}`
 
 export const mcpLoginsKey = (assistantId: string) => ['mcp-logins', assistantId]
 
-/** Leads the browser to the login server of an MCP server. */
-export async function beginMcpLogin(assistantId: string, url: string): Promise<void> {
+export const mcpRedirectUri = () => `${window.location.origin}/console/connected`
+
+/** Leads the browser to the login server of an MCP server; empty `client`: the service registers itself there. */
+export async function beginMcpLogin(
+  assistantId: string,
+  url: string,
+  client: { id: string; secret: string },
+): Promise<void> {
   const path = { params: { path: { aid: assistantId } } }
-  const begun = await unwrap(api.POST('/assistants/{aid}/mcp-logins', { ...path, body: { url } }))
+  const given = client.id && { client_id: client.id, ...(client.secret && { client_secret: client.secret }) }
+  const begun = await unwrap(api.POST('/assistants/{aid}/mcp-logins', { ...path, body: { url, ...(given || {}) } }))
   const kept: Begun = { attempt: begun.attempt, assistantId, url }
   sessionStorage.setItem(keyOf(begun.state), JSON.stringify(kept))
   window.location.assign(begun.redirect_to)

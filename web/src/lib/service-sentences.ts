@@ -78,6 +78,7 @@ const sentences: [RegExp, keyof typeof english][] = [
   [/^The upload/, 'uploadBroken'],
   [/^The answer does not belong to a login/, 'mcpNotBegun'],
   [/^The MCP server names no server where one can log in/, 'mcpNoLogin'],
+  [/^The MCP server has a login server at which programs cannot register/, 'mcpUnregistered'],
   [/^The MCP server (?:names a login server|has a login server|asks for a login to another|sends people)/, 'mcpUnfit'],
   [/^The login server of the MCP server refuses: (\w+)/, 'mcpRefused'],
   [/^The login server of the MCP server does not answer/, 'mcpSilent'],

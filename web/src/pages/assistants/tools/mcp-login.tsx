@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound } from 'lucide-react'
+import { useState } from 'react'
 import { api, queryClient, unwrap } from '../../../lib/api.ts'
 import { formatDate } from '../../../lib/format.ts'
-import { beginMcpLogin, mcpLoginsKey } from '../../../lib/mcp-login.ts'
+import { beginMcpLogin, mcpLoginsKey, mcpRedirectUri } from '../../../lib/mcp-login.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
+import { texts } from '../../../texts/index.ts'
 import { Button } from '../../../ui/button.tsx'
+import { CopyIcon } from '../../../ui/code-block.tsx'
+import { TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 
 const t = assistantMessages.tools.login
@@ -26,12 +30,14 @@ export function McpLogin({ assistantId, url, formId, save }: McpLoginProps) {
     queryKey: mcpLoginsKey(assistantId),
     queryFn: () => unwrap(api.GET('/assistants/{aid}/mcp-logins', { params: path })),
   })
+  const [clientId, setClientId] = useState('')
+  const [clientSecret, setClientSecret] = useState('')
   const login = logins.data?.logins.find((one) => one.url === url)
   const connecting = useSubmit(async () => {
     const form = document.querySelector(`#${CSS.escape(formId)}`)
     if (form instanceof HTMLFormElement && !form.reportValidity()) return
     await save()
-    await beginMcpLogin(assistantId, url)
+    await beginMcpLogin(assistantId, url, { id: clientId.trim(), secret: clientSecret.trim() })
   })
   const forgetting = useSubmit(async () => {
     const ids = { aid: assistantId, mcp_login_id: login?.id ?? '' }
@@ -66,6 +72,27 @@ export function McpLogin({ assistantId, url, formId, save }: McpLoginProps) {
       {login?.is_over && <Notice tone="warn">{t.over}</Notice>}
       <p className="muted small">{isConnected ? t.connected(formatDate(login.connected_at)) : t.help}</p>
       {problem && <Notice tone="danger">{problem}</Notice>}
+      {!isConnected && (
+        <details>
+          <summary className="small">{t.byHand}</summary>
+          <div className="stack-small">
+            <p className="muted small">{t.byHandHelp}</p>
+            <div className="row">
+              <code className="small grow">{mcpRedirectUri()}</code>
+              <CopyIcon text={mcpRedirectUri()} />
+            </div>
+            <TextField mono label={t.clientId} autoComplete="off" value={clientId} onValue={setClientId} />
+            <TextField
+              mono
+              type="password"
+              label={`${t.clientSecret} (${texts.optional})`}
+              autoComplete="off"
+              value={clientSecret}
+              onValue={setClientSecret}
+            />
+          </div>
+        </details>
+      )}
     </section>
   )
 }
