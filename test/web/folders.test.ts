@@ -87,6 +87,13 @@ test('chats are dragged into a folder and out of it, and its instructions and fi
   await page.getByRole('searchbox', { name: 'Search chats' }).fill('')
   await folder.waitFor()
 
+  // One that is pinned stands at the top, and only there.
+  await page.getByRole('button', { name: 'Actions for Weather' }).click()
+  await page.getByRole('menuitem', { name: 'Pin', exact: true }).click()
+  await inside.getByRole('link', { name: 'Weather' }).waitFor({ state: 'detached' })
+  await page.getByRole('heading', { name: 'Pinned' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Weather' }).count()).toBe(1)
+
   await dragOut()
   await page.getByText('The chat is in the list again.').waitFor()
   await expect.poll(async () => (await user.get(`/threads/${threadId}`)).folder_id).toBeNull()

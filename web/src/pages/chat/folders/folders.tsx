@@ -151,11 +151,15 @@ function FolderThreads({ id, name, current, selection }: FolderThreadsProps) {
   const hidden = useHiddenThreads()
   const found = new Map<string, Thread>()
   for (const { threads } of pages.data?.pages ?? []) for (const one of threads) found.set(one.thread_id, one)
-  const shown = [...found.values()].filter(({ thread_id: threadId }) => !hidden.has(threadId))
+  const there = [...found.values()].filter(({ thread_id: threadId }) => !hidden.has(threadId))
+  // Those stand at the top of the list.
+  const shown = there.filter(({ pinned }) => !pinned)
   return (
     <div className="folder-chats">
       {pages.isPending && <Skeleton lines={2} height={26} />}
-      {pages.data && shown.length === 0 && <p className="muted small thread-none">{t.empty}</p>}
+      {pages.data && shown.length === 0 && (
+        <p className="muted small thread-none">{there.length === 0 ? t.empty : t.allPinned}</p>
+      )}
       <ul className="thread-list" aria-label={`${t.open}: ${name}`}>
         {shown.map((thread) => (
           <ThreadItem
