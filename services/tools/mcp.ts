@@ -159,7 +159,9 @@ async function withLogin<T>(
     signal.throwIfAborted()
     const { isUnauthorized } = await client()
     const authorization =
-      relogin !== undefined && refused !== undefined && isUnauthorized(error) ? await relogin(refused, signal) : undefined
+      relogin !== undefined && refused !== undefined && isUnauthorized(error)
+        ? await relogin(refused, signal)
+        : undefined
     if (authorization === undefined)
       throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
     return withLogin({ ...server, headers: { ...server.headers, authorization } }, work, signal)

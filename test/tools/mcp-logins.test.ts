@@ -209,7 +209,8 @@ describe('logins at MCP servers', () => {
     }
     const closed = await startOAuthMcpServer({
       clients: [known],
-      register: (server) => void server.registerTool('tides', {}, () => ({ content: [{ type: 'text', text: 'High' }] })),
+      register: (server) =>
+        void server.registerTool('tides', {}, () => ({ content: [{ type: 'text', text: 'High' }] })),
     })
     onTestFinished(() => closed.close())
     const talk = await assistant(closed.url)

@@ -207,6 +207,7 @@ test('a user exports the data of the account, and imports the archive with a rep
   expect(await target.getByRole('button', { name: 'Import the archive' }).isDisabled()).toBe(true)
   const wrong = { name: 'wrong.tar.gz', mimeType: 'application/gzip', buffer: Buffer.from('no archive') }
   await target.getByLabel('Archive (.tar.gz)').setInputFiles(wrong)
+  await target.getByText('wrong.tar.gz').waitFor()
   await target.getByRole('button', { name: 'Import the archive' }).click()
   expect(await target.getByRole('alert').textContent()).toMatch(/^[A-Z].*\.$/)
   await target.getByLabel('Archive (.tar.gz)').setInputFiles(archive)

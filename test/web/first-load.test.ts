@@ -80,7 +80,7 @@ test('every page fits a phone, and passes axe in both themes', async () => {
 })
 
 test('a message is written and sent with the keyboard alone', async () => {
-  site.model.reply({ text: 'By keyboard.' })
+  site.model.reply({ text: '## By **keyboard.**' })
   const { page } = await site.signedIn()
   await page.keyboard.type('Hello')
   await page.keyboard.press('Shift+Enter')

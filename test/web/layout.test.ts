@@ -102,3 +102,22 @@ test.each(languages)('no button, tab or label is cut in %s, on a phone and on a 
     await expectWhole(page, `${language} assistant ${index}`)
   }
 })
+
+test('the titles of all pages stand at the same place', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await user.post('/schedules/', {
+    assistant_id: assistantId,
+    input: [{ type: 'human', content: 'Hi' }],
+    cron: '0 7 1 1 *',
+  })
+  const places = new Map<string, string>()
+  for (const path of ['assistants', 'projects', 'schedules', 'memory', 'usage', 'account', 'data', 'audit', 'plans']) {
+    await page.goto(`${site.url}/console/${path}`)
+    const title = page.getByRole('heading', { level: 1 })
+    await title.waitFor()
+    const [box, below] = [await title.boundingBox(), await title.locator('+ p').boundingBox()]
+    places.set(path, `${box?.x} ${box?.y} ${below?.y}`)
+  }
+  expect(new Set(places.values()).size, JSON.stringify([...places])).toBe(1)
+})

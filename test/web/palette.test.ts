@@ -27,7 +27,7 @@ test('the keyboard alone finds chats, assistants, pages and actions, and shows i
 
   const find = async (words: string) => {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Go to …' }).fill(words)
+    await page.getByRole('combobox', { name: 'Go to…' }).fill(words)
   }
   await find('usage')
   await site.expectAccessible(page, 'the palette')

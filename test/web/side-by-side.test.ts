@@ -53,12 +53,15 @@ test('two models answer at once, each with its cost and time; one is kept and th
   for (const model of ['steady', 'quick']) {
     await expect.poll(() => facts(page, model).textContent()).toContain(`$0.02 · ${model} · `)
   }
+  await page.getByText('This chat: $0.04').waitFor()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await site.expectAccessible(page, `two answers, ${colorScheme}`)
     await look(page, `both-1440-${colorScheme}`)
     await page.setViewportSize({ width: 390, height: 844 })
     await look(page, `both-390-${colorScheme}`)
+    // The tools of the field stand in one row.
+    expect((await page.locator('.composer-tools').boundingBox())?.height).toBeLessThan(64)
     await page.setViewportSize({ width: 1440, height: 900 })
   }
   // They are still beside each other after a reload.
@@ -70,6 +73,8 @@ test('two models answer at once, each with its cost and time; one is kept and th
   await page.getByRole('button', { name: 'Previous version' }).click()
   await page.locator('.markdown').getByText('Ask at the gate.').waitFor()
   await page.getByRole('button', { name: 'Next version' }).click()
+
+  await page.getByText('This chat: $0.04').waitFor()
 
   // The chat goes on with the answer that was kept.
   real.reply({ when: of('steady'), text: 'Every day.' })

@@ -116,3 +116,9 @@ it('fills texts in the forms of ICU messages', () => {
   expect(fill(kinds, { kind: '__proto__' }, 'en')).toBe('a __proto__!')
   expect(fill('{a} # {missing}{b}', { a: '', b: 2 }, 'en')).toBe(' # 2')
 })
+
+it('has no straight quotes in English but in what is sent to models', () => {
+  const shown = parts.filter((part) => part !== 'starts.json').flatMap((part) => placesIn(read('en', part)))
+  expect(shown.length).toBeGreaterThan(1000)
+  expect(shown.filter(([, text]) => text.includes('"'))).toEqual([])
+})

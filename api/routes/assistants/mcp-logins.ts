@@ -20,7 +20,9 @@ const McpLogin = Type.Object(
     id: Type.String(),
     url: Type.String(),
     connected_at: Timestamp,
-    is_over: Type.Boolean({ description: 'The server does not renew it any more, or who made it has left: connect again.' }),
+    is_over: Type.Boolean({
+      description: 'The server does not renew it any more, or who made it has left: connect again.',
+    }),
   },
   { title: 'McpLogin' },
 )

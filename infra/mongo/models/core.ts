@@ -177,7 +177,10 @@ const assistant = new Schema<AssistantRecord>(
     },
     mcp_logins: {
       type: [
-        new Schema({ id: text, url: text, user_id: text, sealed: String, connected_at: date, renewing_until: Date }, { _id: false }),
+        new Schema(
+          { id: text, url: text, user_id: text, sealed: String, connected_at: date, renewing_until: Date },
+          { _id: false },
+        ),
       ],
       default: undefined,
     },

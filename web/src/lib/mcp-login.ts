@@ -27,8 +27,9 @@ export async function beginMcpLogin(
   client: { id: string; secret: string },
 ): Promise<void> {
   const path = { params: { path: { aid: assistantId } } }
-  const given = client.id && { client_id: client.id, ...(client.secret && { client_secret: client.secret }) }
-  const begun = await unwrap(api.POST('/assistants/{aid}/mcp-logins', { ...path, body: { url, ...(given || {}) } }))
+  const secret = client.secret === '' ? {} : { client_secret: client.secret }
+  const given = client.id === '' ? {} : { client_id: client.id, ...secret }
+  const begun = await unwrap(api.POST('/assistants/{aid}/mcp-logins', { ...path, body: { url, ...given } }))
   const kept: Begun = { attempt: begun.attempt, assistantId, url }
   sessionStorage.setItem(keyOf(begun.state), JSON.stringify(kept))
   window.location.assign(begun.redirect_to)

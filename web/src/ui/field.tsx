@@ -5,7 +5,9 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useId,
+  useState,
 } from 'react'
+import { texts } from '../texts/index.ts'
 
 interface FieldProps {
   label: string
@@ -194,5 +196,42 @@ export function SwitchesField({ label, help, choices, value, onValue }: Switches
         </div>
       )}
     </fieldset>
+  )
+}
+
+/** One file. What the browser itself writes on such fields is in its language, not in that of the page. */
+export function FileField({
+  label,
+  help,
+  error,
+  onFile,
+  ...rest
+}: FieldProps & { onFile: (file: File | undefined) => void } & Pick<
+    InputHTMLAttributes<HTMLInputElement>,
+    'accept' | 'disabled'
+  >) {
+  const [name, setName] = useState('')
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <div className="input file-field">
+          <span className="button button-small" aria-hidden="true">
+            {texts.chooseFile}
+          </span>
+          <span className={name ? 'truncate' : 'truncate muted'} aria-hidden="true">
+            {name || texts.noFile}
+          </span>
+          <input
+            {...rest}
+            {...ids}
+            type="file"
+            onChange={({ target }) => {
+              setName(target.files?.[0]?.name ?? '')
+              onFile(target.files?.[0])
+            }}
+          />
+        </div>
+      )}
+    </Field>
   )
 }

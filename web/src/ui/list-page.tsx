@@ -28,7 +28,7 @@ export function ListPage({
   children: ReactNode
 }) {
   return (
-    <div className="page page-narrow">
+    <div className="page">
       <header className="page-head">
         <div>
           <h1>{title}</h1>

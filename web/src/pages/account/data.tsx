@@ -7,6 +7,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { dataMessages } from '../../texts/data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { FileField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
 import { ForeignImport } from './foreign-import.tsx'
@@ -20,7 +21,7 @@ export function AccountData() {
   useTitle(texts.data.title)
   return (
     <div className="page">
-      <header className="stack-small">
+      <header>
         <h1>{texts.data.title}</h1>
         <p className="muted">{t.text}</p>
       </header>
@@ -83,17 +84,7 @@ function Import() {
       <h2>{t.importTitle}</h2>
       <p className="muted">{t.importText}</p>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-      <div className="field">
-        <label htmlFor="archive">{t.archive}</label>
-        <input
-          id="archive"
-          type="file"
-          className="input"
-          accept=".gz,.tgz,application/gzip"
-          disabled={form.isBusy}
-          onChange={(event) => setFile(event.target.files?.[0])}
-        />
-      </div>
+      <FileField label={t.archive} accept=".gz,.tgz,application/gzip" disabled={form.isBusy} onFile={setFile} />
       {form.isBusy && file && (
         <div className="stack-tight" role="status">
           <span className="small muted">{progress < 1 ? t.sending(formatBytes(file.size)) : t.storing}</span>

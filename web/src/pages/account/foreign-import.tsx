@@ -9,6 +9,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { dataMessages } from '../../texts/data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { FileField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
 import { ImportReport } from './import-report.tsx'
@@ -51,18 +52,13 @@ export function ForeignImport() {
       <h2>{t.title}</h2>
       <p className="muted">{t.text}</p>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-      <div className="field">
-        <label htmlFor="foreign-chats">{t.file}</label>
-        <input
-          id="foreign-chats"
-          type="file"
-          className="input"
-          accept=".json,application/json"
-          disabled={form.isBusy}
-          onChange={(event) => setFile(event.target.files?.[0])}
-        />
-        <div className="field-help">{t.fileHelp}</div>
-      </div>
+      <FileField
+        label={t.file}
+        help={t.fileHelp}
+        accept=".json,application/json"
+        disabled={form.isBusy}
+        onFile={setFile}
+      />
       {form.isBusy && (
         <div className="stack-tight" role="status">
           <span className="small muted">{progress === undefined ? t.reading : dataMessages.storing}</span>

@@ -29,7 +29,7 @@ export function AccountSettings() {
   const [isManaging, setManaging] = useState(false)
   return (
     <div className="page">
-      <header className="stack-small">
+      <header>
         <h1>{t.settings}</h1>
         <p className="muted">{t.settingsText}</p>
       </header>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { type Turn, textOfAnswer } from '../../lib/conversation.ts'
+import { spokenTextOf } from '../../lib/spoken-text.ts'
 import { texts } from '../../texts/index.ts'
 
 const t = texts.chat
@@ -46,8 +47,9 @@ function outcomeOf(turn: Turn | undefined): string {
     case 'error':
       return turn.run.error?.type === 'cancelled' ? t.answerStopped : t.answerFailed
     default:
-      return [t.answerReady, ...(turn?.answers.slice(-1) ?? []).map((said) => textOfAnswer(said).slice(0, 1000))].join(
-        ' ',
-      )
+      return [
+        t.answerReady,
+        ...(turn?.answers.slice(-1) ?? []).map((said) => spokenTextOf(textOfAnswer(said)).slice(0, 1000)),
+      ].join(' ')
   }
 }

@@ -1,16 +1,19 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
-import { type Schemas, keys } from '../../lib/api.ts'
+import { type Message, type Schemas, keys } from '../../lib/api.ts'
+import type { Side } from '../../lib/beside.ts'
 import { choose, useChosenFor } from '../../lib/chat-model.ts'
 import { efforts } from '../../lib/efforts.ts'
 import { formatCost } from '../../lib/format.ts'
+import { useTakenRuns } from '../../lib/taken-runs.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ModelOptions, useModels } from '../../ui/model-picker.tsx'
 
 const ChatSettings = lazy(() => import('./chat-settings.tsx'))
 const t = texts.modelPicker
+const noMessages: Message[] = []
 
 /** Which model answers in a chat, and what the chat has cost so far. */
 export function ChatModel({ chat }: { chat: string }) {
@@ -62,16 +65,25 @@ export function ChatModel({ chat }: { chat: string }) {
           <ChatSettings chat={chat} onClose={() => setSettingsOpen(false)} />
         </Suspense>
       )}
-      {cost !== undefined && <span className="muted small">{t.chatCost(cost)}</span>}
+      {cost !== undefined && <span className="muted small chat-cost">{t.chatCost(cost)}</span>}
     </>
   )
 }
 
-/** Of the newest hundred answers, as far as their prices are known. */
+/** Of the newest hundred answers, those beside them and those that were taken from there, as far as their prices are known. */
 function useCost(chat: string): string | undefined {
-  // The chat itself loads the list.
-  const runs = useQuery<Schemas['RunList']>({ queryKey: keys.runs(chat), enabled: false }).data?.runs ?? []
-  const priced = runs.filter(({ cost }) => cost !== null)
+  const sides = JSON.parse(useChosenFor('sides', chat) || '[]') as Side[]
+  // The chat itself loads all of it.
+  const state = useQuery<Schemas['ThreadState']>({ queryKey: keys.state(chat), enabled: false })
+  const taken = useTakenRuns(state.data?.values.messages ?? noMessages)
+  const own = useQueries({
+    queries: [chat, ...sides.map(({ threadId }) => threadId)].map((threadId) => ({
+      queryKey: keys.runs(threadId),
+      enabled: false,
+    })),
+    combine: (lists) => lists.flatMap(({ data }) => (data as Schemas['RunList'] | undefined)?.runs ?? []),
+  })
+  const priced = [...own, ...taken].filter(({ cost }) => cost !== null)
   const sum = priced.reduce((total, { cost }) => total + (cost ?? 0), 0)
   return sum > 0 ? formatCost(sum, priced[0]?.currency ?? '') : undefined
 }

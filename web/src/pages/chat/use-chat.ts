@@ -1,6 +1,6 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useState } from 'react'
 import {
   type Message,
   type Run,
@@ -18,6 +18,7 @@ import { type Turn, turnKeeper, turnsOf } from '../../lib/conversation.ts'
 import { follow, useFollowed } from '../../lib/run-followers.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { removeSent, useSentMessages } from '../../lib/sent-messages.ts'
+import { useTakenRuns } from '../../lib/taken-runs.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { isGoingOn } from './turn-parts.ts'
@@ -83,23 +84,6 @@ function useChatData(threadId: string) {
       )
     },
   }
-}
-
-const takenQuestion = /^(.{36})-question$/
-
-/** The runs of answers that were taken from beside the chat: they are not among its own. */
-function useTakenRuns(stored: Message[]): Run[] {
-  // A long chat is drawn anew with each word of an answer.
-  const ids = useMemo(() => stored.flatMap(({ data: { id } }) => takenQuestion.exec(id)?.[1] ?? []), [stored])
-  const found = useQueries({
-    queries: ids.map((id) => ({
-      queryKey: ['run', id],
-      staleTime: Infinity,
-      retry: false,
-      queryFn: () => unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: id } } })),
-    })),
-  })
-  return found.flatMap(({ data }) => data ?? [])
 }
 
 /** A chat as it is shown, and what can be done with it. */

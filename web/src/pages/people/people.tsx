@@ -23,7 +23,7 @@ export function PeoplePage() {
   const project = projects.data?.find(({ project_id: id }) => id === projectId)
   if (project !== undefined) return <People key={projectId} project={project} />
   return (
-    <div className="page page-narrow">
+    <div className="page">
       {projects.isSuccess && (
         <Empty
           icon={<UsersRound size={32} aria-hidden="true" />}
@@ -53,8 +53,8 @@ function People({ project }: { project: Project }) {
   const active = members.data?.filter(({ status }) => status === 'active') ?? []
   const invited = members.data?.filter(({ status }) => status === 'invited') ?? []
   return (
-    <div className="page page-narrow">
-      <header className="stack-small">
+    <div className="page">
+      <header>
         <Link to="/console/projects" className="row small">
           <ArrowLeft size={15} aria-hidden="true" />
           {t.back}
