@@ -9,7 +9,8 @@ import { createExtractor } from '../../infra/extract/extractor.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import { cacheDir } from '../../local/services/cache.ts'
 import { prepareEmbeddingModel } from '../../local/services/embedding-model.ts'
-import { embeddedText, searchedText } from '../../services/knowledge/chunk-texts.ts'
+import { comparedMatches, rankByNames } from '../../domain/search/named-documents.ts'
+import { documentName, searchedText } from '../../services/knowledge/chunk-texts.ts'
 import { table } from '../statistics.ts'
 import { createBaselines } from './baselines.ts'
 import { type Found, measure, rightDocument } from './measures.ts'
@@ -75,21 +76,23 @@ async function measureSet(set: RetrievalSet, embed: Embed | undefined, log: (lin
 /** Until a model is there, vectors have one number, and are not compared. */
 const noVector = [1]
 
-/** The product's own readers, chunks, texts and search. */
+/** The product's own readers, chunks, texts, search and order. */
 async function findByProduct({ documents, questions }: RetrievalSet, vectors: number[][], embed: Embed | undefined) {
   const folder = await mkdtemp(path.join(tmpdir(), 'retrieval-'))
   const extractor = createExtractor({ memoryMb: 1024, idleReaders: 1 })
   let store = createLanceStore(folder)
   try {
     const passages = new Map<string, Found>()
+    const names = new Map(documents.map((document) => [document.id, [documentName(document)]]))
     for (const document of documents) await addDocument(document)
     // Merges what was added last.
     await store.close()
     store = createLanceStore(folder)
     const results: Found[][] = []
     for (const [index, { text }] of questions.entries()) {
-      const found = await store.search('set', { vector: vectors[index], text, limit })
-      results.push(found.flatMap(({ id }) => passages.get(id) ?? []))
+      const found = await store.search('set', { vector: vectors[index], text, limit: comparedMatches })
+      const ranked = rankByNames(text, found, ({ fileId }) => names.get(fileId) ?? []).slice(0, limit)
+      results.push(ranked.flatMap(({ id }) => passages.get(id) ?? []))
     }
     return results
 
@@ -98,7 +101,7 @@ async function findByProduct({ documents, questions }: RetrievalSet, vectors: nu
       const file = { name, size: content.length, owner: 'bench', content: () => Readable.from([content]) }
       const chunks = []
       for await (const chunk of extractor.extract(file)) chunks.push(chunk)
-      const embedded = await embed?.(chunks.map((chunk) => embeddedText({ name }, chunk)))
+      const embedded = await embed?.(chunks.map((chunk) => searchedText({ name }, chunk)))
       const records = chunks.map((chunk, position) => {
         const range = chunk.pages && pageRange(chunk.pages)
         const pages = range && { pages: [range.page, range.last_page] as [number, number] }

@@ -6383,6 +6383,8 @@ export interface components {
                 by_meaning?: number;
                 /** @description How it compares with the others by words, 0 to 1; absent if only its meaning fits. */
                 by_words?: number;
+                /** @description How much the query holds of what tells the name of its file from others, 0 to 1; absent if nothing. */
+                by_name?: number;
             }[];
         };
         /**

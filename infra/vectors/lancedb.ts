@@ -97,8 +97,11 @@ async function upsert(
   })
 }
 
+/** So many at least are found by meaning, and as many by words: what is good both ways may be the best in neither. */
+const fewest = 60
+
 async function search(tables: LanceTables, space: string, query: VectorQuery): Promise<VectorMatch[]> {
-  const wanted = Math.max(30, query.limit * 4)
+  const wanted = Math.max(fewest, query.limit)
   const found = await tables.use(space, (table) =>
     Promise.all([byVector(table, query, wanted), byWords(table, query, wanted)]),
   )

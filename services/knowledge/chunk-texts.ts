@@ -7,20 +7,12 @@ interface NamedFile {
   web?: { title?: string } | undefined
 }
 
-/** How often words of a document's name count. A question names its document more often than any other word of it. */
-const nameWeight = 3
-
 /**
- * What of a chunk is embedded: whose report a table is from, and which part of it, often stands only in the name of the
- * file, in the headings above, and in the caption of the table.
+ * By what a chunk is found, by meaning and by words: whose report a table is from, and which part of it, often stands only
+ * in the name of the file, in the headings above, and in the caption of the table.
  */
-export function embeddedText(file: NamedFile, chunk: ShownChunk): string {
-  return [documentName(file), withPlace(chunk)].filter((part) => part !== '').join('\n')
-}
-
-/** What of a chunk is found by its words. */
 export function searchedText(file: NamedFile, chunk: ShownChunk): string {
-  return `${`${documentName(file)}\n`.repeat(nameWeight)}${withPlace(chunk)}`
+  return [documentName(file), withPlace(chunk)].filter((part) => part !== '').join('\n')
 }
 
 /** The text below the headings and the caption that it does not have itself. */
@@ -30,7 +22,7 @@ export function withPlace({ heading, caption, text }: ShownChunk): string {
 }
 
 /** The title of a page, or the name of a file as words: `annual-report_2023.pdf` is `annual report 2023`. */
-function documentName({ name, web }: NamedFile): string {
+export function documentName({ name, web }: NamedFile): string {
   return (
     web?.title ??
     name

@@ -1,6 +1,6 @@
 import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
 import { type FileRecord, contentOf } from '../../domain/records/file.ts'
-import { embeddedText, searchedText } from './chunk-texts.ts'
+import { searchedText } from './chunk-texts.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
@@ -122,7 +122,7 @@ interface EmbeddedBatch {
 }
 
 function beginBatch(deps: EmbedChunksDeps, file: FileRecord, chunks: FileChunk[], signal: AbortSignal): EmbeddedBatch {
-  const texts = chunks.map((chunk) => embeddedText(file, chunk))
+  const texts = chunks.map((chunk) => searchedText(file, chunk))
   const batch: EmbeddedBatch = {
     chunks,
     embedding: deps.embedder.embed(texts, signal).then((vectors) => {

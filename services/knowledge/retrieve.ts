@@ -1,13 +1,14 @@
 import type { PassageRows } from '../../domain/chunking/passage-rows.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { createKnownTexts } from '../../domain/search/known-texts.ts'
+import { comparedMatches, rankByNames } from '../../domain/search/named-documents.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type FileRecord, contentOf } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { sourcePageStore } from '../stores/sources.ts'
 import { spaceStore } from '../stores/vector-stores.ts'
-import { withPlace } from './chunk-texts.ts'
+import { documentName, withPlace } from './chunk-texts.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel, searchedSpace } from './embedding-model.ts'
@@ -38,9 +39,10 @@ export interface Passage {
   sheets?: PassageRows[]
   /** From 0 to 1, best first. */
   score: number
-  /** Only with `explain`: see `VectorMatch`. */
+  /** Only with `explain`: see `VectorMatch`; `by_name`: the share of the document's name that the query holds. */
   by_meaning?: number
   by_words?: number
+  by_name?: number
 }
 
 /** A page of a passage; of a passage on several pages with its first words there, because models do not count. */
@@ -74,15 +76,13 @@ type SearchedAssistant = Pick<AssistantRecord, '_id' | 'embedding_model' | 'vect
 export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
   const { assistant, query, limit, fileIds } = input
   const assistantId = assistant._id
-  // More than requested: some may belong to files that are being processed or deleted, or say the same.
+  // More than requested: some may say the same.
   const candidates = Math.max(limit * 3, deps.reranker ? rerankedPassages : 0)
   const contents = contentStore(deps.collections)
   const contentIds = fileIds && (await contents.contentsOf(assistantId, fileIds))
-  const matches = await searchCurrent(deps, { assistant, query, limit: candidates, fileIds: contentIds }, signal)
-  const [chunkOf, ready] = await Promise.all([
-    findChunks(deps.collections, assistantId, matches),
-    contents.listReady(assistantId, [...new Set(matches.map((match) => match.fileId))]),
-  ])
+  const compared = Math.max(comparedMatches, candidates)
+  const found = await searchCurrent(deps, { assistant, query, limit: compared, fileIds: contentIds }, signal)
+  const ready = await contents.listReady(assistantId, [...new Set(found.map((match) => match.fileId))])
   const current = await currentPages(deps.collections, ready)
   const wanted = fileIds && new Set(fileIds)
   const shown = ready.filter((file) => current(file) && (wanted === undefined || wanted.has(file._id)))
@@ -90,10 +90,18 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     shown.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)),
     contentOf,
   )
+  const namesOf = new Map([...filesOf].map(([id, files]) => [id, files.map(documentName)]))
+  // Files that are being processed or deleted have no names.
+  const named = found.flatMap((match) => {
+    const names = namesOf.get(match.fileId)
+    return names === undefined ? [] : { ...match, names }
+  })
+  const matches = rankByNames(query, named, ({ names }) => names).slice(0, candidates)
+  const chunkOf = await findChunks(deps.collections, assistantId, matches)
   const passages: Passage[] = []
   const isKnown = createKnownTexts()
   const most = deps.reranker ? candidates : limit
-  for (const { id, score, meaning, words } of matches) {
+  for (const { id, score, meaning, words, name } of matches) {
     const chunk = chunkOf.get(id)
     const [file, ...others] = (chunk && filesOf.get(chunk.fileId)) ?? []
     if (!chunk || !file || passages.length >= most || isKnown(chunk.text)) continue
@@ -114,6 +122,7 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       score: rounded(score),
       ...(input.explain && meaning !== undefined ? { by_meaning: rounded(meaning) } : {}),
       ...(input.explain && words !== undefined ? { by_words: rounded(words) } : {}),
+      ...(input.explain && name !== undefined ? { by_name: rounded(name) } : {}),
     })
   }
   return deps.reranker ? (await reranked(deps.reranker, query, passages, signal)).slice(0, limit) : passages

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { createChunker } from '../../domain/chunking/chunker.ts'
 import { type ChunkerOptions, maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
-import { embeddedText } from '../../services/knowledge/chunk-texts.ts'
+import { searchedText } from '../../services/knowledge/chunk-texts.ts'
 import { countTokens, tokenWindowCharacters } from '../../domain/chunking/count-tokens.ts'
 
 function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
@@ -79,7 +79,7 @@ describe('chunking', () => {
     expect(first).not.toHaveProperty('caption')
     expect(second?.caption).toBe('Table 3: Ships of 1912')
     expect(second?.text).not.toContain('Table 3')
-    expect(embeddedText({ name: 'fleet.pdf' }, second ?? { text: '' })).toMatch(/^fleet\nTable 3: Ships of 1912\nShip/)
+    expect(searchedText({ name: 'fleet.pdf' }, second ?? { text: '' })).toMatch(/^fleet\nTable 3: Ships of 1912\nShip/)
     const own = chunk(rows.map((one) => ({ ...one, caption: 'All ships' })))
     expect(own.map(({ caption }) => caption)).toEqual(own.map(() => 'All ships'))
   })

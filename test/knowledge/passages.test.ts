@@ -67,6 +67,26 @@ test('an owner sees the chunks of a file in pages, and the passages for a query'
   expect(unlike[0]).not.toHaveProperty('by_words')
 })
 
+test('a question that names a report finds its passages first', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  const reportOf = (company: string, year: number) => ({
+    name: `${company}_${year}_annual-report.md`,
+    content: `# Balance sheet\n\nTotal assets were ${year * company.length} million dollars.\n`,
+  })
+  await client.upload([
+    reportOf('ACME', 2021),
+    reportOf('ACME', 2022),
+    reportOf('Zenith', 2022),
+    { name: 'french-and-indian-war.md', content: 'It was fought from 1754 to 1763.' },
+  ])
+  const path = `/assistants/${client.assistantId}/files`
+  const { passages } = await client.post(`${path}/search`, { query: 'total assets of ACME in FY2022' })
+  expect(passages[0]).toMatchObject({ file_name: 'ACME_2022_annual-report.md', by_name: expect.closeTo(0.7, 1) })
+  const { passages: unnamed } = await client.post(`${path}/search`, { query: 'Who lent the money?' })
+  expect(unnamed).toHaveLength(4)
+  expect(unnamed.some((passage: any) => 'by_name' in passage)).toBe(false)
+})
+
 test('an owner keeps questions with the place that answers them, and compares what is found each time', async () => {
   const client = await knowledgeClient(await insertUser(service))
   await client.upload([

@@ -96,6 +96,12 @@ const PassageList = Type.Object(
             description: 'How it compares with the others by words, 0 to 1; absent if only its meaning fits.',
           }),
         ),
+        by_name: Type.Optional(
+          Type.Number({
+            description:
+              'How much the query holds of what tells the name of its file from others, 0 to 1; absent if nothing.',
+          }),
+        ),
       }),
     ),
   },

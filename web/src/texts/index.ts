@@ -81,6 +81,7 @@ export const texts = await loadTexts(import.meta.glob<typeof english>('./*/conso
     evaluation: { remove: ['question'] },
     byMeaning: ['percent'],
     byWords: ['percent'],
+    byName: ['percent'],
     dismiss: ['name'],
     characters: ['amount'],
     chunks: ['amount'],

@@ -94,10 +94,11 @@ function InFile({ assistantId, passage, query, onClose }: InFileProps) {
   )
 }
 
-function whyFound({ score, by_meaning: meaning, by_words: words }: Found) {
+function whyFound({ score, by_meaning: meaning, by_words: words, by_name: name }: Found) {
   return [
     texts.chat.score(percentOf(score)),
     meaning === undefined ? undefined : t.byMeaning(percentOf(meaning)),
     words === undefined ? undefined : t.byWords(percentOf(words)),
+    name === undefined ? undefined : t.byName(percentOf(name)),
   ]
 }
