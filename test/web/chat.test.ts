@@ -228,7 +228,7 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.getByRole('button', { name: 'Change' }).click()
   const panel = page.getByRole('dialog', { name: 'Change the arguments of tide_tables' })
   await panel.getByLabel('Method').selectOption('HEAD')
-  await panel.getByLabel('Url').fill(url)
+  await panel.getByLabel('URL').fill(url)
   await site.expectAccessible(page, 'a call that is changed')
   await panel.getByLabel('Write the arguments as JSON').check()
   await panel.getByLabel('Arguments as JSON', { exact: true }).fill('not json')

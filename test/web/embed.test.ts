@@ -235,6 +235,7 @@ test('a public page, on a phone too: light and dark, starters, sources that open
   const config = {
     'type==agent/access_mode': 'public_no_auth',
     'type==agent/public_page': true,
+    'type==agent/description': 'Knows what a place in the harbour costs.',
     'type==agent/starters': ['What does a berth cost?'],
   }
   const put = (change: object) =>
@@ -246,6 +247,7 @@ test('a public page, on a phone too: light and dark, starters, sources that open
     await page.goto(`${site.url}/a/${assistantId}`)
     await page.locator(`assistant-chat[data-theme="${theme}"]`).waitFor()
     await page.getByRole('heading', { name: 'Harbour guide' }).waitFor()
+    await page.getByText('Knows what a place in the harbour costs.').waitFor()
     await site.expectAccessible(page, `the public page (${theme})`)
   }
   await page.setViewportSize({ width: 360, height: 740 })
@@ -259,6 +261,7 @@ test('a public page, on a phone too: light and dark, starters, sources that open
   expect(await source.locator('mark').textContent()).toBe('A berth costs 48 marks a night.')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   await site.expectAccessible(page, 'a source on a phone')
+  expect(await page.getByText('Knows what a place in the harbour costs.').isVisible()).toBe(false)
   await page.keyboard.press('Escape')
   await source.waitFor({ state: 'hidden' })
   await site.picture(page, 'public-page', { size: { width: 1280, height: 720 } })

@@ -55,6 +55,9 @@ test('chats are found by their messages, pinned, tagged, shared, printed, and de
   await page.getByRole('button', { name: 'Make a link' }).click()
   const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
   await site.expectAccessible(page, 'the dialog of a link')
+  await page.mouse.move(1, 1)
+  await page.evaluate('document.activeElement.blur()')
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.dialog-head > button')).opacity")).toBe('1')
   await page.keyboard.press('Escape')
   const stranger = await site.context.newPage()
   const path = new URL(link).pathname

@@ -121,3 +121,18 @@ test('the titles of all pages stand at the same place', async () => {
   }
   expect(new Set(places.values()).size, JSON.stringify([...places])).toBe(1)
 })
+
+test('on a phone an operator sees which page is open', async () => {
+  const page = await site.newPage()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${site.url}/admin/`)
+  await page.locator('input[type=password]').fill(site.service.env['ADMIN_TOKEN'] ?? '')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.evaluate("location.hash = '#cleanup'")
+  const current = page.locator('nav [aria-current]')
+  await expect.poll(() => current.getAttribute('href')).toBe('#cleanup')
+  const box = await current.boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 999) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+})

@@ -33,10 +33,12 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   await dialog.getByLabel('Times (cron expression)').fill('30 6 * * MON-FRI')
   await dialog.getByLabel('Time zone').fill('Europe/Berlin')
   await dialog.getByText('At 06:30 on Monday to Friday').waitFor()
-  await expect.poll(() => dialog.getByRole('listitem').count()).toBe(5)
+  // In the time zone of the schedule, in which its words are, too.
+  await expect.poll(() => dialog.getByText(/6:30\sAM/).count()).toBe(5)
   await site.expectAccessible(page, 'a new schedule')
   await dialog.getByRole('button', { name: 'New schedule' }).click()
   await page.getByText('At 06:30 on Monday to Friday (Europe/Berlin)').waitFor()
+  await page.getByText(/Next: .*6:30\sAM/).waitFor()
   await site.expectAccessible(page, 'schedules')
 
   site.model.reply({ text: 'High water is at noon.' })

@@ -70,7 +70,7 @@ export async function startConsole(env: Record<string, string> = {}) {
       await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
       return { user, page, assistantId: String(assistant.assistant_id) }
     },
-    /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. */
+    /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. Keeps a picture of it, too. */
     async expectAccessible(page: Page, what: string) {
       // Dialogs appear slowly, and after a change of the colour scheme colours pass into each other. Spinners never end.
       // States are asked, not `finished`: in a closed <details> the browser skips frames, and that promise never settles.
@@ -79,6 +79,7 @@ export async function startConsole(env: Record<string, string> = {}) {
         do for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
         while (document.getAnimations().some(running))
       })()`)
+      await look(page, what.replaceAll(/\W+/g, '-'))
       await page.evaluate(axe)
       const found = await page.evaluate<string[]>(`axe
         .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })

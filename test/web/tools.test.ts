@@ -255,7 +255,7 @@ test('a call of a tool that asks is changed in the form of its tool', async () =
     '{\n  "of": [\n    "Kiel",\n    9007199254740993\n  ]\n}',
   )
   await panel.getByLabel('Depth (optional)').fill('')
-  await panel.getByLabel('Url').fill(`${site.service.url}/ok`)
+  await panel.getByLabel('URL').fill(`${site.service.url}/ok`)
   await panel.getByRole('button', { name: 'Run with these arguments' }).click()
   await page.locator('.markdown', { hasText: 'I asked elsewhere.' }).waitFor()
   const results = JSON.stringify(site.model.requests.at(-1)?.body.messages)

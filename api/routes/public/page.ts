@@ -65,6 +65,7 @@ function pageOf(
     face: name,
     title,
     greeting: look.greeting,
+    description: cutText(description, maxShownCharacters).toWellFormed(),
     color: look.color ?? settings.productColor,
     theme: look.theme,
     language: look.language,

@@ -8,7 +8,7 @@ import {
   Server,
   Users as UsersIcon,
 } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type AdminApi, adminApi } from '../lib/admin-api.ts'
 import { queryClient, readConsoleSettings } from '../lib/api.ts'
 import { localOperator } from '../lib/local-page.ts'
@@ -41,6 +41,11 @@ export function Operation() {
   const [api, setApi] = useState<AdminApi>()
   const [isLooking, setLooking] = useState(true)
   const current = useHashPage()
+  const nav = useRef<HTMLElement>(null)
+  // On a phone the pages stand in one row, which scrolls.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [current, api])
   useEffect(() => {
     firstRight()
       .then(setApi, () => {})
@@ -61,7 +66,7 @@ export function Operation() {
           <img src="/icon.svg" alt="" />
           {t.title}
         </a>
-        <nav className="nav" aria-label={t.title}>
+        <nav ref={nav} className="nav" aria-label={t.title}>
           {pages.map(({ id, Icon }) => (
             <a key={id} href={`#${id}`} className="nav-link" aria-current={id === current.id ? 'page' : undefined}>
               <Icon size={17} aria-hidden="true" />

@@ -1,6 +1,6 @@
 import { textsIn } from '../texts/embed.ts'
 import { type Answer, answerOf, plainAnswer, render, thoughtOf } from './answer.ts'
-import { bubbleIcon, element, face, signButton } from './elements.ts'
+import { bubbleIcon, element, face, icon, iconButton, signButton } from './elements.ts'
 import { keepChat, readChat } from './kept-chat.ts'
 import { type Options, isPageDark, optionsOf } from './options.ts'
 import { cancel, rate, run, wordsOf } from './service.ts'
@@ -57,7 +57,7 @@ function addOpener({ language, layout }: Options, { root, chat: { panel, head, i
     opener.hidden = isOpen
     opener.setAttribute('aria-expanded', String(isOpen))
   }
-  const close = signButton('×', texts.close)
+  const close = iconButton('close', texts.close)
   head.append(close)
   opener.addEventListener('click', () => {
     // The page may have changed its colours meanwhile.
@@ -90,12 +90,13 @@ function createChat(options: Options, root: ShadowRoot) {
   })
   const head = element('header')
   if (options.face !== undefined) head.append(face(options.face))
-  const restart = signButton('↺', texts.restart)
+  const restart = iconButton('restart', texts.restart)
   head.append(element(isPage ? 'h1' : 'strong', { class: 'title' }, options.title), restart)
   const log = element('div', { class: 'log', role: 'log', tabindex: '0', 'aria-label': texts.messages })
   const form = element('form')
   const input = element('textarea', { rows: '1', 'aria-label': texts.message, placeholder: texts.placeholder })
-  const send = element('button', { type: 'submit', 'aria-label': texts.send }, '↑')
+  const send = element('button', { type: 'submit', 'aria-label': texts.send })
+  send.append(icon('send'))
   form.append(input, send)
   const starters = element('div', { class: 'starters', role: 'group', 'aria-label': texts.starters })
   for (const starter of options.starters) {
@@ -160,7 +161,12 @@ function createChat(options: Options, root: ShadowRoot) {
   })
 
   function showLines(): void {
-    if (kept.lines.length === 0) addLine('ai', plainAnswer(options.greeting))
+    if (kept.lines.length === 0) {
+      // A page shows who answers before the first question.
+      if (isPage && options.face !== undefined) log.append(face(options.face))
+      addLine('ai', plainAnswer(options.greeting))
+      if (isPage && options.description) log.append(element('p', { class: 'about' }, options.description))
+    }
     for (const { who, ...answer } of kept.lines) addLine(who, answer)
     starters.hidden = kept.lines.length > 0 || options.starters.length === 0
   }
@@ -180,15 +186,15 @@ function createChat(options: Options, root: ShadowRoot) {
     starters.hidden = true
     const stopping = createStop(options)
     answering = stopping
-    setSend('■', texts.stop)
+    setSend('stop', texts.stop)
     void ask(text, stopping).finally(() => {
       answering = undefined
-      setSend('↑', texts.send)
+      setSend('send', texts.send)
     })
   }
 
-  function setSend(sign: string, label: string): void {
-    send.textContent = sign
+  function setSend(name: 'send' | 'stop', label: string): void {
+    send.replaceChildren(icon(name))
     send.setAttribute('aria-label', label)
   }
 

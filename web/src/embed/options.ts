@@ -13,6 +13,8 @@ export interface Options {
   face: string | undefined
   title: string
   greeting: string
+  /** What a page says about the assistant. */
+  description: string | undefined
   /** `#rrggbb`; without it the bubble has a colour of its own. */
   color: string | undefined
   /** Undefined: as the page. */
@@ -27,7 +29,7 @@ const mostStarters = 4
 
 /** What the attributes of the script tag say. */
 export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
-  const { assistant, title, greeting, color, theme, starters = '', language, face } = dataset
+  const { assistant, title, greeting, description, color, theme, starters = '', language, face } = dataset
   const layout = dataset['layout'] === 'page' || dataset['layout'] === 'preview' ? dataset['layout'] : 'bubble'
   const spoken = firstSpoken([language, document.documentElement.lang, ...navigator.languages]) ?? 'en'
   const texts = textsIn(spoken)
@@ -41,6 +43,7 @@ export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
     face,
     title: title ?? texts.title,
     greeting: greeting ?? texts.greeting,
+    description,
     color: color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : undefined,
     theme: theme === 'light' || theme === 'dark' ? theme : undefined,
     starters: starters

@@ -1,6 +1,6 @@
 import type { EmbedTexts } from '../texts/embed.ts'
 import type { Cited } from './answer.ts'
-import { element, signButton } from './elements.ts'
+import { element, iconButton } from './elements.ts'
 
 /** The passage behind a citation, over the chat. Closing it gives the focus back. */
 export function createSourcePanel(texts: EmbedTexts) {
@@ -23,7 +23,7 @@ export function createSourcePanel(texts: EmbedTexts) {
       opener = from
       const { number, file, page, heading } = source
       const place = page === undefined ? heading : texts.page(page)
-      const closing = signButton('×', texts.closeSource)
+      const closing = iconButton('close', texts.closeSource)
       closing.addEventListener('click', close)
       const names = element('div', { class: 'names' })
       names.append(element('strong', {}, file))

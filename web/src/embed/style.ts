@@ -74,7 +74,8 @@ header {
 }
 header .title { flex: 1; margin: 0; font: inherit; font-weight: 700; overflow-wrap: anywhere; }
 .face { width: 28px; height: 28px; flex: none; }
-header button { background: none; color: inherit; font-size: 22px; line-height: 1; padding: 4px 8px; }
+header button { display: grid; place-items: center; width: 36px; height: 36px; padding: 0; border-radius: 9px; background: none; color: inherit; }
+.icon { width: 20px; height: 20px; }
 .log { flex: 1; overflow-y: auto; padding: 16px; display: flex; flex-direction: column; gap: 10px; }
 .line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
 .human { align-self: flex-end; background: var(--soft); white-space: pre-wrap; }
@@ -172,7 +173,7 @@ textarea {
   field-sizing: content;
 }
 textarea::placeholder { color: var(--muted); opacity: 1; }
-form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 18px; }
+form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); display: grid; place-items: center; padding: 0; }
 :host([data-layout='page']) { inset: 0; z-index: auto; font-size: 16px; line-height: 1.6; }
 :host([data-layout='page']) .panel { width: 100%; height: 100%; border: 0; border-radius: 0; box-shadow: none; }
 :host([data-layout='page']) header .face { width: 36px; height: 36px; }
@@ -183,11 +184,17 @@ form button { width: 40px; height: 40px; border-radius: 50%; background: var(--a
 :host([data-layout='page']) form { padding-inline: max(16px, calc(50% - 380px)); }
 :host([data-layout='page']) .ai > .part > h1 { font-size: 22px; }
 :host([data-layout='page']) .ai > .part > h2 { font-size: 18px; }
-:host([data-layout='page']) form button { width: 44px; height: 44px; }
+:host([data-layout='page']) form button { width: 50px; height: 50px; }
 /* Before the first question the greeting, the starters and the field stand together, a little above the middle. */
 :host([data-layout='page']) .panel:not(:has(.human)) .log { justify-content: flex-end; align-items: center; flex: 2; text-align: center; }
 :host([data-layout='page']) .panel:not(:has(.human)) .line { align-self: center; padding: 0 0 8px; font-size: 22px; line-height: 1.3; text-wrap: balance; }
+:host([data-layout='page']) .panel:not(:has(.human)) .log > .face { width: 64px; height: 64px; }
+:host([data-layout='page']) .panel:not(:has(.human)) header .face { display: none; }
+:host([data-layout='page']) .about { max-width: 34rem; margin: -12px 0 12px; color: var(--muted); text-wrap: balance; }
+:host([data-layout='page']) .panel:has(.human) .log > :is(.face, .about) { display: none; }
 :host([data-layout='page']) .panel:not(:has(.human)) .starters { justify-content: center; }
+:host([data-layout='page']) .starters button { padding: 9px 14px; border-radius: 14px; background: var(--quiet); }
+:host([data-layout='page']) textarea { padding: 12px 18px; border-radius: 22px; }
 :host([data-layout='page']) .panel:not(:has(.human)) form { flex: 3; align-items: start; border-top: 0; }
 @media (min-width: 1100px) {
   :host([data-layout='page']) .source {

@@ -1,5 +1,6 @@
 import { timingMessages } from '../texts/timing.ts'
 import type { Schemas } from './api.ts'
+import { formatDateTime } from './format.ts'
 
 const t = timingMessages
 const everyStep = /^\*\/(\d+)$/
@@ -14,7 +15,7 @@ export function timingWords({
 }: Pick<Schemas['Schedule'], 'cron' | 'interval_seconds' | 'at' | 'timezone'>): string {
   if (cron !== null) return `${cronWords(cron)} (${timezone})`
   if (interval_seconds !== null) return intervalWords(interval_seconds)
-  return at === null ? '' : t.once(at.slice(0, 16).replace('T', ' '))
+  return at === null ? '' : t.once(formatDateTime(at))
 }
 
 /** A cron expression of five fields in words; the expression itself if it does not have five. */

@@ -62,6 +62,11 @@ export function formatDateTime(iso: string): string {
   return dateTime.format(new Date(iso))
 }
 
+/** In another time zone than that of the reader. */
+export function formatDateTimeIn(timeZone: string, iso: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(iso))
+}
+
 /** An amount in the smallest unit of its currency. */
 export function formatMoney(amount: number, currency: string): string {
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency })

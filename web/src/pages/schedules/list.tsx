@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { timingWords } from '../../lib/cron-words.ts'
 import { sentenceOf } from '../../lib/error-messages.ts'
-import { formatDateTime } from '../../lib/format.ts'
+import { formatDateTime, formatDateTimeIn } from '../../lib/format.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { setNews, useNews } from '../../lib/schedule-news.ts'
 import { say } from '../../lib/toasts.ts'
@@ -135,7 +135,7 @@ function ScheduleRow({
       <div className="grow">
         <div className="truncate">{name}</div>
         <div className="muted small">{timingWords(schedule)}</div>
-        <div className="muted small">{reasonOf(schedule) ?? (next ? t.next(formatDateTime(next)) : t.noNext)}</div>
+        <div className="muted small">{reasonOf(schedule) ?? (next ? t.next(timeOf(schedule, next)) : t.noNext)}</div>
       </div>
       {schedule.paused && <span className="badge">{t.isPaused}</span>}
       {canEdit && (
@@ -193,3 +193,7 @@ function Results({ schedules }: { schedules: Schedule[] }) {
     </section>
   )
 }
+
+/** A cron expression is read in the time zone of its schedule, and so are its times. */
+const timeOf = ({ cron, timezone }: Schedule, time: string) =>
+  cron === null ? formatDateTime(time) : formatDateTimeIn(timezone, time)

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 import { cronWords } from '../../lib/cron-words.ts'
 import { cronOfWords } from '../../lib/words-to-cron.ts'
-import { formatDateTime } from '../../lib/format.ts'
+import { formatDateTimeIn } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { scheduleMessages } from '../../texts/schedules.ts'
@@ -88,7 +88,7 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
             <Preview cron={cron.trim()} timezone={timezone} />
           </>
         )}
-        <details className="stack-small" open={hasMore} onToggle={(event) => setMore(event.currentTarget.open)}>
+        <details className="more-fields" open={hasMore} onToggle={(event) => setMore(event.currentTarget.open)}>
           <summary>{t.more}</summary>
           {hasCron && (
             <div className="form-row">
@@ -148,9 +148,9 @@ function Preview({ cron, timezone }: { cron: string; timezone: string }) {
         {cronWords(cron)} ({timezone})
       </p>
       {times.isError && <p>{t.notValid}</p>}
-      <ul>
+      <ul className="next-times">
         {times.data?.next_runs.map((time) => (
-          <li key={time}>{formatDateTime(time)}</li>
+          <li key={time}>{formatDateTimeIn(timezone, time)}</li>
         ))}
       </ul>
     </div>
