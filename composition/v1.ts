@@ -70,6 +70,13 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
   const canExecute = core.interpreter !== undefined
   const containers = createContainers({ collections, transaction, files: projectFiles, storageQuota, deletions })
   const chat = createV1Chat({ configs, answering, runs, downloads, files: projectFiles, eraseUnstored })
+  const threads = createV1Threads({
+    ...core,
+    deletions,
+    receive: createReceiveMessages({ downloads, files: projectFiles, entries }),
+    stores: createThreadStores({ collections, vectorStores, entries, createStore }),
+    codeFiles: createCodeFiles({ collections, files: projectFiles }),
+  })
   return {
     baseUrl: settings.baseUrl,
     canExecute,
@@ -107,14 +114,8 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       files: projectFiles,
       canExecute,
     }),
-    threads: createV1Threads({
-      ...core,
-      deletions,
-      receive: createReceiveMessages({ downloads, files: projectFiles, entries }),
-      stores: createThreadStores({ collections, vectorStores, entries, createStore }),
-      codeFiles: createCodeFiles({ collections, files: projectFiles }),
-    }),
-    runs: createV1Runs({ ...core, runs }),
+    threads,
+    runs: createV1Runs({ ...core, threads, runs }),
     files: projectFiles,
     uploads: createPartUploads({ collections, transaction, blobs, records, storageQuota }),
     chat,

@@ -114,7 +114,7 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
           const isNew = threadId === undefined
           const thread = isNew
             ? publicFamily.threads.draft(assistant)
-            : await publicFamily.threads.findOf(assistant, threadId)
+            : await publicFamily.threads.read(assistant, threadId)
           const asked = { thread, withThread: isNew, assistant, acting: byAnybody, input: message(question) }
           return publicFamily.start({ ...asked, strategy: 'enqueue' }, runId)
         },

@@ -3,24 +3,13 @@ import { newId } from '../../domain/ids.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Collections } from '../collections.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
-import type { ThreadLog } from '../threads/log.ts'
-import type { ScanLog } from '../threads/log-scan.ts'
-import type { PendingInput } from '../threads/pending-input.ts'
-import { findThread, missing } from './find-thread.ts'
-import { type ThreadOwner, namedThreadStore } from './store.ts'
+import { type NamedThreadsDeps, createNamedThreads } from './named-threads.ts'
 import type { StoreKilobytes } from './stored-kilobytes.ts'
-import { createRunsOfThreads } from './runs-of-threads.ts'
-import { createThreadMessages } from './thread-messages.ts'
 
-interface PublicThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'runs'>
+interface PublicThreadsDeps extends NamedThreadsDeps {
   createThread: CreateThread
   storeKilobytes: StoreKilobytes
-  log: Pick<ThreadLog, 'append' | 'find'>
-  scanLog: ScanLog
-  pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
 export interface NewPublicThread {
@@ -36,11 +25,12 @@ export const unstoredMs = 10 * 60_000
 
 /** Threads of public callers. Each belongs to one assistant; for any other assistant it is `not_found`. */
 export function createPublicThreads(deps: PublicThreadsDeps) {
-  const { collections, createThread, log, storeKilobytes } = deps
-  const { addMessage, ...messages } = createThreadMessages(deps)
-  const findOf = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
+  const { createThread, log, storeKilobytes } = deps
+  const { addMessage, ...named } = createNamedThreads(deps)
 
   return {
+    ...named,
+
     /** Creates a thread that does not count against the owner's quota. */
     async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread, id: string) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
@@ -54,7 +44,7 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
 
     /** The thread that an earlier attempt of the same request created; missing messages are added. */
     async finishCreation(assistant: AssistantRecord, { messages = [] }: NewPublicThread, id: string) {
-      const thread = await findOf(assistant, id)
+      const thread = await named.read(assistant, id)
       if (messages.length > 0 && (await log.find(id, id)) === null)
         await log.append(id, { id, messages, source: 'update' })
       return thread
@@ -69,28 +59,11 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
       ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }),
     }),
 
-    findOf,
-
-    setMetadata: createSetMetadata(collections),
-
-    ...messages,
     async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
-      await findOf(assistant, threadId)
+      await named.read(assistant, threadId)
       const bytes = Buffer.byteLength(messagesToJson([message]))
       return storeKilobytes(assistant._id, bytes, () => addMessage(assistant, threadId, message, entryId))
     },
-    ...createRunsOfThreads(collections),
-  }
-}
-
-/** Replaces the metadata of a thread. */
-export function createSetMetadata(collections: Pick<Collections, 'threads'>) {
-  const { changeOwned } = namedThreadStore(collections)
-  return async (owner: ThreadOwner, threadId: string, metadata: Record<string, unknown>): Promise<ThreadRecord> => {
-    const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
-    const thread = await changeOwned(owner, threadId, { $set: { metadata_json, updated_at: new Date() } })
-    if (thread === null) throw missing('thread')
-    return thread
   }
 }
 

@@ -5,16 +5,15 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import type { Page } from '../page.ts'
-import { createRunsOfThreads } from '../public/runs-of-threads.ts'
-import { findThread } from '../public/find-thread.ts'
+import type { NamedThreads } from '../public/named-threads.ts'
 import { type FollowedRun, type ListedRun, type NewRun, type Runs, requireControl } from '../runs/index.ts'
 import { runStore } from '../stores/runs.ts'
 import { toolCallStore } from '../stores/tool-calls.ts'
 import { responseStore } from './store.ts'
 
 interface V1RunsDeps {
-  collections: Pick<Collections, 'threads' | 'runs' | 'toolCalls'>
+  collections: Pick<Collections, 'runs' | 'toolCalls'>
+  threads: Pick<NamedThreads, 'read' | 'findRun'>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'get' | 'submitOutputs'>
   settings: { clientCallsExpireSeconds: number }
 }
@@ -26,8 +25,7 @@ export interface RunOfClient {
 }
 
 /** Runs on the threads of a project, as the assistants API has them. */
-export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
-  const ofThreads = createRunsOfThreads(collections)
+export function createV1Runs({ collections, threads, runs, settings }: V1RunsDeps) {
   const responses = responseStore(collections)
 
   /** The calls for which these runs wait, by run. */
@@ -43,15 +41,15 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
   }
 
   return {
+    withCalls,
     withOwnCalls,
     expireSeconds: settings.clientCallsExpireSeconds,
     get: runs.get,
     follow: (run: RunRecord) => runs.follow(run),
-    find: (caller: Caller, threadId: string, runId: string) => ofThreads.findRun(caller, threadId, runId),
     /** For what only who started it and the owner of its thread may do. */
     async findControlled(caller: Caller, threadId: string, runId: string): Promise<RunRecord> {
-      const thread = await findThread(collections, caller, threadId, 'see')
-      const run = await ofThreads.findRun(caller, threadId, runId)
+      const thread = await threads.read(caller, threadId)
+      const run = await threads.findRun(caller, threadId, runId)
       requireControl(caller, run, thread.user_id)
       return run
     },
@@ -65,15 +63,6 @@ export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
         if (!(error instanceof AppError && error.code === 'conflict')) throw error
         throw new AppError('bad_request', `Thread ${newRun.thread._id} already has an active run.`, { cause: error })
       }
-    },
-
-    async list(
-      caller: Caller,
-      threadId: string,
-      page: Parameters<typeof ofThreads.runs>[2],
-    ): Promise<Page<RunOfClient>> {
-      const { entries, hasMore } = await ofThreads.runs(caller, threadId, page)
-      return { entries: await withCalls(entries), hasMore }
     },
 
     /** All results for which the run waits. */

@@ -7,24 +7,17 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import { findThread } from '../public/find-thread.ts'
-import { createThreadMessages } from '../public/thread-messages.ts'
-import { createSetMetadata } from '../public/threads.ts'
+import { type NamedThreadsDeps, createNamedThreads } from '../public/named-threads.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
-import type { ThreadLog } from '../threads/log.ts'
 import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
-import type { ScanLog } from '../threads/log-scan.ts'
-import type { PendingInput } from '../threads/pending-input.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import type { CodeFiles } from './code-files.ts'
 import type { ReceiveMessages, ReceivedMessages, V1MessageInput } from './receive-messages.ts'
 import type { ThreadResources, ThreadStores } from './thread-stores.ts'
 
-interface V1ThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'attachments'>
+interface V1ThreadsDeps extends NamedThreadsDeps {
+  collections: Pick<Collections, 'threads' | 'runs' | 'attachments'>
   createThread: CreateThread
-  log: Pick<ThreadLog, 'append' | 'find'>
-  scanLog: ScanLog
-  pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
   erase: EraseWhatWasSaid
   receive: ReceiveMessages
@@ -47,13 +40,12 @@ const firstMessages: LocOf = (index) => ['body', 'messages', index]
 /** The threads of a project, with their messages. They are those of the native API. */
 export function createV1Threads(deps: V1ThreadsDeps) {
   const { collections, createThread, log, deletions, receive, stores, codeFiles, settings } = deps
-  const { messages: messagesOf, messagesOfRun, addMessage, addedMessage, replaceMessage } = createThreadMessages(deps)
+  const { addMessage, replaceMessage, ...named } = createNamedThreads(deps)
   const find = (caller: Caller, threadId: string) => findThread(collections, caller, threadId)
-  const see = (caller: Caller, threadId: string) => findThread(collections, caller, threadId, 'see')
   const eraseMessage = createEraseMessage(deps.erase)
 
   async function messageOf(caller: Caller, threadId: string, messageId: string) {
-    const all = await messagesOf(caller, threadId)
+    const all = await named.messages(caller, threadId)
     return { all, found: all.find(({ message }) => message.data.id === messageId) }
   }
 
@@ -66,10 +58,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
   }
 
   return {
-    find: see,
-    findContinuable: (caller: Caller, threadId: string) => findThread(collections, caller, threadId, 'continue'),
-    messages: messagesOf,
-    messagesOfRun,
+    ...named,
     receive,
     prepareStores: stores.prepare,
     plannedStores: stores.planned,
@@ -88,7 +77,6 @@ export function createV1Threads(deps: V1ThreadsDeps) {
       return keep(deps, caller, thread, received, () => addMessage(caller, threadId, message, entryId))
     },
 
-    addedMessage,
     messageOf,
 
     async create(
@@ -124,8 +112,6 @@ export function createV1Threads(deps: V1ThreadsDeps) {
         await fill(caller, thread, await receive(caller, first, firstMessages))
       return thread
     },
-
-    setMetadata: createSetMetadata(collections),
 
     async setMessageMetadata(caller: Caller, threadId: string, message: Message, metadata: Metadata): Promise<Message> {
       await find(caller, threadId)

@@ -249,6 +249,10 @@ describe('the assistants API', () => {
     expect((await stream.finalMessages()).length).toBe(2)
     const listed = await tooled.beta.threads.runs.steps.list(run.id, { thread_id: run.thread_id, order: 'asc' })
     expect(listed.data.map(({ id }) => id)).toEqual(steps.map(({ id }) => id))
+    // A stream numbers the steps of a model that begins again; lists have the last.
+    const tools = listed.data.find(({ type }) => type === 'tool_calls')
+    const inRun = { thread_id: run.thread_id, run_id: run.id }
+    expect(await tooled.beta.threads.runs.steps.retrieve(`${tools?.id}-2`, inRun)).toEqual(tools)
     const [details] = listed.data.flatMap(({ step_details: step }) =>
       step.type === 'tool_calls' ? step.tool_calls : [],
     )

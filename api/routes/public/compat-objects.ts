@@ -1,5 +1,5 @@
 import { objectFromJsonText } from '../../../domain/json-text.ts'
-import { type CitedFile, citationsIn } from '../../../domain/knowledge/citations.ts'
+import { type CitedFile, citationsIn, citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { CutReason } from '../../../domain/messages.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
@@ -7,7 +7,7 @@ import type { RunError, RunStatus } from '../../../domain/records/run.ts'
 import type { ResponseFormat } from '../../../domain/response-format.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { PublicAssistant } from '../../../services/public/index.ts'
-import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import type { LoggedMessage } from '../../../services/public/named-threads.ts'
 import type { Page } from '../../../services/page.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
 import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts'
@@ -78,6 +78,13 @@ export function toCompatMessage(
     attachments: [],
     metadata: kept ?? {},
   }
+}
+
+/** The files that the runs of these messages have found. */
+export function citedWithin(all: LoggedMessage[], wanted: LoggedMessage[]) {
+  const runIds = new Set(wanted.flatMap(({ runId }) => (runId === undefined ? [] : [runId])))
+  const cited = citedFilesOf(runIds, all)
+  return (entry: LoggedMessage) => cited.get(entry.runId ?? '')
 }
 
 /** Why a message ends early: its run failed, if the model did not cut it. */

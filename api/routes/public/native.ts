@@ -94,7 +94,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const threadId = agreedId(body, 'thread_id')
       requireHuman(body.input)
       const isNew = threadId === undefined
-      const thread = isNew ? threads.draft(assistant) : await threads.findOf(assistant, threadId)
+      const thread = isNew ? threads.draft(assistant) : await threads.read(assistant, threadId)
       const strategy = body.multitask_strategy ?? 'enqueue'
       const asked = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
       const { run, feed } = await followOnce(request, {

@@ -1,7 +1,7 @@
 import type { CallSoFar } from '../../../domain/answer-changes.ts'
 import type { Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import type { LoggedMessage } from '../../../services/public/named-threads.ts'
 import type { CompatRunStep } from './thread-schemas.ts'
 import { lastError, secondsOf } from './compat-objects.ts'
 

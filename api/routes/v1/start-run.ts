@@ -120,7 +120,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
       return toV1Run({ run: followed.run, calls: [] }, shown)
     }
     await answerIsFollowed(request)
-    const newThread = created ? await threads.find(caller, followed.run.thread_id) : undefined
+    const newThread = created ? await threads.read(caller, followed.run.thread_id) : undefined
     return stream(request, reply, followed, shown, newThread ? { newThread: toV1Thread(newThread) } : {})
   }
 

@@ -1,15 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
+import { threadReadRoutes } from '../public/thread-routes.ts'
 import { ThreadParams } from '../public/thread-schemas.ts'
 import { codeFilesOf } from './assistants.ts'
 import { messageInputsOf, newResourcesOf, storesOf } from './message-input.ts'
 import { toV1Thread } from './message-objects.ts'
+import { v1ThreadFamily } from './thread-family.ts'
 import { V1Thread, V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads`: those of the project. */
-export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { threads } }) => {
+export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { threads } = v1
   app.post(
     '/threads',
     {
@@ -32,18 +35,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     },
   )
 
-  app.get(
-    '/threads/:thread_id',
-    {
-      config: v1Config,
-      schema: {
-        ...operation('threads.read', 'Read a thread'),
-        params: ThreadParams,
-        response: { 200: V1Thread, ...v1Refusals(404) },
-      },
-    },
-    async (request) => toV1Thread(await threads.find(callerOf(request), request.params.thread_id)),
-  )
+  await app.register(threadReadRoutes, { family: v1ThreadFamily(v1).family })
 
   app.post(
     '/threads/:thread_id',
@@ -65,7 +57,7 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       if (stores !== undefined) await threads.setStores(caller, threadId, stores)
       if (codeFiles !== undefined) await threads.setCodeFiles(caller, threadId, codeFiles)
       if (metadata) return toV1Thread(await threads.setMetadata(caller, threadId, metadata))
-      return toV1Thread(await threads.find(caller, threadId))
+      return toV1Thread(await threads.read(caller, threadId))
     },
   )
 

@@ -1,12 +1,17 @@
+import { checkFreeForm } from '../../domain/free-form.ts'
 import { type Message, authoredBy, messagesFromJson } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { Page } from '../page.ts'
+import { type ListedRun, runBytes } from '../runs/index.ts'
+import { runStore } from '../stores/runs.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import { type ThreadUse, findThread } from './find-thread.ts'
-import type { ThreadOwner } from './store.ts'
+import { type ThreadUse, findThread, missing } from './find-thread.ts'
+import { type ThreadOwner, namedThreadStore, publicRunStore } from './store.ts'
 
 /** A message with what the log records about it. */
 export interface LoggedMessage {
@@ -16,22 +21,51 @@ export interface LoggedMessage {
   runId: string | undefined
 }
 
-interface ThreadMessagesDeps {
-  collections: Pick<Collections, 'threads'>
+export interface NamedThreadsDeps {
+  collections: Pick<Collections, 'threads' | 'runs'>
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
-/** The messages of threads in the assistants API. */
-export function createThreadMessages(deps: ThreadMessagesDeps) {
-  const { collections, log, scanLog, pendingInput } = deps
-  const find = (owner: ThreadOwner, threadId: string, use: ThreadUse = 'see') =>
+export type NamedThreads = ReturnType<typeof createNamedThreads>
+
+/** The threads that a request of the assistants API may name, with their messages and runs. */
+export function createNamedThreads({ collections, log, scanLog, pendingInput }: NamedThreadsDeps) {
+  const read = (owner: ThreadOwner, threadId: string, use: ThreadUse = 'see') =>
     findThread(collections, owner, threadId, use)
 
+  async function findRun(owner: ThreadOwner, threadId: string, runId: string): Promise<RunRecord> {
+    await read(owner, threadId)
+    const run = await runStore(collections).findInThread({ _id: runId, thread_id: threadId })
+    if (run === null) throw missing('run')
+    return run
+  }
+
   return {
+    read,
+    findRun,
+
+    async setMetadata(owner: ThreadOwner, threadId: string, metadata: Record<string, unknown>): Promise<ThreadRecord> {
+      const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
+      const change = { $set: { metadata_json, updated_at: new Date() } }
+      const thread = await namedThreadStore(collections).changeOwned(owner, threadId, change)
+      if (thread === null) throw missing('thread')
+      return thread
+    },
+
+    async runs(owner: ThreadOwner, threadId: string, page: PageQuery): Promise<Page<ListedRun>> {
+      await read(owner, threadId)
+      return storedPage(page, {
+        find: (id) => findRun(owner, threadId, id),
+        read: (range, sort) => publicRunStore(collections).listInThread(threadId, range, sort),
+        bytesOf: runBytes,
+        isById: true,
+      })
+    },
+
     async addMessage(owner: ThreadOwner, threadId: string, message: Message, entryId: string) {
-      const { visibility } = await find(owner, threadId, 'continue')
+      const { visibility } = await read(owner, threadId, 'continue')
       const input = await pendingInput.missingFromLog(threadId)
       const { record: entry } = await log.append(threadId, {
         id: entryId,
@@ -50,7 +84,7 @@ export function createThreadMessages(deps: ThreadMessagesDeps) {
 
     /** The message that `addMessage` added under this id; null if it did not. */
     async addedMessage(owner: ThreadOwner, threadId: string, entryId: string): Promise<LoggedMessage | null> {
-      await find(owner, threadId)
+      await read(owner, threadId)
       const entry = await log.find(threadId, entryId)
       const [message] = entry === null ? [] : messagesFromJson(entry.messages_json)
       const isDeleted = message !== undefined && 'deleted' in message.data && message.data.deleted
@@ -60,12 +94,12 @@ export function createThreadMessages(deps: ThreadMessagesDeps) {
 
     /** The messages of people and the assistant, oldest first. */
     async messages(owner: ThreadOwner, threadId: string): Promise<LoggedMessage[]> {
-      return loggedMessages(scanLog, await find(owner, threadId))
+      return loggedMessages(scanLog, await read(owner, threadId))
     },
 
     /** The messages of one run of the thread. */
     messagesOfRun: async (owner: ThreadOwner, run: RunRecord): Promise<LoggedMessage[]> =>
-      loggedMessages(scanLog, await find(owner, run.thread_id), run),
+      loggedMessages(scanLog, await read(owner, run.thread_id), run),
   }
 }
 
