@@ -12,10 +12,14 @@ import { answerIsFollowed, orNull } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { followOnce } from '../runs/follow-once.ts'
-import type { ChatCompletion } from './chat-schemas.ts'
+import type { ChatCompletion, ChatMembers } from './chat-schemas.ts'
+import { messagesOfChat } from './client-messages.ts'
+import { toolOverridesOf, usesOldNames } from './client-tools.ts'
 import { type ChatChunk, chatCompletion } from './completion.ts'
+import { overridesOf } from './model-parameters.ts'
 import { endOf, waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
+import { refuseUnmetChat } from './unmet-demands.ts'
 
 /** On whose behalf a request for chat completions is answered. */
 export interface ChatHost {
@@ -61,6 +65,20 @@ export interface AskedChat {
   includeUsage: boolean
   /** Another form of the chunks of a stream; undefined: nothing to send. */
   shownChunk?: (chunk: ChatChunk) => object | undefined
+}
+
+/** What a request for chat completions asks, in both families. Throws `invalid_input` for what is not supported. */
+export function askedOfChat(body: ChatMembers & { model: string }) {
+  refuseUnmetChat(body)
+  return {
+    model: body.model,
+    messages: messagesOfChat(body.messages),
+    overrides: { ...overridesOf(body), ...toolOverridesOf(body) },
+    choices: body.n ?? 1,
+    isOld: usesOldNames(body),
+    isStreamed: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  }
 }
 
 /** Answers a request for chat completions: each choice is a run on a new thread. */

@@ -94,6 +94,8 @@ export const chatMembers = {
   ),
   ...chatParameters,
 }
+const Members = Type.Object(chatMembers)
+export type ChatMembers = Static<typeof Members>
 
 export const ChatCompletionRequest = Type.Object(
   {

@@ -1,10 +1,11 @@
+import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TProperties } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
-import type { AskedChat } from './answer-chat.ts'
+import { type AskedChat, type ChatHost, answerChat } from './answer-chat.ts'
 import type { ChatChunk } from './completion.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
 import { chatParameters, overridesOf } from './model-parameters.ts'
@@ -79,13 +80,10 @@ export const TextCompletion = Type.Object(
 type TextCompletion = Static<typeof TextCompletion>
 type Choice = TextCompletion['choices'][number]
 
+type AskedText = Omit<AskedChat, 'acting' | 'clientTools'> & { echoes: string[] }
+
 /** What a request for completions asks of the chat model. `echoes`: what comes before each answer. */
-export function askedOf(body: TextCompletionMembers): Pick<
-  AskedChat,
-  'choices' | 'messages' | 'messagesOf' | 'overrides'
-> & {
-  echoes: string[]
-} {
+export function askedOf(body: TextCompletionMembers & { model: string }): AskedText {
   if (body.suffix) throw refused('suffix', 'a chat model writes no text between others: put the task into the prompt')
   const perPrompt = body.n ?? 1
   if (body.best_of && body.best_of !== perPrompt) throw refused('best_of', 'all answers are given: it must be as n')
@@ -98,7 +96,9 @@ export function askedOf(body: TextCompletionMembers): Pick<
     { type: 'HumanMessage', data: { content: promptOf(choice) } },
   ]
   const withLogprobs = typeof body.logprobs === 'number'
+  const echoes = Array.from({ length: choices }, (_, choice) => (body.echo ? promptOf(choice) : ''))
   return {
+    model: body.model,
     choices,
     messages: messagesOf(0),
     messagesOf,
@@ -111,8 +111,24 @@ export function askedOf(body: TextCompletionMembers): Pick<
       // Of an assistant's functions no caller is told here: an answer that calls one is over.
       client_calls: 'return',
     },
-    echoes: Array.from({ length: choices }, (_, choice) => (body.echo ? promptOf(choice) : '')),
+    isStored: false,
+    isOld: false,
+    showsReasoning: false,
+    isStreamed: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    shownChunk: createTextChunks(echoes),
+    echoes,
   }
+}
+
+/** Answers it. */
+export async function answerText(
+  exchange: Parameters<typeof answerChat>[0],
+  host: ChatHost,
+  { echoes, ...asked }: AskedText & Pick<AskedChat, 'acting' | 'clientTools'>,
+): Promise<TextCompletion | FastifyReply> {
+  const answer = await answerChat(exchange, host, asked)
+  return 'choices' in answer ? textCompletionOf(answer, echoes) : answer
 }
 
 function promptsOf(prompt: TextCompletionMembers['prompt']): string[] {
@@ -128,10 +144,7 @@ function refused(member: string, why: string) {
   return invalidInput(['body', member], why, 'unsupported')
 }
 
-export function textCompletionOf(
-  { id, created, model, choices, usage }: ChatCompletion,
-  echoes: string[],
-): TextCompletion {
+function textCompletionOf({ id, created, model, choices, usage }: ChatCompletion, echoes: string[]): TextCompletion {
   return {
     ...head({ id, created, model }),
     choices: choices.map(({ index, message, logprobs, finish_reason: reason }): Choice => {
@@ -148,7 +161,7 @@ export function textCompletionOf(
 }
 
 /** Converts the chunks of one streamed answer; undefined: nothing to send. */
-export function createTextChunks(echoes: string[]) {
+function createTextChunks(echoes: string[]) {
   const offsets = echoes.map(({ length }) => length)
   return (chunk: ChatChunk): object | undefined => {
     const { id, created, model, choices, usage } = chunk

@@ -2,12 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { tagsOf } from '../../../services/v1/stored-completions.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
-import { type AskedChat, answerChat } from '../public/answer-chat.ts'
+import { answerChat, askedOfChat } from '../public/answer-chat.ts'
 import { ChatCompletion, completionOrChunks } from '../public/chat-schemas.ts'
-import { messagesOfChat } from '../public/client-messages.ts'
-import { functionsOf, toolOverridesOf, usesOldNames } from '../public/client-tools.ts'
-import { accountCallerOf, overridesOf } from '../public/model-parameters.ts'
-import { refuseUnmetChat } from '../public/unmet-demands.ts'
+import { functionsOf } from '../public/client-tools.ts'
+import { accountCallerOf } from '../public/model-parameters.ts'
 import { chatHostOf } from './chat-host.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
@@ -37,31 +35,27 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { open
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      refuseUnmetChat(body)
-      const messages = messagesOfChat(body.messages)
-      const overrides = { ...overridesOf(body), ...toolOverridesOf(body), ...namesForModelOf(body) }
+      const asked = askedOfChat(body)
       const answering = await chat.answering(caller, body.model)
       const isStored = body.store ?? false
       const ownTools = chat.clientToolsOf(answering.assistant)
       const metadata = body.metadata ?? undefined
       const host = chatHostOf(chat, caller, answering, { isStored })
-      const asked: AskedChat = {
-        model: body.model,
-        messages,
-        overrides: { ...overrides, ...(answering.model === undefined ? {} : { model: answering.model }) },
+      return answerChat({ request, reply, openStreams }, host, {
+        ...asked,
+        overrides: {
+          ...asked.overrides,
+          ...namesForModelOf(body),
+          ...(answering.model === undefined ? {} : { model: answering.model }),
+        },
         acting: accountCallerOf(body, caller),
-        choices: body.n ?? 1,
         isStored,
         ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),
         metadata: isStored ? (metadata ?? {}) : undefined,
         clientTools: new Set([...ownTools, ...functionsOf(body).map(({ name }) => name)]),
-        isOld: usesOldNames(body),
         showsReasoning: true,
         isOwner: true,
-        isStreamed: body.stream ?? false,
-        includeUsage: body.stream_options?.include_usage ?? false,
-      }
-      return answerChat({ request, reply, openStreams }, host, asked)
+      })
     },
   )
 }

@@ -3,16 +3,9 @@ import Type from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { nullable } from '../schemas.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import { answerChat } from '../public/answer-chat.ts'
 import { completionOrChunks } from '../public/chat-schemas.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
-import {
-  TextCompletion,
-  askedOf,
-  createTextChunks,
-  textCompletionMembers,
-  textCompletionOf,
-} from '../public/text-completion.ts'
+import { TextCompletion, answerText, askedOf, textCompletionMembers } from '../public/text-completion.ts'
 import { chatHostOf } from './chat-host.ts'
 import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
 
@@ -51,31 +44,20 @@ export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (a
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const { echoes, overrides, ...asked } = askedOf(body)
+      const asked = askedOf(body)
       const answering = await chat.answering(caller, body.model)
-      const answer = await answerChat(
-        { request, reply, openStreams },
-        chatHostOf(chat, caller, answering, { isStored: false }),
-        {
-          ...asked,
-          model: body.model,
-          overrides: {
-            ...overrides,
-            ...(body.user ? { user: body.user } : {}),
-            ...(answering.model === undefined ? {} : { model: answering.model }),
-          },
-          acting: accountCallerOf(body, caller),
-          isStored: false,
-          clientTools: new Set(chat.clientToolsOf(answering.assistant)),
-          isOld: false,
-          showsReasoning: false,
-          isOwner: true,
-          isStreamed: body.stream ?? false,
-          includeUsage: body.stream_options?.include_usage ?? false,
-          shownChunk: createTextChunks(echoes),
+      const host = chatHostOf(chat, caller, answering, { isStored: false })
+      return answerText({ request, reply, openStreams }, host, {
+        ...asked,
+        overrides: {
+          ...asked.overrides,
+          ...(body.user ? { user: body.user } : {}),
+          ...(answering.model === undefined ? {} : { model: answering.model }),
         },
-      )
-      return 'choices' in answer ? textCompletionOf(answer, echoes) : answer
+        acting: accountCallerOf(body, caller),
+        clientTools: new Set(chat.clientToolsOf(answering.assistant)),
+        isOwner: true,
+      })
     },
   )
 }
