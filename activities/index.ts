@@ -1,13 +1,16 @@
 import { createAccountActivities } from './accounts/index.ts'
 import type { Queue } from '../domain/contracts/queues.ts'
-import { createCleanupActivities } from './cleanup/index.ts'
-import { createCrawlActivities } from './crawl/index.ts'
+import { type CleanupActivityDeps, createCleanupActivities } from './cleanup/index.ts'
+import { type CrawlActivityDeps, createCrawlActivities } from './crawl/index.ts'
 import { createDeletionActivities } from './deletion/index.ts'
-import type { ActivityDeps } from './deps.ts'
-import { createDocumentActivities } from './documents/index.ts'
-import { createFeedbackActivities } from './feedback/index.ts'
-import { createRunActivities } from './runs/index.ts'
-import { createScheduleActivities } from './schedules/index.ts'
+import { type DocumentActivityDeps, createDocumentActivities } from './documents/index.ts'
+import { type FeedbackActivityDeps, createFeedbackActivities } from './feedback/index.ts'
+import { type RunSteps, type SuggestionDeps, createRunActivities } from './runs/index.ts'
+import { type ScheduleActivityDeps, createScheduleActivities } from './schedules/index.ts'
+import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import type { Collections } from '../services/collections.ts'
+import type { Deletion } from '../services/deletion/index.ts'
+import type { Mailer } from '../services/mailer.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
@@ -26,4 +29,21 @@ export function createActivities(deps: ActivityDeps) {
     schedules: createScheduleActivities(deps.schedules),
     crawls,
   } satisfies Record<Queue, object>
+}
+
+/** Dependencies of the activities; the worker creates them, and tests may replace them. */
+interface ActivityDeps {
+  collections: Collections
+  mailer: Mailer
+  secrets: DerivedSecrets
+  /** Without a trailing slash. */
+  frontendUrl: string
+  steps: RunSteps
+  suggestions: SuggestionDeps
+  feedback: FeedbackActivityDeps
+  deletion: Deletion
+  cleanup: CleanupActivityDeps
+  documents: DocumentActivityDeps
+  schedules: ScheduleActivityDeps
+  crawls: CrawlActivityDeps
 }

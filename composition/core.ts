@@ -17,9 +17,9 @@ import { createWorkUsage } from '../services/budgets/work.ts'
 import { listedPriceOf } from '../infra/model/known-models.ts'
 import { createAllowances } from '../services/groups/allowances.ts'
 import { groupStore } from '../services/groups/store.ts'
-import { createLiveModels } from '../services/models/live-models.ts'
+import { type ModelsNow, createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
-import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
+import { type StorageQuota, createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createDocuments } from '../services/documents/index.ts'
 import { documentStore } from '../services/documents/store.ts'
@@ -35,11 +35,19 @@ import { createThreadLog } from '../services/threads/log.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
 import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
-import { composeCode } from './code.ts'
-import { windowOf } from './context-window.ts'
 import { composeMemory } from './memory.ts'
-import { composeProjectFiles } from './project-files.ts'
 import { composeTools } from './tools.ts'
+import { contextWindowOf } from '../infra/model/context-window.ts'
+import { windowAmong } from '../infra/model/routed-model.ts'
+import { describePython } from '../infra/python/describe-python.ts'
+import { startPythonProcess } from '../infra/python/python-process.ts'
+import { createCodeSessions } from '../services/code/sessions.ts'
+import type { Collections } from '../services/collections.ts'
+import { createFiles } from '../services/knowledge/files.ts'
+import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
+import { createProjectFiles } from '../services/knowledge/project-files.ts'
+import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
+import type { WorkflowClient } from '../services/workflow-client.ts'
 
 export type Core = ReturnType<typeof composeCore>
 
@@ -171,4 +179,48 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),
   }
+}
+
+/** The context window of a model in tokens, by the settings. */
+function windowOf(models: ModelsNow, { modelContextTokens }: Pick<Settings, 'modelContextTokens'>) {
+  return (model: string) =>
+    windowAmong(models.current().providers, model, (listed, server = models.current().account) =>
+      contextWindowOf(listed, modelContextTokens, server),
+    )
+}
+
+/** Executes the code of models; undefined if the settings switch it off. Nothing is started before the first code. */
+function composeCode({
+  codeInterpreter: isOn,
+  codeProcesses: processes,
+  codeMemoryMb: memoryMb,
+  codeSeconds: cpuSeconds,
+  codePackages: packages,
+}: Settings) {
+  if (!isOn) return undefined
+  // The processors may be taken by others.
+  const limits = { memoryMb, cpuSeconds, timeoutSeconds: 3 * cpuSeconds }
+  return createCodeSessions({
+    start: () => startPythonProcess(limits, packages),
+    description: describePython(packages),
+    processes,
+    keepsReady: true,
+  })
+}
+
+interface ProjectFileParts {
+  settings: Settings
+  infra: Infra
+  collections: Collections
+  storageQuota: StorageQuota
+  workflows: WorkflowClient
+}
+
+/** Files of assistants, and those that belong to a project. */
+function composeProjectFiles({ settings, infra, collections, storageQuota, workflows }: ProjectFileParts) {
+  const { blobs } = infra.knowledge
+  const files = createFiles({ collections, blobs, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 })
+  const records = createProjectFileRecords({ collections, blobs, storageQuota })
+  const receive = createReceiveProjectFile({ collections, records })
+  return { files, records, projectFiles: createProjectFiles({ collections, blobs, files, records, receive }) }
 }

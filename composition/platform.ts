@@ -24,8 +24,7 @@ import { createSessionHashes } from '../services/secrets.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
-import { composeBilling } from './billing.ts'
-import { composeCore } from './core.ts'
+import { type Core, composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
@@ -34,6 +33,8 @@ import { composeRuns } from './runs.ts'
 import { composeSchedules } from './schedules.ts'
 import { composeSources } from './sources.ts'
 import { composeV1 } from './v1.ts'
+import { createPaymentProvider } from '../infra/billing/stripe.ts'
+import { createBilling } from '../services/billing/index.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
 
@@ -149,4 +150,9 @@ export async function connectPlatform(
       await infra.close()
     },
   }
+}
+
+/** Plans that users buy at the payment provider. */
+function composeBilling({ settings, collections, transaction }: Core) {
+  return createBilling({ collections, transaction, provider: createPaymentProvider(settings), settings })
 }

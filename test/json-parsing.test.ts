@@ -56,7 +56,7 @@ const parsers: Record<string, string> = {
   'services/tools/mcp-client.ts → @modelcontextprotocol/sdk/client/streamableHttp.js':
     'its fetch is made with the option json, which scans',
   'services/tools/mcp-client.ts → @modelcontextprotocol/sdk/types.js': 'schemas only',
-  'services/accounts/exchange-tokens.ts → jose': 'signs only',
+  'services/accounts/exchange.ts → jose': 'signs only',
   'services/auth/tokens.ts → jose': 'a token is a header of at most 16 KB',
   'api/plugins/audit.ts → jose': 'reads a token that this service has just made',
   'api/routes/mcp/answer-server.ts → @modelcontextprotocol/sdk/types.js': 'schemas only',

@@ -1,10 +1,9 @@
-import { MetricsBuffer, Runtime } from '@temporalio/worker'
+import { type LogLevel, type LogMetadata, MetricsBuffer, Runtime } from '@temporalio/worker'
 import { queueName, queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { createTemporalMetrics } from '../infra/metrics/temporal-metrics.ts'
-import { temporalLogger } from './temporal-logger.ts'
 
 /** Often enough that the buffer never fills up; a worker makes some fifty updates a run. */
 const drainEveryMs = 1000
@@ -45,4 +44,28 @@ export function recordRuntimeMetrics(
   const update = () => record(buffer.retrieveUpdates())
   const timer = setInterval(update, drainEveryMs)
   return { update, stop: () => clearInterval(timer) }
+}
+
+const levels = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'debug',
+  WARN: 'warn',
+  ERROR: 'error',
+} as const satisfies Record<LogLevel, string>
+
+/** Writes Temporal's log lines to our log. Its `info` becomes `debug`, because workers log a lot when they start. */
+function temporalLogger(logger: Logger) {
+  const log = (level: LogLevel, message: string, meta: LogMetadata = {}) => {
+    const { error, ...rest } = meta
+    logger[levels[level]]({ ...rest, ...(error === undefined ? {} : { err: error }) }, message)
+  }
+  return {
+    log,
+    trace: (message: string, meta?: LogMetadata) => log('TRACE', message, meta),
+    debug: (message: string, meta?: LogMetadata) => log('DEBUG', message, meta),
+    info: (message: string, meta?: LogMetadata) => log('INFO', message, meta),
+    warn: (message: string, meta?: LogMetadata) => log('WARN', message, meta),
+    error: (message: string, meta?: LogMetadata) => log('ERROR', message, meta),
+  }
 }

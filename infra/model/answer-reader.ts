@@ -8,7 +8,6 @@ import { createCollectedMembers } from './collected-members.ts'
 import { failureInAnswer, saidFailure } from './failures.ts'
 import { type JsonObject, arrayAt, invalid, isArray, objectAt, stringAt } from './foreign-values.ts'
 import { createSources } from './sources.ts'
-import { thoughtOf } from './thought-of.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { createTextReader } from './text-reader.ts'
 
@@ -229,4 +228,25 @@ const leastLogprob = -9999
 
 function isByte(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255
+}
+
+/** The text of a model's thinking. Servers that send several of these members send the same in each. */
+function thoughtOf(delta: JsonObject): string {
+  return (
+    textIn(delta['reasoning_content']) ||
+    textIn(delta['reasoning']) ||
+    textIn(delta['thinking']) ||
+    textIn(delta['reasoning_text']) ||
+    textIn(delta['reasoning_details'] ?? delta['thinking_blocks'])
+  )
+}
+
+/** A text, an object that has one, or a list of them. */
+function textIn(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  if (isArray(value)) return value.map((one) => textIn(one)).join('')
+  if (!isJsonObject(value)) return ''
+  const text = value['text'] ?? value['summary'] ?? value['thinking'] ?? value['content']
+  return typeof text === 'string' ? text : ''
 }

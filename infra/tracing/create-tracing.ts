@@ -1,5 +1,5 @@
-import { noTracing } from './no-tracing.ts'
 import type { ClosableTracing } from './otel-tracing.ts'
+import type { Tracing } from '../../services/tracing.ts'
 
 export interface TracingSettings {
   /**
@@ -14,4 +14,14 @@ export async function createTracing({ otlpEndpoint }: TracingSettings): Promise<
   if (otlpEndpoint === undefined) return { ...noTracing, close: async () => undefined }
   const { createOtelTracing } = await import('./otel-tracing.ts')
   return createOtelTracing(otlpEndpoint)
+}
+
+/** Traces nothing. */
+const noTracing: Tracing = {
+  chat: (_run, _facts, ask) => ask(),
+  tool: (_run, _facts, execute) => execute(),
+  begun: () => undefined,
+  ended: () => undefined,
+  request: () => undefined,
+  currentTraceparent: () => undefined,
 }

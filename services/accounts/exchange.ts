@@ -1,13 +1,13 @@
-import type { KeyObject } from 'node:crypto'
+import { type KeyObject, createPrivateKey } from 'node:crypto'
 import { AppError } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { Provider } from '../../domain/records/user.ts'
-import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
 import type { createExternalUsers } from './external-users.ts'
 import { requireUsable } from '../auth/usable.ts'
 import { claimedGroupsOf } from '../../domain/claimed-groups.ts'
 import type { NoteClaims } from '../groups/claimed-groups.ts'
 import type { Homes } from './home.ts'
+import { SignJWT } from 'jose'
 
 /** Undefined if the setting is missing. */
 export interface ExchangeSettings {
@@ -103,4 +103,37 @@ function configure(settings: ExchangeSettings): ExchangeConfiguration {
     token: { issuer, audience: settings.exchangeTokenAudience ?? issuer },
     key: readSigningKey(exchangePrivateKey),
   }
+}
+
+const lifetime = '1h'
+
+/** The RSA key that exchange tokens are signed with. A PEM text in one line may write its line ends as `\n`. */
+function readSigningKey(pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem.replaceAll('\\n', '\n'))
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch {
+    // The error's message may contain the key.
+  }
+  throw new AppError(
+    'internal',
+    'Exchange configuration error: EXCHANGE_PRIVATE_KEY is not an RSA private key in PEM form.',
+  )
+}
+
+/**
+ * A service token valid for one hour that also contains the user's address, for services that hold the public key.
+ */
+function signExchangeToken(
+  key: KeyObject,
+  claims: { user_id: string; project_id: string; email: string },
+  { issuer, audience }: { issuer: string; audience: string },
+): Promise<string> {
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setIssuedAt()
+    .setExpirationTime(lifetime)
+    .sign(key)
 }

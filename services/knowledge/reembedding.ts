@@ -8,11 +8,11 @@ import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import { claimGeneration } from './claim-generation.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import { reembeddedFileStore } from './store.ts'
 import { type ReembeddingStatus, type ReembeddingView, toReembedding } from './to-reembedding.ts'
 import type { VectorStore } from './vector-store.ts'
+import { lastGeneration } from './embedding-model.ts'
 
 interface ReembeddingDeps {
   collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'assistants'>
@@ -102,4 +102,36 @@ export async function giveUpReembedding(
   const [file] = await reembeddedFileStore(collections).listMissing(assistantId, generation, 1)
   const error = file === undefined ? reason : `${reason} (at the file ${file.name})`
   await spaceStore(collections).failReembedding(assistantId, generation, cutText(error, 500))
+}
+
+interface ClaimDeps {
+  collections: Pick<Collections, 'assistants'>
+  find: (assistantId: string) => Promise<AssistantRecord>
+  /** Whether all of the assistant's vectors are of the configured model. */
+  isCurrent: (assistant: AssistantRecord) => Promise<boolean>
+}
+
+/** The generation to be filled, new or that of a change that has begun; undefined if nothing is to be done. */
+async function claimGeneration(
+  { collections, find, isCurrent }: ClaimDeps,
+  assistantId: string,
+  configured: string,
+): Promise<number | undefined> {
+  const spaces = spaceStore(collections)
+  for (;;) {
+    const assistant = await find(assistantId)
+    const { reembedding } = assistant
+    if (reembedding?.model === configured) {
+      if (await spaces.continueReembedding(assistant, reembedding.generation)) return reembedding.generation
+      continue
+    }
+    if (await isCurrent(assistant)) {
+      // The change of the model was taken back. Its workflow finds that it is superseded.
+      await spaces.takeReembeddingBack(assistant)
+      return undefined
+    }
+    const generation = lastGeneration(assistant) + 1
+    const begun = { generation, model: configured, started_at: new Date() }
+    if (await spaces.beginReembedding(assistant, begun)) return generation
+  }
 }

@@ -6,7 +6,7 @@ import type { Collections } from '../collections.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
 import type { Outbound } from '../outbound.ts'
-import { lockAssistant } from '../parents.ts'
+import { lockAssistant, lockUser } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
 import { receiptStore } from '../stores/receipts.ts'
 import { sourceStore } from '../stores/sources.ts'
@@ -14,9 +14,11 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
 import { type Owner, type SourceView, createSourceReads, missing } from './read-sources.ts'
-import { takeSourceSlot } from './source-quota.ts'
 import { type NewSource, settingsOf } from './source-request.ts'
 import type { SyncSource } from './sync-sources.ts'
+import type { ClientSession } from 'mongoose'
+import { largestOf } from '../../domain/extremes.ts'
+import { purchaseStore } from '../stores/purchases.ts'
 
 export interface SourcesDeps {
   collections: Pick<
@@ -132,3 +134,25 @@ function recordOf(assistant: Owner, sourceId: string, settings: ReturnType<typeo
 }
 
 const withoutPages = 'It came from an archive, which holds no pages. Have it crawled.'
+
+/**
+ * Checks, within the transaction that creates a source, that its owner may have another one, by the setting or by an
+ * active plan. Two creations at once both write to the owner's record, so that one is repeated and counts the other.
+ */
+async function takeSourceSlot(
+  collections: Pick<Collections, 'users' | 'sources' | 'purchases'>,
+  { userId, most }: { userId: string; most: number },
+  session: ClientSession,
+): Promise<void> {
+  await lockUser(collections, userId, session)
+  const [count, plans] = await Promise.all([
+    sourceStore(collections).countOwned(userId, session),
+    purchaseStore(collections).listAllowed(userId, session),
+  ])
+  const max = largestOf(
+    plans.map(({ source_max: allowed }) => allowed ?? 0),
+    most,
+  )
+  if (count >= max)
+    throw new AppError('forbidden', `This account has ${count} sources of the web, which is as many as it may have.`)
+}

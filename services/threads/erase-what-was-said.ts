@@ -11,10 +11,10 @@ import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from './start-thread-deletion.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import { changedMessages } from './changed-messages.ts'
 import { type Erasure, eraser } from './erasure.ts'
 import type { ThreadLog } from './log.ts'
 import type { PendingInput } from './pending-input.ts'
+import { wordsOf } from '../../domain/search/message-terms.ts'
 
 export interface EraseWhatWasSaidDeps {
   collections: Pick<Collections, 'attachments' | 'checkpoints' | 'idempotencyKeys' | 'runs' | 'toolCalls'>
@@ -141,4 +141,10 @@ async function refuseOpenRuns(
     for await (const { messages_json: json } of entries) isOpen ||= isIn(json)
   }
   if (isOpen) throw new AppError('conflict', 'The run of this message is still under way.')
+}
+
+/** What is set in an entry of a log whose messages were changed. `search`: the entry is found by its words. */
+function changedMessages(messages: readonly Message[], search: object | undefined) {
+  const changed = { messages_json: messagesToJson(messages) }
+  return search === undefined ? changed : { ...changed, 'search.words': wordsOf(messages) }
 }

@@ -10,7 +10,6 @@ import type { ChatRequest } from '../../../services/runs/chat-model.ts'
 import { shortened } from '../request-body.ts'
 import { repairedSchema } from '../tool-schema.ts'
 import { cacheMarkFor } from './cache-marks.ts'
-import { thinkingBudget } from './thinking-budget.ts'
 import { nameFor, nativePrompt } from './native-prompt.ts'
 
 export interface AskedForm {
@@ -152,4 +151,27 @@ function providerOptions(
     case 'deepseek':
       return {}
   }
+}
+
+/** Of the tokens of an answer, how many may be thinking. */
+const thinkingShares = { low: 0.2, medium: 0.5, high: 0.75, xhigh: 0.85 } as const
+
+/** Less is refused. */
+const leastBudget = 1024
+
+/**
+ * Claude up to 4.5 is told how many tokens it may think, which its provider package adds to the limit of the answer. Here
+ * they are a part of it, because a limit counts thinking. Undefined for models that are told in words, and without limit.
+ */
+function thinkingBudget(
+  { model, maxTokens, sampling }: Pick<ChatRequest, 'model' | 'maxTokens' | 'sampling'>,
+  kind: NativeKind,
+): number | undefined {
+  const effort = sampling.reasoning_effort
+  const isTold = /claude-(?:3-7-|(?:sonnet|opus|haiku)-4-(?:20\d{6}|[0-5](?!\d)))/.test(model)
+  if ((kind !== 'anthropic' && kind !== 'bedrock') || !isTold || maxTokens === undefined) return undefined
+  if (effort === undefined || effort === 'none' || effort === 'minimal') return undefined
+  const budget = Math.max(leastBudget, Math.floor(maxTokens * thinkingShares[effort]))
+  // Too few tokens for a thought and an answer: it only answers.
+  return budget >= maxTokens ? 0 : budget
 }

@@ -8,8 +8,8 @@ import { withShownByTools } from '../shown-by-tools.ts'
 import { toolName } from '../wire-messages.ts'
 import { type AnswerPiece, readPieces } from './answer-pieces.ts'
 import { type CacheMark, markedForCache } from './cache-marks.ts'
-import { nativeTraits } from './native-traits.ts'
 import { userParts } from './user-parts.ts'
+import type { Trait } from '../dialects.ts'
 
 type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -147,4 +147,12 @@ function callIdFor(id: string, kind: NativeKind): string {
   if (isTaken) return id
   const hash = createHash('sha256').update(id).digest('hex')
   return kind === 'mistral' ? hash.slice(0, 9) : `call_${hash.slice(0, 24)}`
+}
+
+const noTraits: ReadonlySet<Trait> = new Set()
+const plainNames: ReadonlySet<Trait> = new Set(['plain_names'])
+
+/** How names of tools are written for a provider. */
+function nativeTraits(kind: NativeKind): ReadonlySet<Trait> {
+  return kind === 'google' || kind === 'bedrock' ? plainNames : noTraits
 }
