@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
+import type { Caller } from '../../../services/assistants/write-assistants.ts'
 import { tagsOf } from '../../../services/v1/stored-completions.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
-import { answerChat, askedOfChat } from '../public/answer-chat.ts'
+import { type ChatHost, answerChat, askedOfChat } from '../public/answer-chat.ts'
 import { ChatCompletion, completionOrChunks } from '../public/chat-schemas.ts'
 import { functionsOf } from '../public/client-tools.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
-import { chatHostOf } from './chat-host.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
-import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
+import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
+import { nullable } from '../schemas.ts'
+import { TextCompletion, answerText, askedOf, textCompletionMembers } from '../public/text-completion.ts'
 
 /** `chat/completions`: an assistant of the project, or a model of the settings, answers a conversation. */
-export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }> = async (
-  app,
-  { v1: { chat }, openStreams },
-) => {
+export const v1ChatRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1: { chat }, openStreams }) => {
   app.post(
     '/chat/completions',
     {
@@ -74,5 +74,79 @@ function namesForModelOf({ user, safety_identifier: identifier, prompt_cache_key
     ...(user ? { user } : {}),
     ...(identifier ? { safety_identifier: identifier } : {}),
     ...(key ? { prompt_cache_key: key } : {}),
+  }
+}
+
+const V1CompletionRequest = strict(
+  {
+    model: Type.String({
+      minLength: 1,
+      maxLength: requestLimits.nameLength,
+      description: 'An assistant of the project, by its id or its name, or a model of the settings.',
+    }),
+    ...textCompletionMembers,
+    user: Type.Optional(nullable(Type.String({ maxLength: requestLimits.nameLength }))),
+  },
+  { title: 'V1CompletionRequest' },
+)
+
+/** `completions`, the older interface: the chat model answers each prompt as a question. */
+export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1: { chat }, openStreams }) => {
+  app.post(
+    '/completions',
+    {
+      config: { ...v1Config, idempotent: true, staysOpen: true, limits: ['runs_user'], largeBody: 'messages' },
+      schema: {
+        ...operation(
+          'completions.create',
+          'Answer a text',
+          'The older interface. The chat model answers each prompt as a question; nothing is kept.',
+        ),
+        body: V1CompletionRequest,
+        response: {
+          200: completionOrChunks(TextCompletion),
+          ...v1Refusals(402, 404, 409, 413, 429, 499, 500, 502, 503, 504),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const caller = callerOf(request)
+      const asked = askedOf(body)
+      const answering = await chat.answering(caller, body.model)
+      const host = chatHostOf(chat, caller, answering, { isStored: false })
+      return answerText({ request, reply, openStreams }, host, {
+        ...asked,
+        overrides: {
+          ...asked.overrides,
+          ...(body.user ? { user: body.user } : {}),
+          ...(answering.model === undefined ? {} : { model: answering.model }),
+        },
+        acting: accountCallerOf(body, caller),
+        clientTools: new Set(chat.clientToolsOf(answering.assistant)),
+        isOwner: true,
+      })
+    },
+  )
+}
+
+type Chat = V1RunDeps['v1']['chat']
+
+/** Answers completions on behalf of a project. */
+function chatHostOf(
+  chat: Chat,
+  caller: Caller,
+  answering: Awaited<ReturnType<Chat['answering']>>,
+  { isStored }: { isStored: boolean },
+): ChatHost {
+  return {
+    assistant: answering.assistant,
+    draft: () => chat.draft(caller, answering, { isStored }),
+    input: (given, loc) => chat.input(caller, given, loc),
+    start: chat.start,
+    reserve: (newRun, runIds) => chat.reserve({ ...newRun, userId: caller.userId }, runIds),
+    find: (id) => chat.find(caller, id),
+    follow: chat.follow,
+    forget: chat.forget,
   }
 }
