@@ -1,6 +1,13 @@
 import { v5 } from 'uuid'
-import { AssistantFileError, type ReadFile, type Sources } from '../../domain/assistant-file/assistant-file.ts'
-import { appliedConfig, configText, unsetSecrets } from '../../domain/assistant-file/assistant-file.ts'
+import {
+  type ReadFile,
+  type Sources,
+  AssistantFileError,
+  appliedConfig,
+  configText,
+  maxSourceFiles,
+  unsetSecrets,
+} from '../../domain/assistant-file/assistant-file.ts'
 import { fromAssistantYaml, toAssistantYaml } from '../../domain/assistant-file/assistant-yaml.ts'
 import { readAssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
@@ -12,9 +19,10 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Owner } from '../owner.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { createDelegateNames } from './delegate-names.ts'
-import { createFileSources } from './file-sources.ts'
 import type { Assistants } from './index.ts'
 import type { Caller } from './write-assistants.ts'
+import { fileStore } from '../stores/files.ts'
+import { ownAssistantStore } from './store.ts'
 
 interface AssistantFilesDeps {
   collections: Pick<Collections, 'assistants' | 'files'>
@@ -124,5 +132,29 @@ function readFile(text: string): ReadFile {
   } catch (error) {
     if (error instanceof AssistantFileError) throw invalidInput(['body', 'file', ...error.path], error.message)
     throw error
+  }
+}
+
+/** What an assistant file says about the assistant's sources. */
+function createFileSources(collections: Pick<Collections, 'assistants' | 'files'>) {
+  const { listNamedStores: storesOf } = ownAssistantStore(collections)
+
+  return {
+    /** Processed files, oldest first; more than a file can name are left out. */
+    filesOf: (assistantId: string) => fileStore(collections).listSources(assistantId, maxSourceFiles),
+
+    storesOf,
+
+    /** The ids of the vector stores that the file names; of those with the same name, the oldest. */
+    async storeIds({ projectId }: Caller, { vector_stores: names = [] }: Sources): Promise<string[]> {
+      if (names.length === 0) return []
+      const found = await storesOf(projectId, { name: { $in: names } })
+      return names.map((name) => {
+        const store = found.find((candidate) => candidate.name === name)
+        if (store === undefined)
+          throw invalidInput(['body', 'file', 'sources', 'vector_stores'], `this project has no vector store “${name}”`)
+        return store._id
+      })
+    },
   }
 }
