@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
+import { sendHtmlPage } from '../routes/html-page.ts'
 import { type RouteTable, methodNotAllowed } from './route-table.ts'
 
 /** Fastify's own refusals in our terms; any other is answered as a 500. */
@@ -49,7 +50,12 @@ export function installErrors(
   shape: ErrorShape = ownShape,
 ): void {
   const asAppError = (error: unknown) => (isUnavailable(error) ? unavailable(error) : toAppError(error))
-  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes, shape), shape))
+  app.setNotFoundHandler((request, reply) => {
+    const refused = noSuchRoute(request, routes, shape)
+    if (shape === ownShape && refused.code === 'not_found' && isOpenedByPerson(request))
+      return sendHtmlPage(request, reply.code(404), 'noSuchPage')
+    return sendError(reply, refused, shape)
+  })
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
@@ -82,6 +88,11 @@ export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply
  * 404 for an unknown path, 405 for a known path with another method. A known path that is itself answered 405 has
  * no resource.
  */
+/** Programs ask for JSON, or do not say what they want. */
+function isOpenedByPerson({ method, headers: { accept = '' } }: FastifyRequest): boolean {
+  return method === 'GET' && accept.includes('text/html')
+}
+
 function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable, { unknownRoute }: ErrorShape): AppError {
   const message = unknownRoute?.(method, url.replace(/[?#].*/s, '').slice(0, shownPathLength))
   const allowed = routes.methodsFor(url)

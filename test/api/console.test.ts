@@ -72,3 +72,14 @@ test('console-settings.json contains the addresses of local pages and no secret'
     suggests: false,
   })
 })
+
+test('a browser at an address that nothing has gets a page in its language; programs get JSON', async () => {
+  const page = await get('/nowhere', { accept: 'text/html,*/*;q=0.8', 'accept-language': 'fr' })
+  expect(page.status).toBe(404)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(await page.text()).toContain('<html lang="fr">')
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[]) {
+    const answer = await get('/nowhere', headers)
+    expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not found.' }])
+  }
+})
