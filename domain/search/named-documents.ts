@@ -54,5 +54,5 @@ export function sharesOfNames(question: string, documents: string[][]): number[]
     }
     return all === 0 ? 0 : found / all
   }
-  return terms.map((names) => Math.max(0, largestOf(names.map(shareOf))))
+  return terms.map((names) => largestOf(names.map(shareOf), 0))
 }

@@ -99,8 +99,12 @@ function addPairs(terms: string[], word: string): void {
   for (let at = 1; at < characters.length; at++) terms.push(`${characters[at - 1] ?? ''}${characters[at] ?? ''}`)
 }
 
+/** A number whose separators only make it readable: its parts mean nothing, and would make tables three times as long. */
+const groupedPattern = /^\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+)$/
+
 function addNumbers(terms: string[], word: string): void {
   terms.push(word.replace(/[.,]/g, ''))
+  if (groupedPattern.test(word)) return
   for (const part of word.split(/[.,]/)) terms.push(part)
 }
 
