@@ -84,15 +84,15 @@ export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply
   void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), ownShape)
 }
 
-/**
- * 404 for an unknown path, 405 for a known path with another method. A known path that is itself answered 405 has
- * no resource.
- */
 /** Programs ask for JSON, or do not say what they want. */
 function isOpenedByPerson({ method, headers: { accept = '' } }: FastifyRequest): boolean {
   return method === 'GET' && accept.includes('text/html')
 }
 
+/**
+ * 404 for an unknown path, 405 for a known path with another method. A known path that is itself answered 405 has
+ * no resource.
+ */
 function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable, { unknownRoute }: ErrorShape): AppError {
   const message = unknownRoute?.(method, url.replace(/[?#].*/s, '').slice(0, shownPathLength))
   const allowed = routes.methodsFor(url)

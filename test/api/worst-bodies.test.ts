@@ -229,7 +229,7 @@ describe('the worst admitted body of each operation', () => {
       `other:\n${Array.from({ length: 4900 }, (_, index) => `  k${index}: ${'x'.repeat(100)}`).join('\n')}`,
       `system_message: "${'\\u00e9'.repeat(150_000)}"`,
       `system_message: |\n${'  a\n'.repeat(28_000)}`,
-      `other: {${Array.from({ length: 2400 }, (_, index) => `k${index}: [1]`).join(', ')}}`,
+      `other: {${Array.from({ length: 1600 }, (_, index) => `k${index}: [1]`).join(', ')}}`,
     ]) {
       await sent('yaml', 'POST', '/assistants/apply', yaml(rest))
     }
