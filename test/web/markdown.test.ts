@@ -212,7 +212,7 @@ test('3,000 lines of code are folded, coloured, and hold nothing up while they s
     (_, line) => `  const value${line} = compute(${line}, 'text') // (a comment)`,
   )
   const pieces = Array.from({ length: 300 }, (_, piece) => `${lines.slice(piece * 10, piece * 10 + 10).join('\n')}\n`)
-  const done = page.getByText('That was all.')
+  const done = page.getByText('That was all.', { exact: true })
   const streamed = async () => {
     site.model.reply({ text: ['Here **it** is:\n\n```ts\n', ...pieces, '```\n\nThat was all.'] })
     await say(page, 'Write it')

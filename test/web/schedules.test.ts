@@ -62,6 +62,8 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('There are no schedules yet.').waitFor()
   expect((await user.get('/schedules/')).schedules).toEqual([])
+  // The pages of a browser share a session: another one would be the first to say what is new.
+  await page.close()
 })
 
 test('a result that came while nobody looked is said in the console, and listed until it was seen', async () => {

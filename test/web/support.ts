@@ -161,10 +161,13 @@ export async function tasksDuring(page: Page, action: () => Promise<unknown>): P
   const complete = new Promise((resolve) => devtools.once('Tracing.tracingComplete', resolve))
   const includedCategories = ['toplevel', 'devtools.timeline', '__metadata', 'disabled-by-default-devtools.timeline']
   await devtools.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories } })
-  await action()
-  await devtools.send('Tracing.end')
-  await complete
-  await devtools.detach()
+  try {
+    await action()
+  } finally {
+    await devtools.send('Tracing.end')
+    await complete
+    await devtools.detach()
+  }
   const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
   const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args['name'] === 'CrRendererMain'
   const main = new Set(events.filter(isMain).map(threadOf))
