@@ -192,7 +192,7 @@ test('an operator connects a model that then answers', async () => {
   expect(await page.getByLabel('Temperature').isVisible()).toBe(false)
   await page.getByText('How the model answers').click()
   await page.getByLabel('Temperature').waitFor()
-  await page.getByLabel('Model', { exact: true }).selectOption('Other …')
+  await page.getByLabel('Model', { exact: true }).selectOption('Other…')
   await page.getByLabel('Name of the model').fill('unlisted')
   await site.expectAccessible(page, 'the choice of a model')
 
