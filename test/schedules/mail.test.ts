@@ -26,8 +26,10 @@ describe('the mail with a result', () => {
     return { ...plan, path, run, address: plan.client.email }
   }
   const linkIn = (text: string) => {
-    const [link] = /http:\/\/\S+\/schedules\/\S+\/mail\?\S+/.exec(text.slice(text.lastIndexOf('--'))) ?? []
-    return new URL(link ?? 'missing:')
+    // Two hyphens stand in some tokens, too.
+    const [link] = /http:\/\/\S+\/schedules\/\S+\/mail\?\S+/.exec(text.slice(text.lastIndexOf('\n--\n'))) ?? []
+    if (link === undefined) throw new Error('the mail holds no link')
+    return new URL(link)
   }
   /** The service of the test has a port of its own, which its BASE_URL does not name. */
   const open = (url: URL, method = 'GET', init: RequestInit = {}) =>
