@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sendJson, startHttpServer } from '../support/http-server.ts'
 import { type Console, look, say, startConsole } from './support.ts'
 
@@ -56,15 +56,12 @@ test('an operator sets the search service, keeps its key secret, and tries it', 
 })
 
 test('an answer from the web shows its pages as cards with the names of the sites', async () => {
-  const answer = await fetch(`${site.url}/admin/search`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${site.service.env['ADMIN_TOKEN']}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ provider: 'searxng', base_url: server.url }),
-  })
-  expect([answer.status, await answer.json()]).toMatchObject([200, { web: { provider: 'searxng' } }])
-  const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'web_search' }] })
-  site.model.reply({ toolCalls: [{ id: 'c1', name: 'web_search', arguments: { query: 'tides' } }] })
-  site.model.reply({ text: 'High water is at 14:20 ([news](https://news.example/page)).' })
+  // By a setting: what an operator changes takes effect within two seconds.
+  const found = await startConsole({ SEARCH_PROVIDER: 'searxng', SEARCH_URL: server.url })
+  onTestFinished(() => found.close())
+  const { page } = await found.signedIn({ 'type==agent/tools': [{ type: 'web_search' }] })
+  found.model.reply({ toolCalls: [{ id: 'c1', name: 'web_search', arguments: { query: 'tides' } }] })
+  found.model.reply({ text: 'High water is at 14:20 ([news](https://news.example/page)).' })
   await say(page, 'When is high water?')
   const cards = page.getByRole('list', { name: 'Sources' }).getByRole('link')
   await cards.first().waitFor()
@@ -72,7 +69,7 @@ test('an answer from the web shows its pages as cards with the names of the site
   expect(sites.map((text) => text.trim())).toEqual(['news.example', 'tides.example', 'encyclopedia.example'])
   expect(await cards.first().getAttribute('rel')).toContain('noopener')
   await page.setViewportSize({ width: 1440, height: 900 })
-  await site.expectAccessible(page, 'cards of web pages')
+  await found.expectAccessible(page, 'cards of web pages')
   await look(page, 'web-cards-1440')
   await page.evaluate(`localStorage.setItem('assistant-platform.theme', 'dark')`)
   await page.setViewportSize({ width: 390, height: 844 })
