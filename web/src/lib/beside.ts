@@ -3,18 +3,7 @@ import { choose, chosenFor } from './chat-model.ts'
 import type { Addressed } from './mentions.ts'
 import { newId } from './new-id.ts'
 import { sendMessage } from './send-message.ts'
-
-/** The answer of a second model to a question, in a thread beside the chat. */
-export interface Side {
-  questionId: string
-  threadId: string
-  runId: string
-  model: string
-  /** The message that the question follows. */
-  after: string | null
-  /** The answer in the chat was kept: this one is not shown, and becomes a version with the next message. */
-  isAside?: boolean
-}
+import { type Side, sidesIn } from './sides.ts'
 
 interface Sending extends Addressed {
   threadId: string
@@ -25,7 +14,7 @@ interface Sending extends Addressed {
   end: string | null
 }
 
-export const sidesOf = (chat: string): Side[] => JSON.parse(chosenFor('sides', chat) || '[]') as Side[]
+export const sidesOf = (chat: string): Side[] => sidesIn(chosenFor('sides', chat))
 
 function keep(chat: string, sides: Side[]): void {
   choose('sides', chat, sides.length === 0 ? '' : JSON.stringify(sides))

@@ -2,7 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal } from 'lucide-react'
 import { Suspense, lazy, useState } from 'react'
 import { type Message, type Schemas, keys } from '../../lib/api.ts'
-import type { Side } from '../../lib/beside.ts'
+import { sidesIn } from '../../lib/sides.ts'
 import { choose, useChosenFor } from '../../lib/chat-model.ts'
 import { efforts } from '../../lib/efforts.ts'
 import { formatCost } from '../../lib/format.ts'
@@ -72,7 +72,7 @@ export function ChatModel({ chat }: { chat: string }) {
 
 /** Of the newest hundred answers, those beside them and those that were taken from there, as far as their prices are known. */
 function useCost(chat: string): string | undefined {
-  const sides = JSON.parse(useChosenFor('sides', chat) || '[]') as Side[]
+  const sides = sidesIn(useChosenFor('sides', chat))
   // The chat itself loads all of it.
   const state = useQuery<Schemas['ThreadState']>({ queryKey: keys.state(chat), enabled: false })
   const taken = useTakenRuns(state.data?.values.messages ?? noMessages)

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Check, Square } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 import { api, keys, unwrap, wordsOf } from '../../lib/api.ts'
-import { type Side, keepSide, putAside, stopSide } from '../../lib/beside.ts'
+import { keepSide, putAside, stopSide } from '../../lib/beside.ts'
 import { type Turn as TurnData, turnsOf } from '../../lib/conversation.ts'
 import { type Followed, follow, useFollowed } from '../../lib/run-followers.ts'
+import { type Side, sidesIn } from '../../lib/sides.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { besideMessages as t } from '../../texts/beside.ts'
@@ -27,7 +28,7 @@ interface SideBySideProps {
 /** The answers of two models to one question, beside each other; on a phone one under the other. One of them is kept. */
 export default function SideBySide({ turn, isActive, chat, drawTurn, children }: SideBySideProps) {
   const threadId = chat.thread.data?.thread_id ?? ''
-  const side = (JSON.parse(chat.sides) as Side[]).find(({ questionId }) => questionId === turn.human?.data.id)
+  const side = sidesIn(chat.sides).find(({ questionId }) => questionId === turn.human?.data.id)
   const beside = useSide(side)
   const keeping = useSubmit(async () => {
     if (side) await keepSide(threadId, side)
