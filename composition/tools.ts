@@ -63,8 +63,8 @@ export function composeTools({
       }),
     mcpAuthorization: mcpLogins.authorizationFor,
     askable: createAskable({ collections, assistantConfigs }),
-    retrieval: async (assistant, name, search) =>
+    retrieval: async (assistant, options) =>
       embedder &&
-      createRetrievalTool({ collections, assistantConfigs, vectors, embedder, reranker }, assistant, { name, search }),
+      createRetrievalTool({ collections, assistantConfigs, vectors, embedder, reranker }, assistant, options),
   })
 }

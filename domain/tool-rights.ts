@@ -44,3 +44,11 @@ const withClient: readonly RunOrigin[] = ['chat', 'public']
 export function mayBringFunctions({ origin }: Acting): boolean {
   return withClient.includes(origin)
 }
+
+/**
+ * Whether a run is told which files there are, and may read them from beginning to end. Callers without an account are
+ * given passages only, as the owner expects who has published an assistant.
+ */
+export function mayReadFiles({ person, origin }: Acting): boolean {
+  return origin !== 'public' && person !== 'nameless'
+}

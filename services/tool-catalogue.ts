@@ -18,8 +18,15 @@ export const toolCatalogue: CatalogueEntry[] = [
   {
     type: 'retrieval',
     name: 'retrieval',
-    description: "Searches the assistant's files. Every assistant with files has it automatically.",
-    parameters: { ...Type.Object({ query: Type.String({ description: 'What to look for in the files.' }) }) },
+    description:
+      "Searches the assistant's files, and reads one in order, as for a summary. Every assistant with files has it automatically.",
+    parameters: {
+      ...Type.Object({
+        query: Type.String({ description: 'What to look for in the files.' }),
+        file: Type.Optional(Type.String({ description: 'The file that is read; not for public callers.' })),
+        part: Type.Optional(Type.Integer({ minimum: 1, description: 'Which part of the file.' })),
+      }),
+    },
     config_schema: { ...RetrievalConfig },
   },
   {

@@ -14,8 +14,9 @@ import type { CallFacts, Tool } from '../tool.ts'
 import type { AttributeFilter } from './attribute-filter.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
+import { listNames, namedAmong, namedFiles, readFilePart } from './read-file.ts'
 import { retrievalConfigOf } from './retrieval-config.ts'
-import { type RetrieveDeps, retrieve } from './retrieve.ts'
+import { type Passage, type RetrieveDeps, retrieve } from './retrieve.ts'
 import { wantedEntries } from './search-entries.ts'
 import { type VectorStoreRecord, isExpired, noteActivity } from './vector-stores.ts'
 
@@ -33,10 +34,17 @@ const searchMs = 30_000
 export const awaitMs = 60_000
 const pollEveryMs = 250
 
+export interface RetrievalToolOptions {
+  name: string
+  search?: SearchOverride | undefined
+  /** Whether the model is told the names of the files, and may read them in order. */
+  readsFiles: boolean
+}
+
 /**
- * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
- * `{passages: [{file_name, copies?, url?, title?, page?, last_page?, heading?, caption?, text, pages?, score}]}`, so that the model can cite each sentence
- * by file and page or heading.
+ * The tool with which a model searches the assistant's files, and reads one in order; undefined if none is ready. Its
+ * result is JSON, `{passages: [{file_name, copies?, url?, title?, page?, last_page?, heading?, caption?, text, pages?, score}]}`, so
+ * that the model can cite each sentence by file and page or heading; of a file also `part`, `parts` and `outline?`.
  */
 export async function createRetrievalTool(
   deps: RetrieveDeps & {
@@ -44,15 +52,15 @@ export async function createRetrievalTool(
     assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   },
   assistant: AssistantRecord,
-  { name, search }: { name: string; search?: SearchOverride | undefined },
+  { name, search, readsFiles }: RetrievalToolOptions,
 ): Promise<Tool | undefined> {
   const { retrievalDescription, tools, vectorStores } = deps.assistantConfigs.settingsOf(assistant)
   const awaited = search?.awaited ?? []
-  const searched = await searchedOwners(
+  const { searched, names, hasMore } = await searchedOwners(
     deps,
     assistant,
     [...new Set([...(search?.inPlaceOfStores ? [] : vectorStores), ...(search?.vectorStores ?? [])])],
-    awaited,
+    { awaited, search },
   )
   if (searched.length === 0) return undefined
   const config = retrievalConfigOf(tools)
@@ -66,6 +74,7 @@ export async function createRetrievalTool(
       type: 'object',
       properties: {
         query: { type: 'string', minLength: 1, description: whatToLookFor },
+        ...(readsFiles ? readingParameters(names, hasMore) : {}),
       },
       required: ['query'],
       additionalProperties: false,
@@ -73,26 +82,59 @@ export async function createRetrievalTool(
     safeToRepeat: true,
     timeoutMs: searchMs + (awaited.length > 0 ? awaitMs : 0),
     async execute(args, { signal, call }) {
-      const query = await completeQuery(deps.collections, queryIn(args), { name, call })
       const isComplete = await filesAreReady(deps.collections, awaited, signal)
-      const embed = onceEmbedded(deps.embedder)
-      const searches = searched.map(async (owner) => {
-        const fileIds = await wantedFiles(deps, owner, search)
-        if (fileIds?.length === 0) return []
-        return retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit, fileIds }, signal)
-      })
-      const found = (await Promise.all(searches)).flat()
+      const waiting = isComplete ? [] : [notYetReady]
+      const owners = await Promise.all(
+        searched.map(async (owner) => ({ owner, fileIds: await wantedFiles(deps, owner, search) })),
+      )
       for (const owner of searched) if (isStore(owner)) await noteActivity(deps.collections, owner)
+      const wanted = readsFiles && typeof args['file'] === 'string' ? args['file'].trim() : ''
+      if (wanted !== '') {
+        const file = { name: namedAmong(names, wanted), part: Number(args['part'] ?? 1) }
+        const found = await readFilePart(deps, owners, file)
+        const notice =
+          found === undefined
+            ? [`There is no ready file of this name. The files: ${listNames(names, hasMore)}.`]
+            : found.passages.length === 0
+              ? [`The file has no part ${found.part}: it has ${found.parts}.`]
+              : []
+        return resultOf(found ?? { passages: [] }, [...notice, ...waiting])
+      }
+      const query = await completeQuery(deps.collections, queryIn(args), { name, call })
+      const embed = onceEmbedded(deps.embedder)
+      const searches = owners.map(({ owner, fileIds }) =>
+        fileIds?.length === 0
+          ? []
+          : retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit, fileIds }, signal),
+      )
+      const found = (await Promise.all(searches)).flat()
       if (searched.length > 1) found.sort((a, b) => b.score - a.score)
       const isKnown = createKnownTexts()
       const passages = found.filter(({ score, text }) => score >= threshold && !isKnown(text)).slice(0, limit)
-      const notices = [
-        ...(searched.every((owner) => isOfModel(owner, deps.embedder.model)) ? [] : [foundByWordsOnly]),
-        ...(isComplete ? [] : [notYetReady]),
-      ]
-      const notice = notices.length === 0 ? {} : { notice: notices.join(' ') }
-      const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
-      return JSON.stringify({ passages, ...citing, ...notice })
+      const byWords = searched.every((owner) => isOfModel(owner, deps.embedder.model)) ? [] : [foundByWordsOnly]
+      return resultOf({ passages }, [...byWords, ...waiting])
+    },
+  }
+}
+
+/** Consumers tell a result by its first member (`domain/knowledge/citations.ts`). */
+function resultOf({ passages, ...facts }: { passages: Passage[] }, notices: string[]): string {
+  const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
+  const notice = notices.length === 0 ? {} : { notice: notices.join(' ') }
+  return JSON.stringify({ passages, ...facts, ...citing, ...notice })
+}
+
+function readingParameters(names: string[], hasMore: boolean) {
+  const files = names.length === 0 ? '' : ` The files: ${listNames(names, hasMore)}.`
+  return {
+    file: {
+      type: 'string',
+      description: `To read one file in order instead of searching all of them, as for a summary: its name, as in \`file_name\`.${files}`,
+    },
+    part: {
+      type: 'integer',
+      minimum: 1,
+      description: 'With `file`: which part of it, from 1. The result says how many there are, and what stands where.',
     },
   }
 }
@@ -135,22 +177,35 @@ async function wantedFiles(
   return wantedEntries(collections, owner._id, search.filter as AttributeFilter)
 }
 
-/** Of the assistant and its vector stores, those that have a ready file. Stores of another project do not count. */
+/**
+ * Of the assistant and its vector stores, those that have a ready file, and the names of the newest uploaded files that
+ * may be read. Stores of another project do not count.
+ */
 async function searchedOwners(
   { collections }: Pick<RetrieveDeps, 'collections'>,
   assistant: AssistantRecord,
   storeIds: string[],
-  awaited: string[],
-): Promise<AssistantRecord[]> {
+  { awaited, search = { vectorStores: [] } }: { awaited: string[]; search?: SearchOverride | undefined },
+): Promise<{ searched: AssistantRecord[]; names: string[]; hasMore: boolean }> {
   const stores =
     storeIds.length === 0 ? [] : await vectorStoreStore(collections).listOwned(assistant.project_id, storeIds)
   const owners = [assistant, ...stores.filter((store) => !isStore(store) || !isExpired(store))].filter(
     ({ has_files: hasFiles }) => hasFiles !== false,
   )
-  const ready = await Promise.all(
-    owners.map(({ _id }) => fileStore(collections).hasReady(_id, { orOpen: awaited.includes(_id) })),
+  const files = await Promise.all(
+    owners.map(({ _id }) =>
+      fileStore(collections).listSearched(_id, namedFiles + 1, { orOpen: awaited.includes(_id) }),
+    ),
   )
-  return owners.filter((_owner, index) => ready[index])
+  // Which entries a filter wants is not known here.
+  const mayBeNamed = ({ _id, web }: (typeof files)[number][number]) =>
+    web === undefined && search.filter === undefined && (search.files?.includes(_id) ?? true)
+  const uploaded = files.flatMap((list) => list.slice(0, namedFiles)).filter(mayBeNamed)
+  return {
+    searched: owners.filter((_owner, index) => files[index]?.length !== 0),
+    names: [...new Set(uploaded.map((file) => file.name))].slice(0, namedFiles),
+    hasMore: uploaded.length > namedFiles || files.some((list) => list.length > namedFiles),
+  }
 }
 
 /** Waits until the files of these vector stores are processed; false if some are not when the time is over. */

@@ -4,6 +4,7 @@ import { createKnownTexts } from '../../domain/search/known-texts.ts'
 import { comparedMatches, rankByNames } from '../../domain/search/named-documents.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileChunk } from '../../domain/records/chunk-group.ts'
 import { type FileRecord, contentOf } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { sourcePageStore } from '../stores/sources.ts'
@@ -106,19 +107,7 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     const [file, ...others] = (chunk && filesOf.get(chunk.fileId)) ?? []
     if (!chunk || !file || passages.length >= most || isKnown(chunk.text)) continue
     passages.push({
-      // Callers know the entry of a vector store by the id of the project's file.
-      file_id: file.source_id ?? file._id,
-      file_name: file.name,
-      ...namesOfCopies(file, others),
-      ...(file.web === undefined ? {} : { url: file.web.url }),
-      ...(file.web?.title === undefined ? {} : { title: file.web.title }),
-      ...(chunk.page === undefined ? {} : { page: chunk.page }),
-      ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
-      ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
-      ...(chunk.caption === undefined ? {} : { caption: chunk.caption }),
-      text: chunk.text,
-      ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
-      ...(chunk.sheets === undefined ? {} : { sheets: chunk.sheets }),
+      ...passageOf(chunk, file, others),
       score: rounded(score),
       ...(input.explain && meaning !== undefined ? { by_meaning: rounded(meaning) } : {}),
       ...(input.explain && words !== undefined ? { by_words: rounded(words) } : {}),
@@ -126,6 +115,25 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     })
   }
   return deps.reranker ? (await reranked(deps.reranker, query, passages, signal)).slice(0, limit) : passages
+}
+
+/** What is said of a chunk, and of the file from which it is. */
+export function passageOf(chunk: FileChunk, file: FileRecord, copies: FileRecord[] = []): Omit<Passage, 'score'> {
+  return {
+    // Callers know the entry of a vector store by the id of the project's file.
+    file_id: file.source_id ?? file._id,
+    file_name: file.name,
+    ...namesOfCopies(file, copies),
+    ...(file.web === undefined ? {} : { url: file.web.url }),
+    ...(file.web?.title === undefined ? {} : { title: file.web.title }),
+    ...(chunk.page === undefined ? {} : { page: chunk.page }),
+    ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
+    ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
+    ...(chunk.caption === undefined ? {} : { caption: chunk.caption }),
+    text: chunk.text,
+    ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
+    ...(chunk.sheets === undefined ? {} : { sheets: chunk.sheets }),
+  }
 }
 
 /** How many passages are read together with the question: at a server about a fifth of a second. */
@@ -162,7 +170,7 @@ function namesOfCopies({ name }: FileRecord, others: FileRecord[]): { copies?: s
 }
 
 /** Whether a file is searched: of a page of the web only the text that the page names now. */
-async function currentPages(
+export async function currentPages(
   collections: Pick<RetrieveDeps['collections'], 'sourcePages'>,
   files: FileRecord[],
 ): Promise<(file: FileRecord) => boolean> {

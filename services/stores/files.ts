@@ -115,9 +115,23 @@ export const fileStore = ({ files }: Pick<Collections, 'files'>) => ({
 
   countReady: async (owner: string) => files.countDocuments({ assistant_id: owner, status: 'ready' }),
 
-  /** Whether any can be searched; `orOpen`: or soon. */
-  hasReady: async (owner: string, { orOpen = false } = {}) =>
-    (await files.exists({ assistant_id: owner, ...(orOpen ? { $or: [isReady, isOpen] } : isReady) })) !== null,
+  hasReady: async (owner: string) => (await files.exists({ assistant_id: owner, ...isReady })) !== null,
+
+  /** Those that can be searched, the newest first; `orOpen`: or soon. */
+  listSearched: async (owner: string, most: number, { orOpen = false } = {}) =>
+    files
+      .find({ assistant_id: owner, ...(orOpen ? { $or: [isReady, isOpen] } : isReady) }, { name: 1, web: 1 })
+      .sort({ created_at: -1, order: -1, _id: -1 })
+      .limit(most)
+      .lean<Pick<FileRecord, '_id' | 'name' | 'web'>[]>(),
+
+  /** Those of a name that can be read, the newest first; `ids`: only of these. */
+  listNamed: async (owner: string, name: string, most: number, ids?: string[]) =>
+    files
+      .find({ assistant_id: owner, name, ...isReady, ...(ids === undefined ? {} : { _id: { $in: ids } }) })
+      .sort({ created_at: -1, order: -1, _id: -1 })
+      .limit(most)
+      .lean<FileRecord[]>(),
 
   hasOpen: async (owners: string[]) => (await files.exists({ assistant_id: { $in: owners }, ...isOpen })) !== null,
 

@@ -2,10 +2,11 @@ import type { Person } from '../../domain/acting.ts'
 import type { Tool } from '../tool.ts'
 import type { CodeOverride } from '../../domain/code-override.ts'
 import type { SearchAccount } from '../../domain/search-account.ts'
-import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { RetrievalToolOptions } from '../knowledge/retrieval-tool.ts'
+import { mayReadFiles } from '../../domain/tool-rights.ts'
 import type { MemoryOptions } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { createMcpTools } from './mcp.ts'
@@ -21,8 +22,8 @@ export interface ToolsDeps {
   search(): SearchAccount | undefined
   /** For addresses of operators. */
   fetch: Fetch
-  /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
-  retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
+  /** The assistant's retrieval tool; undefined if it has no ready files. */
+  retrieval(assistant: AssistantRecord, options: RetrievalToolOptions): Promise<Tool | undefined>
   /** The tool with which the assistant makes schedules. */
   schedule(assistant: AssistantRecord, name: string, person: Person): Tool
   /** The tool with which the assistant keeps facts. */
@@ -97,7 +98,8 @@ export function createTools({
       wanted: WantedTools,
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
-        retrieval: (name) => retrieval(assistant, name, wanted.search),
+        retrieval: (name) =>
+          retrieval(assistant, { name, search: wanted.search, readsFiles: mayReadFiles(wanted.acting) }),
         schedule: (name) => schedule(assistant, name, wanted.acting.person),
         memory: (name, config) => memory(assistant, { name, config, person: wanted.acting.person }),
         code: code && ((name) => code(assistant, name, wanted.code ?? {})),

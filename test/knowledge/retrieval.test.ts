@@ -23,6 +23,9 @@ describe('retrieval in a run', () => {
 
   const offered = () => service.model.requests.at(-1)?.body.tools?.map((tool) => tool.function.name) ?? []
 
+  const parametersOffered = (): any =>
+    (service.model.requests.at(-1)?.body.tools?.[0]?.function.parameters as any).properties
+
   it('is offered only while there are ready files, and returns passages with file, page and score', async () => {
     const client = await knowledgeClient(await insertUser(service))
     service.model.reply({ text: 'I know nothing.' })
@@ -83,6 +86,84 @@ describe('retrieval in a run', () => {
     expect(await search('marks that the Amalia earned')).toBe('amalia.md')
     expect(await search('and in 1912?')).toBe('amalia.md')
     expect(await search('and 1912?')).toBe('amalia.md')
+  })
+
+  const chapters = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) => `# Chapter ${index + 1}\n\nMark ${index + 1}. ${'The harbour was dredged once more. '.repeat(70)}`,
+    ).join('\n\n')
+
+  async function results(client: Awaited<ReturnType<typeof knowledgeClient>>, calls: object[]) {
+    for (const args of calls) service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: args }] })
+    service.model.reply({ text: 'So.' })
+    const messages = await ask(client, 'Summarise the chronicle.')
+    return messages
+      .filter((message: any) => message.type === 'ToolMessage')
+      .map((message: any) => JSON.parse(message.data.content))
+  }
+
+  it('names the files, and reads one in order, part by part', async () => {
+    const client = await knowledgeClient(await insertUser(service))
+    await client.upload([
+      { name: 'Chronicle of the harbour.md', content: chapters(40) },
+      { name: 'note.txt', content: 'The Amalia earned 900 marks.' },
+    ])
+    const query = 'summary'
+    const read = await results(client, [
+      { query, file: 'Chronicle of the harbour.md' },
+      { query, file: 'chronicle of the harbour', part: 2 },
+      { query, file: 'note.txt' },
+      { query, file: 'note.txt', part: 2 },
+      { query, file: 'other.txt' },
+    ])
+    const { file, part, query: searched } = parametersOffered()
+    expect([file.type, part.type, searched.type]).toEqual(['string', 'integer', 'string'])
+    expect(file.description).toContain('The files: "note.txt", "Chronicle of the harbour.md".')
+
+    const [first, second, note, beyond, unknown] = read
+    expect(first.part).toBe(1)
+    expect(first.outline.length).toBe(40)
+    expect(first.outline[0]).toEqual({ heading: 'Chapter 1', part: 1 })
+    expect(second.outline).toBeUndefined()
+    const marks = [first, second].map(({ passages }) =>
+      passages.flatMap(({ text }: any) => [...text.matchAll(/Mark (\d+)\./g)].map((match) => Number(match[1]))),
+    )
+    // No overlap reaches from one section into the next.
+    expect(marks.flat()).toEqual(marks.flat().map((_, index) => index + 1))
+    const [, ofPart = []] = marks
+    for (const { heading, part: at } of first.outline)
+      expect(at === 2, heading).toBe(ofPart.includes(Number(heading.slice('Chapter '.length))))
+    expect(second.passages[0]).toMatchObject({ file_name: 'Chronicle of the harbour.md', score: 1 })
+
+    expect(note).toMatchObject({ passages: [{ text: 'The Amalia earned 900 marks.' }], part: 1, parts: 1 })
+    expect(beyond).toMatchObject({ passages: [], notice: 'The file has no part 2: it has 1.' })
+    expect(unknown.passages).toEqual([])
+    expect(unknown.notice).toContain('There is no ready file of this name. The files: "note.txt"')
+  })
+
+  it('reads no file of another assistant, and gives the names of files to no public caller', async () => {
+    const owner = await insertUser(service)
+    const token = 'pub-harbour-lights'
+    const access = { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': token }
+    const [one, other] = [await knowledgeClient(owner), await knowledgeClient(owner, access)]
+    await one.upload([{ name: 'secret.txt', content: 'The password of the lighthouse is herring.' }])
+    await other.upload([{ name: 'public.txt', content: 'The lighthouse is white.' }])
+    const [foreign] = await results(other, [{ query: 'password', file: 'secret.txt' }])
+    expect(foreign).toEqual({
+      passages: [],
+      notice: 'There is no ready file of this name. The files: "public.txt".',
+    })
+
+    service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'lighthouse' } }] })
+    service.model.reply({ text: 'White.' })
+    const answer = await fetch(`${service.url}/public/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Which colour?' }] }),
+    })
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'White.' } }] })
+    expect(Object.keys(parametersOffered())).toEqual(['query'])
   })
 
   it('finds nothing of another assistant', async () => {

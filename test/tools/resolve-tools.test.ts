@@ -57,7 +57,7 @@ describe('the tools of an assistant', () => {
       outbound,
       search: () => search,
       fetch,
-      retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
+      retrieval: async (_assistant, { name }) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name, person) => actingFor('schedule', name, person),
       memory: (_assistant, { name, person }) => actingFor('memory', name, person),
       code: async (_assistant, name) => ({ ...retrieval(name), type: 'code' }),

@@ -42,6 +42,7 @@ function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>):
 export function ToolCall({ call, ...progress }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
+  const file = isSearch && typeof call.args['file'] === 'string' ? call.args['file'].trim() : ''
   const { run_id: askedRunId, thread_id: askedThreadId } = call
   const asked = call.args['assistant']
   const question = typeof call.args['question'] === 'string' ? call.args['question'] : ''
@@ -59,7 +60,9 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
         />
         <span className="truncate">
           {isSearch
-            ? words.search(query)
+            ? file === ''
+              ? words.search(query)
+              : words.read(file)
             : isQuestion
               ? words.ask(asked)
               : code === undefined
