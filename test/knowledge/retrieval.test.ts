@@ -23,8 +23,10 @@ describe('retrieval in a run', () => {
 
   const offered = () => service.model.requests.at(-1)?.body.tools?.map((tool) => tool.function.name) ?? []
 
-  const parametersOffered = (): any =>
-    (service.model.requests.at(-1)?.body.tools?.[0]?.function.parameters as any).properties
+  const parametersOffered = (): any => {
+    const parameters: any = service.model.requests.at(-1)?.body.tools?.[0]?.function.parameters
+    return parameters.properties
+  }
 
   it('is offered only while there are ready files, and returns passages with file, page and score', async () => {
     const client = await knowledgeClient(await insertUser(service))

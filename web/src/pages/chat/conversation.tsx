@@ -143,6 +143,7 @@ function Conversation({ threadId }: { threadId: string }) {
                 <FollowUps
                   thread={thread.data}
                   lastRun={turns.at(-1)?.run}
+                  isCut={turns.at(-1)?.answers.at(-1)?.data.cut === 'length'}
                   isBusy={current !== undefined}
                   onSend={(text) => void send(text)}
                 />

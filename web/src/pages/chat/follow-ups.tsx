@@ -12,14 +12,16 @@ const freshMs = 60_000
 interface FollowUpsProps {
   thread: Thread | undefined
   lastRun: Run | undefined
+  /** The last answer got too long for the model. */
+  isCut: boolean
   isBusy: boolean
   onSend: (text: string) => void
 }
 
 /** What may be asked after the last answer, each sent with one click. */
-export default function FollowUps({ thread, lastRun, isBusy, onSend }: FollowUpsProps) {
+export default function FollowUps({ thread, lastRun, isCut, isBusy, onSend }: FollowUpsProps) {
   useSuggestions(thread?.thread_id, lastRun, isBusy)
-  const questions = thread?.follow_ups ?? []
+  const questions = isCut ? [startMessages.goOn] : (thread?.follow_ups ?? [])
   if (isBusy || questions.length === 0 || lastRun?.status !== 'success') return undefined
   return (
     <ul className="follow-ups" aria-label={startMessages.followUps}>
