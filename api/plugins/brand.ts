@@ -20,12 +20,33 @@ const logoTypes: Readonly<Record<string, string>> = {
 
 /** The operator's own name, colour and logo on the pages. Throws when the logo cannot be read. */
 export function readBrand({ productName, productColor, productLogo }: BrandSettings) {
+  const logo = productLogo === undefined ? undefined : readLogo(productLogo)
   return {
     /** Null: that of the software. */
     name: productName ?? null,
     color: productColor ?? null,
     styles: productColor === undefined ? '' : brandStyles(productColor),
-    logo: productLogo === undefined ? undefined : readLogo(productLogo),
+    logo,
+
+    /** What a phone or desktop that installs the console as an application is told (W3C Web Application Manifest). */
+    manifest: JSON.stringify({
+      name: productName ?? defaultProductName,
+      short_name: productName ?? defaultProductName,
+      id: '/console',
+      start_url: '/console',
+      scope: '/',
+      display: 'standalone',
+      background_color: '#fcfcfa',
+      theme_color: '#fcfcfa',
+      icons:
+        logo === undefined
+          ? [
+              { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml' },
+              { src: '/touch-icon', sizes: '512x512', type: 'image/png', purpose: 'any' },
+              { src: '/touch-icon', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+            ]
+          : [{ src: '/icon.svg', sizes: 'any', type: logo.type }],
+    }),
 
     /** A page as it was built, with the name and the colour. */
     page: (html: string): string => {

@@ -111,13 +111,19 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
           .header('access-control-allow-origin', '*'),
     })
     scope.get('/embed.js', (_request, reply) => sendFile(reply, 'embed.js'))
-    scope.get('/icon.svg', (_request, reply) => {
-      if (brand.logo === undefined) return sendFile(reply, 'icon.svg')
+    const sendIcon = (name: string) => (_request: unknown, reply: FastifyReply) => {
+      if (brand.logo === undefined) return sendFile(reply, name)
       return withPolicy(reply, "default-src 'none'; style-src 'unsafe-inline'")
         .type(brand.logo.type)
         .header('cache-control', 'no-cache')
         .send(brand.logo.bytes)
-    })
+    }
+    scope.get('/icon.svg', sendIcon('icon.svg'))
+    // Without transparent corners: phones cut them themselves.
+    scope.get('/touch-icon', sendIcon('touch-icon.png'))
+    scope.get('/manifest.webmanifest', (_request, reply) =>
+      reply.type('application/manifest+json').header('cache-control', 'no-cache').send(brand.manifest),
+    )
     const sendPage = async (reply: FastifyReply, name: string, policy?: string) =>
       withPolicy(reply, policy)
         .type('text/html; charset=utf-8')

@@ -108,6 +108,8 @@ test("the operator's name, colour and logo are on every page, and in the snippet
     expect(await visitor.evaluate(accent)).toBe('#0f766e')
   }
   expect((await fetch(`${site.url}/icon.svg`)).headers.get('content-type')).toBe('image/png')
+  const installed: any = await (await fetch(`${site.url}/manifest.webmanifest`)).json()
+  expect(installed).toMatchObject({ name: 'Pilot & Sons', icons: [{ src: '/icon.svg', type: 'image/png' }] })
 
   const { page, assistantId, user } = await site.signedIn()
   await page.locator('.sidebar').getByText('Pilot & Sons').waitFor()

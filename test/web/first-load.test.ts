@@ -36,6 +36,28 @@ test('a first load takes at most 240 KB in few files, requests nothing from othe
   }
 })
 
+test('phones and desktops can install the console, and their bars have the colour of the page', async () => {
+  const { page } = await site.signedIn()
+  const devtools = await site.context.newCDPSession(page)
+  const { url, errors, data = '{}' } = await devtools.send('Page.getAppManifest')
+  expect({ url, errors }).toEqual({ url: `${site.url}/manifest.webmanifest`, errors: [] })
+  const { name, start_url: start, icons } = JSON.parse(data)
+  expect({ name, start }).toEqual({
+    name: await page.title().then((title) => title.split(' · ').at(-1)),
+    start: '/console',
+  })
+  for (const { src, type } of icons) {
+    const icon = await fetch(`${site.url}${src}`)
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, type])
+  }
+  const bars = () => page.locator('meta[name="theme-color"]').getAttribute('content')
+  expect(await bars()).toBe('#fcfcfa')
+  await page.evaluate(() => localStorage.setItem('assistant-platform.theme', 'dark'))
+  await page.reload()
+  await page.getByRole('textbox').first().waitFor()
+  expect(await bars()).toBe('#171916')
+})
+
 test('every page fits a phone, and passes axe in both themes', async () => {
   const { page, user, assistantId } = await site.signedIn()
   await page.setViewportSize({ width: 360, height: 740 })

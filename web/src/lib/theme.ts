@@ -9,7 +9,11 @@ const listeners = new Set<() => void>()
 export function applyTheme(): void {
   const chosen = readTheme()
   const isDark = chosen === 'dark' || (chosen === 'system' && prefersDark.matches)
-  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light'
+  const root = document.documentElement
+  root.dataset['theme'] = isDark ? 'dark' : 'light'
+  // The bars of a phone around the page.
+  const color = getComputedStyle(root).getPropertyValue('--bg')
+  document.querySelector('meta[name="theme-color"]')?.setAttribute('content', color)
 }
 
 export function setTheme(theme: Theme): void {
