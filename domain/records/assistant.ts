@@ -95,6 +95,8 @@ export interface McpLoginRecord {
   user_id: string
   /** The tokens, and where they are renewed (see `services/mcp-logins`). Absent: it has ended. */
   sealed?: string
+  /** The client that he had registered there by hand, sealed. It outlives the tokens, so that he need not look for it again. */
+  client?: string
   connected_at: Date
   /** A process renews the tokens, at most until then. */
   renewing_until?: Date

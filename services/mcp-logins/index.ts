@@ -37,6 +37,8 @@ const Attempt = Type.Object({
   state: Type.String(),
   codeVerifier: Type.String(),
   server: LoginServer,
+  /** A person has registered the client, now or for the login before. */
+  isClientGiven: Type.Boolean(),
   expiresAt: Type.Number(),
 })
 type Attempt = Static<typeof Attempt>
@@ -57,7 +59,7 @@ export interface Beginner {
 
 export interface Wanted {
   url: string
-  /** How the person has registered this service at the login server; undefined: it registers itself. */
+  /** How the person has registered this service at the login server; undefined: as before, or it registers itself. */
   client?: LoginServer['client'] | undefined
 }
 
@@ -96,14 +98,22 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
     return Value.Parse(Login, parseOwnJson(secretBox.open(text, loginContext(assistantId, url))))
   }
 
+  const sealedClient = (assistantId: string, url: string, client: LoginServer['client']) =>
+    secretBox.seal(JSON.stringify(client), clientContext(assistantId, url))
+  const openClient = (assistantId: string, url: string, text: string) =>
+    Value.Parse(LoginServer.properties.client, parseOwnJson(secretBox.open(text, clientContext(assistantId, url))))
+
   return {
     /** The address to which the browser goes, and the sealed state that it brings back. Throws `bad_request`. */
     async begin({ owner, user }: Beginner, assistantId: string, { url, client }: Wanted) {
-      await assistants.readOwn(owner, assistantId)
+      const { mcp_logins: logins = [] } = await assistants.readOwn(owner, assistantId)
       await outbound.assertReachable(url, ['body', 'url'])
+      const before = logins.find((one) => one.url === url)?.client
+      const given = client ?? (before === undefined ? undefined : openClient(assistantId, url, before))
       const { beginLogin } = await servers()
-      const { redirectTo, ...begun } = await beginLogin(url, { ...asking(), client })
-      const attempt: Attempt = { user, url, ...begun, expiresAt: Date.now() + attemptLifetimeMs }
+      const { redirectTo, ...begun } = await beginLogin(url, { ...asking(), client: given })
+      const isClientGiven = given !== undefined
+      const attempt: Attempt = { user, url, ...begun, isClientGiven, expiresAt: Date.now() + attemptLifetimeMs }
       return {
         redirectTo,
         state: begun.state,
@@ -116,7 +126,7 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
       await assistants.readOwn(owner, assistantId)
       const attempt = openAttempt(assistantId, callback.attempt)
       if (attempt?.user !== user || attempt.state !== callback.state) throw notBegunHere()
-      const { url, server, codeVerifier } = attempt
+      const { url, server, codeVerifier, isClientGiven } = attempt
       const { issuer, authorization_response_iss_parameter_supported: saysIssuer } = server.metadata
       // Else one server could be given the code of another (RFC 9207).
       if (callback.iss === undefined ? saysIssuer === true : callback.iss !== issuer) throw notBegunHere()
@@ -127,6 +137,7 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
         url,
         user_id: user,
         sealed: sealed(assistantId, url, { server, ...tokens }),
+        ...(isClientGiven && { client: sealedClient(assistantId, url, server.client) }),
         connected_at: new Date(),
       }
       if (!(await store.put(owner, assistantId, login, maxLogins)))
@@ -184,10 +195,16 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
       let count = 0
       for await (const { _id, mcp_logins: logins = [] } of store.openOfAny()) {
         for (const record of logins) {
-          const login =
-            record.sealed === undefined || secretBox.isCurrent(record.sealed) ? undefined : opened(_id, record)
-          if (login && (await store.replace(_id, record, { ...record, sealed: sealed(_id, record.url, login) })))
-            count++
+          const { url, client } = record
+          const old = [record.sealed, client].filter((text) => text !== undefined && !secretBox.isCurrent(text))
+          if (old.length === 0) continue
+          const login = opened(_id, record)
+          const fresh = {
+            ...record,
+            ...(login && { sealed: sealed(_id, url, login) }),
+            ...(client && { client: sealedClient(_id, url, openClient(_id, url, client)) }),
+          }
+          if (await store.replace(_id, record, fresh)) count++
         }
       }
       return count
@@ -227,6 +244,7 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
 }
 
 const attemptContext = (assistantId: string) => `mcp-login-attempt\n${assistantId}`
+const clientContext = (assistantId: string, url: string) => `mcp-client\n${assistantId}\n${url}`
 const loginContext = (assistantId: string, url: string) => `mcp-login\n${assistantId}\n${url}`
 
 function notBegunHere(): AppError {

@@ -59,11 +59,15 @@ export const mcpLoginStore = ({ assistants }: Pick<Collections, 'assistants'>) =
 
   /** Ends those that a person has made in a project. Safe to repeat. */
   async endOf(projectId: string, userId: string): Promise<void> {
-    const mcp_logins = { $elemMatch: { user_id: userId, sealed: { $exists: true } } }
+    const has = (name: string) => ({ [name]: { $exists: true } })
+    const mcp_logins = { $elemMatch: { user_id: userId, $or: [has('sealed'), has('client')] } }
     // Each statement changes one login of an assistant.
     while (
       isMatched(
-        await assistants.updateMany({ project_id: projectId, mcp_logins }, { $unset: { 'mcp_logins.$.sealed': 1 } }),
+        await assistants.updateMany(
+          { project_id: projectId, mcp_logins },
+          { $unset: { 'mcp_logins.$.sealed': 1, 'mcp_logins.$.client': 1 } },
+        ),
       )
     );
   },

@@ -229,6 +229,22 @@ describe('logins at MCP servers', () => {
     closed.revoke()
     expect(await talk.tried('m_tides')).toMatchObject({ outcome: 'answered', content: 'High' })
     expect(closed.seen.renewals).toBe(1)
+
+    // A login that has ended leaves the client: nobody has to look for it again.
+    closed.revoke()
+    closed.seen.canRenew = false
+    await expect.poll(() => talk.problem()).toContain('has ended')
+    expect((await talk.client.get(talk.path)).logins).toMatchObject([{ is_over: true }])
+    Object.assign(closed.seen, { canRenew: true })
+    const again = await back(talk, closed.url)
+    expect(again.target.searchParams.get('client_id')).toBe('by-hand')
+    expect((await talk.client.call('PUT', talk.path, again.returned)).body).toMatchObject({ is_over: false })
+    expect(JSON.stringify(await talk.stored())).not.toContain(client_secret)
+    expect(await talk.tried('m_tides')).toMatchObject({ outcome: 'answered', content: 'High' })
+    // Who disconnects wants it gone.
+    const [{ id }] = (await talk.client.get(talk.path)).logins
+    await talk.client.call('DELETE', `${talk.path}/${id}`)
+    expect((await talk.client.call('POST', talk.path, { url: closed.url })).status).toBe(400)
   })
 
   it('end with the person who made them: when he hands the project over, and when he leaves it', async () => {

@@ -178,7 +178,15 @@ const assistant = new Schema<AssistantRecord>(
     mcp_logins: {
       type: [
         new Schema(
-          { id: text, url: text, user_id: text, sealed: String, connected_at: date, renewing_until: Date },
+          {
+            id: text,
+            url: text,
+            user_id: text,
+            sealed: String,
+            client: String,
+            connected_at: date,
+            renewing_until: Date,
+          },
           { _id: false },
         ),
       ],
