@@ -96,6 +96,7 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
     },
   })
   copyPdfFiles(path.join(fresh, 'console-assets'))
+  writeFileSync(path.join(fresh, 'typeface.css'), typefaceOf(path.join(fresh, 'console-assets')))
   // The licences of the type faces must come with them.
   cpSync(path.join(root, 'node_modules/@fontsource-variable/figtree/LICENSE'), path.join(fresh, 'figtree-license.txt'))
   cpSync(path.join(root, 'node_modules/@fontsource/noto-sans-math/LICENSE'), path.join(fresh, 'math-license.txt'))
@@ -116,6 +117,15 @@ function copyPdfFiles(assets: string): void {
   const { version } = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8')) as { version: string }
   for (const name of ['LICENSE', 'cmaps', 'standard_fonts'])
     cpSync(path.join(source, name), path.join(assets, `pdfjs-${version}`, name), { recursive: true })
+}
+
+/** The console's typeface for pages that are none of the console: the rules of its style sheet, with the names of the built files. */
+function typefaceOf(assets: string): string {
+  const rules = readFileSync(path.join(web, 'src/styles/tokens.css'), 'utf8').match(/@font-face \{[^}]*\}/g) ?? []
+  const built = (name: string) => `/console-assets/${globSync(`${name}-*.woff2`, { cwd: assets })[0]}`
+  return rules
+    .join('\n')
+    .replaceAll(/@fontsource-variable[\w/-]*\/([\w-]+)\.woff2/g, (_url, name: string) => built(name))
 }
 
 /** Compressed forms beside each file, so that the server only has to send them. */

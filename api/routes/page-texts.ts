@@ -5,6 +5,15 @@ export interface PageText {
   paragraphs?: readonly string[]
   /** The label of a button that sends a POST request to the page's own address. */
   button?: string
+  /** The label of a link to the login. */
+  login?: string
+}
+
+const toLogin: Record<Language, { login: string }> = {
+  en: { login: 'To the login' },
+  de: { login: 'Zur Anmeldung' },
+  fr: { login: 'Vers la connexion' },
+  es: { login: 'Ir al inicio de sesión' },
 }
 
 /** The pages about an account that is entered in another way differ in their advice only. */
@@ -12,18 +21,22 @@ const otherLogin: Record<Language, (advice: string) => PageText> = {
   en: (advice) => ({
     title: 'This account uses another kind of login',
     paragraphs: ['An account with the e-mail address of your identity provider already exists.', advice],
+    ...toLogin.en,
   }),
   de: (advice) => ({
     title: 'Dieses Konto meldet sich anders an',
     paragraphs: ['Es gibt schon ein Konto mit der E-Mail-Adresse deines Identitätsanbieters.', advice],
+    ...toLogin.de,
   }),
   fr: (advice) => ({
     title: 'Ce compte utilise un autre mode de connexion',
     paragraphs: ['Un compte avec l’adresse e-mail de votre fournisseur d’identité existe déjà.', advice],
+    ...toLogin.fr,
   }),
   es: (advice) => ({
     title: 'Esta cuenta usa otra forma de iniciar sesión',
     paragraphs: ['Ya existe una cuenta con el correo electrónico de su proveedor de identidad.', advice],
+    ...toLogin.es,
   }),
 }
 
@@ -50,6 +63,7 @@ const en = {
       'An account with your e-mail address already exists, but it was created with another identity at this identity provider.',
       'Log in with that identity, or ask the people who run this service.',
     ],
+    ...toLogin.en,
   },
   otherDomain: {
     title: 'Your address logs in elsewhere',
@@ -57,6 +71,7 @@ const en = {
       'This identity provider does not speak for the domain of your e-mail address.',
       'Go back to the login, and choose the provider of your organisation.',
     ],
+    ...toLogin.en,
   },
   noVerifiedEmail: {
     title: 'Your e-mail address is not verified',
@@ -64,6 +79,7 @@ const en = {
       'The identity provider gave no e-mail address that it has verified.',
       'Verify your address there, then log in again.',
     ],
+    ...toLogin.en,
   },
 } satisfies Record<string, PageText>
 
@@ -92,6 +108,7 @@ const de: Record<PageName, PageText> = {
       'Es gibt schon ein Konto mit deiner E-Mail-Adresse, aber es wurde mit einer anderen Identität bei diesem Identitätsanbieter angelegt.',
       'Melde dich mit jener Identität an, oder frage die Betreiber dieses Dienstes.',
     ],
+    ...toLogin.de,
   },
   otherDomain: {
     title: 'Deine Adresse meldet sich woanders an',
@@ -99,6 +116,7 @@ const de: Record<PageName, PageText> = {
       'Dieser Identitätsanbieter ist für die Domain deiner E-Mail-Adresse nicht zuständig.',
       'Geh zurück zur Anmeldung und wähle den Anbieter deiner Organisation.',
     ],
+    ...toLogin.de,
   },
   noVerifiedEmail: {
     title: 'Deine E-Mail-Adresse ist nicht bestätigt',
@@ -106,6 +124,7 @@ const de: Record<PageName, PageText> = {
       'Der Identitätsanbieter hat keine bestätigte E-Mail-Adresse genannt.',
       'Bestätige deine Adresse dort, dann melde dich noch einmal an.',
     ],
+    ...toLogin.de,
   },
 }
 
@@ -134,6 +153,7 @@ const fr: Record<PageName, PageText> = {
       'Un compte avec votre adresse e-mail existe déjà, mais il a été créé avec une autre identité chez ce fournisseur d’identité.',
       'Connectez-vous avec cette identité, ou adressez-vous à l’exploitant de ce service.',
     ],
+    ...toLogin.fr,
   },
   otherDomain: {
     title: 'Votre adresse se connecte ailleurs',
@@ -141,6 +161,7 @@ const fr: Record<PageName, PageText> = {
       'Ce fournisseur d’identité n’est pas celui du domaine de votre adresse e-mail.',
       'Revenez à la connexion et choisissez le fournisseur de votre organisation.',
     ],
+    ...toLogin.fr,
   },
   noVerifiedEmail: {
     title: 'Votre adresse e-mail n’est pas confirmée',
@@ -148,6 +169,7 @@ const fr: Record<PageName, PageText> = {
       'Le fournisseur d’identité n’a donné aucune adresse e-mail confirmée.',
       'Confirmez-y votre adresse, puis connectez-vous à nouveau.',
     ],
+    ...toLogin.fr,
   },
 }
 
@@ -176,6 +198,7 @@ const es: Record<PageName, PageText> = {
       'Ya existe una cuenta con su correo electrónico, pero se creó con otra identidad de este proveedor de identidad.',
       'Inicie sesión con esa identidad, o pregunte a quien opera este servicio.',
     ],
+    ...toLogin.es,
   },
   otherDomain: {
     title: 'Su dirección inicia sesión en otro lugar',
@@ -183,6 +206,7 @@ const es: Record<PageName, PageText> = {
       'Este proveedor de identidad no es el del dominio de su correo electrónico.',
       'Vuelva al inicio de sesión y elija el proveedor de su organización.',
     ],
+    ...toLogin.es,
   },
   noVerifiedEmail: {
     title: 'Su correo electrónico no está confirmado',
@@ -190,6 +214,7 @@ const es: Record<PageName, PageText> = {
       'El proveedor de identidad no ha dado ningún correo electrónico confirmado.',
       'Confirme allí su dirección, y vuelva a iniciar sesión.',
     ],
+    ...toLogin.es,
   },
 }
 

@@ -98,7 +98,10 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await dialog.getByRole('textbox').fill(email)
   await dialog.getByRole('button', { name: 'Delete my account' }).click()
   await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor()
-  await page.getByRole('cell', { name: 'projects', exact: true }).waitFor()
+  // By its name in the reader's language, and without what held nothing.
+  await page.getByRole('cell', { name: 'Projects', exact: true }).waitFor()
+  expect(await page.getByRole('cell', { name: 'Vectors', exact: true }).count()).toBe(0)
+  await site.expectAccessible(page, 'after the deletion')
   await page.goto(`${site.url}/console/chat`)
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
 })
@@ -280,6 +283,7 @@ test('every action of the audit log with a text is an operation of the service',
     ...operations.map(({ operationId }) => operationId),
     'admin.access',
     'accounts.socialCallback',
+    'accounts.socialCallbackOf',
   ])
   const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences })
   expect(named.filter((action) => !known.has(action))).toEqual([])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composes } from '../../web/src/lib/composes.ts'
 import { type Root, htmlAsText, numberColumns } from '../../web/src/lib/markdown/answer-tree.ts'
+import { spokenBeginningOf, spokenTextOf } from '../../web/src/lib/spoken-text.ts'
 import { csvOf, markdownTableOf, pastedCells } from '../../web/src/lib/written-tables.ts'
 
 const raw = (value: string) => {
@@ -79,4 +80,20 @@ describe('a table', () => {
 it('a key of an input method is known by its key code in Safari', () => {
   const key = (isComposing: boolean, keyCode: number) => composes({ isComposing, keyCode })
   expect([key(true, 13), key(false, 229), key(false, 13)]).toEqual([true, true, false])
+})
+
+describe('what is heard of an answer', () => {
+  it('has no marks, addresses or code', () => {
+    const written =
+      '## Berths\n\n- A **berth** [costs](https://harbour.example) 48 marks [1].\n\n```ts\nlet a = 1\n```\nThat is all.'
+    expect(spokenTextOf(written).split(/\s+/).join(' ')).toBe('Berths A berth costs 48 marks . … That is all.')
+  })
+
+  it('is made of its beginning alone for the announcement, and of no text in the square of its length', () => {
+    expect(spokenBeginningOf('Words. '.repeat(100_000))).toBe('Words. '.repeat(200).slice(0, 1000))
+    const before = performance.now()
+    for (const piece of ['[', '[a](', '![', '**', '``` '])
+      expect(spokenTextOf(piece.repeat(100_000)).length).toBeLessThan(400_001)
+    expect(performance.now() - before).toBeLessThan(3000)
+  })
 })

@@ -207,7 +207,12 @@ test('what waits, is rejected, or is gone says so; a name of any length stays in
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
   await page.getByText('Rejected: tide_tables').waitFor()
   await page.locator('.markdown', { hasText: 'Then not.' }).waitFor()
-  await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/^\d+\.\d s/)
+  await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/^(?:< 0\.1|\d+\.\d) s/)
+  // What took no time that can be named is not said to have taken none.
+  const answered = { user_id: user.userId, status: 'success' as const }
+  await runs.updateMany(answered, [{ $set: { started_at: '$finished_at', waited_ms: 0 } }], { updatePipeline: true })
+  await page.reload()
+  await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/^< 0\.1 s/)
 
   const places = ['chat', `assistants/${assistantId}`, 'assistants', 'projects', 'schedules', 'usage']
   for (const width of [360, 1280]) {

@@ -228,6 +228,12 @@ test('the bubble follows the page, offers starters, stops, begins anew, speaks G
   await elsewhere.close()
 })
 
+/** Whether it is written in the console's typeface, which is there. */
+const typefaceOf = (selector: string) => `(() => {
+  const { fontFamily } = getComputedStyle(document.querySelector('${selector}'))
+  return fontFamily.startsWith('"Figtree Variable"') && [...document.fonts].some(({ status }) => status === 'loaded')
+})()`
+
 test('a public page, on a phone too: light and dark, starters, sources that open, and what a link without token says', async () => {
   const owner = await knowledgeClient(await insertUser(site.service))
   const { assistantId } = owner
@@ -250,6 +256,7 @@ test('a public page, on a phone too: light and dark, starters, sources that open
     await page.locator(`assistant-chat[data-theme="${theme}"]`).waitFor()
     await page.getByRole('heading', { name: 'Harbour guide' }).waitFor()
     await page.getByText('Knows what a place in the harbour costs.').waitFor()
+    await expect.poll(() => page.evaluate(typefaceOf('assistant-chat'))).toBe(true)
     await site.expectAccessible(page, `the public page (${theme})`)
   }
   await page.setViewportSize({ width: 360, height: 740 })
@@ -289,6 +296,7 @@ test('a public page, on a phone too: light and dark, starters, sources that open
   await put({ 'type==agent/public_page': false })
   await guest.reload()
   await guest.getByRole('heading', { name: 'No such page' }).waitFor()
+  await expect.poll(() => guest.evaluate(typefaceOf('h1'))).toBe(true)
   await site.expectAccessible(guest, 'a page that is not there')
 })
 

@@ -184,6 +184,11 @@ test('an operator connects a model that then answers', async () => {
   await expect.poll(() => page.getByLabel('Default model').inputValue()).toBe('large')
   await page.getByText('Only the demo model answers').waitFor({ state: 'detached' })
   await site.expectAccessible(page, 'models')
+  // However many words a label or a help needs, the fields of a row stand in one line.
+  const tops = `[...document.querySelectorAll('.form-row')].map((row) => new Set([...row.querySelectorAll('input, select')].map((one) => Math.round(one.getBoundingClientRect().top))).size)`
+  await page.setViewportSize({ width: 1440, height: 900 })
+  expect(await page.evaluate(tops)).toEqual([2])
+  await page.setViewportSize({ width: 1280, height: 720 })
   await site.picture(page, 'models', { size: { width: 1280, height: 1100 } })
 
   // The assistant's settings offer what is served; the chat, too.
@@ -203,6 +208,10 @@ test('an operator connects a model that then answers', async () => {
   // 1,000 tokens at 10 and 500 at 20 for a million.
   await page.getByText('$0.02', { exact: false }).first().waitFor()
   await page.getByText('This chat: $0.02').waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByText('This chat: $0.02').waitFor()
+  await site.expectAccessible(page, 'what a chat costs on a phone')
+  await page.setViewportSize({ width: 1280, height: 720 })
   expect(real.requests.at(-1)?.body.model).toBe('large')
   // Each answer names its model and its time, and another model can answer beside it.
   await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/ · large · \d+:\d\d/)

@@ -157,6 +157,10 @@ test('an invitation says for whom it is, and when it is not valid any more', asy
   await page.goto(link)
   await page.getByRole('heading', { name: 'This invitation is for another address' }).waitFor()
   await page.getByText(`You are logged in as ${other.email}.`, { exact: false }).waitFor()
+  // However long an address is, the page is as wide as the phone.
+  await page.setViewportSize({ width: 320, height: 700 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await page.setViewportSize({ width: 1280, height: 720 })
   await site.expectAccessible(page, 'an invitation for somebody else')
   await page.getByRole('button', { name: 'Log in with another account' }).click()
   await page.getByRole('button', { name: 'Log in' }).waitFor()

@@ -138,6 +138,25 @@ test('login and sign-up have a button for each provider, and follow the domain o
   await page.waitForSelector('h1:has-text("Authorize")')
   await page.click('button[type=submit]')
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  await page.goto(`${site.service.url}/console/audit`)
+  await page.getByText('You logged in with the identity provider').waitFor()
+
+  // One that does not speak for the address says so, and leads back.
+  const other = await (await browserOf(page).newContext()).newPage()
+  provider.people.set('grace', { email, email_verified: true })
+  await other.goto(`${site.service.url}/login`)
+  await other.getByRole('link', { name: 'Continue with Single sign-on' }).click()
+  await other.fill('input[name=login]', 'grace')
+  await other.fill('input[name=password]', 'any')
+  await other.click('button[type=submit]')
+  await other.waitForSelector('h1:has-text("Authorize")')
+  await other.click('button[type=submit]')
+  await other.getByRole('heading', { name: 'Your address logs in elsewhere' }).waitFor()
+  await site.expectAccessible(other, 'an address that logs in elsewhere')
+  await pictures(other, 'elsewhere')
+  await other.getByRole('link', { name: 'To the login' }).click()
+  await other.getByRole('heading', { name: 'Log in' }).waitFor()
+  await other.context().close()
   await page.close()
 })
 
@@ -157,6 +176,12 @@ test('without an answer about the providers a password is still taken, and the p
   await pictures(page, 'login-german')
   await page.close()
 })
+
+function browserOf(page: Page) {
+  const browser = page.context().browser()
+  if (browser === null) throw new Error('the browser has ended')
+  return browser
+}
 
 /** To look at: both themes, wide and narrow. */
 async function pictures(page: Page, name: string): Promise<void> {

@@ -14,6 +14,8 @@ interface Deps {
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
   "form-action 'none'",
@@ -84,6 +86,7 @@ function pageOf(
     <meta${attributesOf({ name: 'description', content: summary })} />
     ${metas.join('\n    ')}
     <link rel="icon" href="/icon.svg" />
+    <link rel="stylesheet" href="/typeface.css" />
   </head>
   <body>
     <main><noscript>This page needs JavaScript.</noscript></main>

@@ -17,7 +17,7 @@ export function UserTable({ label, users, current, onOpen }: UserTableProps) {
   if (users.length === 0) return undefined
   return (
     <ScrollRegion label={label}>
-      <table className="table">
+      <table className="table user-table">
         <thead>
           <tr>
             <th>{t.user}</th>

@@ -15,9 +15,10 @@ const styles = `
   --on-accent: #fff;
   --surface: #fff;
   --text: #1d1f1c;
-  --soft: #eef0fb;
+  --soft: color-mix(in srgb, var(--accent) 9%, var(--surface));
   --quiet: #f4f4f0;
   --border: #dedfda;
+  --line: #92958e;
   --muted: #5c605a;
   --problem: #b3261e;
   position: fixed;
@@ -32,9 +33,10 @@ const styles = `
   --on-accent: #0d1020;
   --surface: #1b1e1a;
   --text: #e9ebe6;
-  --soft: #262d4b;
+  --soft: color-mix(in srgb, var(--accent) 20%, var(--surface));
   --quiet: #21241f;
   --border: #333932;
+  --line: #6a7167;
   --muted: #a7aca3;
   --problem: #f2918a;
 }
@@ -159,43 +161,43 @@ mark { background: #ffe27a; color: #1d1f1c; }
   color: inherit;
   text-align: left;
 }
-form { display: flex; gap: 8px; padding: 10px; border-top: 1px solid var(--border); }
+form { display: flex; align-items: end; margin: 8px 12px 12px; padding: 4px; border: 1px solid var(--line); border-radius: 24px; }
+form:focus-within { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent); }
 textarea {
   flex: 1;
   resize: none;
   max-height: 120px;
-  padding: 9px 12px;
+  padding: 8px 12px;
   font: inherit;
   color: inherit;
-  border: 1px solid var(--border);
-  border-radius: 9px;
+  border: 0;
+  outline: 0;
   background: transparent;
   field-sizing: content;
 }
+textarea:focus-visible { outline: 0; }
 textarea::placeholder { color: var(--muted); opacity: 1; }
 form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); display: grid; place-items: center; padding: 0; }
-:host([data-layout='page']) { inset: 0; z-index: auto; font-size: 16px; line-height: 1.6; }
+:host([data-layout='page']) { inset: 0; z-index: auto; font: 16px/1.6 'Figtree Variable', system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
 :host([data-layout='page']) .panel { width: 100%; height: 100%; border: 0; border-radius: 0; box-shadow: none; }
-:host([data-layout='page']) header .face { width: 36px; height: 36px; }
-:host([data-layout='page']) header .title { font-size: 18px; }
+:host([data-layout='page']) header { border-bottom: 1px solid var(--border); background: none; color: inherit; }
 :host([data-layout='page']) .log,
 :host([data-layout='page']) .starters,
-:host([data-layout='page']) .kept,
-:host([data-layout='page']) form { padding-inline: max(16px, calc(50% - 380px)); }
+:host([data-layout='page']) .kept { padding-inline: max(16px, calc(50% - 380px)); }
 :host([data-layout='page']) .ai > .part > h1 { font-size: 22px; }
 :host([data-layout='page']) .ai > .part > h2 { font-size: 18px; }
-:host([data-layout='page']) form button { width: 50px; height: 50px; }
+:host([data-layout='page']) form { width: min(760px, 100% - 32px); margin-inline: auto; }
 /* Before the first question the greeting, the starters and the field stand together, a little above the middle. */
+:host([data-layout='page']) .panel:not(:has(.human)) header { border-color: transparent; }
 :host([data-layout='page']) .panel:not(:has(.human)) .log { justify-content: flex-end; align-items: center; flex: 2; text-align: center; }
-:host([data-layout='page']) .panel:not(:has(.human)) .line { align-self: center; padding: 0 0 8px; font-size: 22px; line-height: 1.3; text-wrap: balance; }
+:host([data-layout='page']) .panel:not(:has(.human))::after { flex: 3; content: ''; }
+:host([data-layout='page']) .panel:not(:has(.human)) .line { align-self: center; padding: 4px 0 8px; font-size: 28px; font-weight: 650; line-height: 1.2; letter-spacing: -0.02em; text-wrap: balance; }
 :host([data-layout='page']) .panel:not(:has(.human)) .log > .face { width: 64px; height: 64px; }
 :host([data-layout='page']) .panel:not(:has(.human)) header .face { display: none; }
 :host([data-layout='page']) .about { max-width: 34rem; margin: -12px 0 12px; color: var(--muted); text-wrap: balance; }
 :host([data-layout='page']) .panel:has(.human) .log > :is(.face, .about) { display: none; }
 :host([data-layout='page']) .panel:not(:has(.human)) .starters { justify-content: center; }
-:host([data-layout='page']) .starters button { padding: 9px 14px; border-radius: 14px; background: var(--quiet); }
-:host([data-layout='page']) textarea { padding: 12px 18px; border-radius: 22px; }
-:host([data-layout='page']) .panel:not(:has(.human)) form { flex: 3; align-items: start; border-top: 0; }
+:host([data-layout='page']) .starters button { padding: 9px 14px; border: 0; background: var(--soft); }
 @media (min-width: 1100px) {
   :host([data-layout='page']) .source {
     inset: 64px 0 0 auto;

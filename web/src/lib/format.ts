@@ -23,6 +23,7 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatSeconds(ms: number): string {
+  if (ms < 50) return `< ${tenths.format(0.1)} s`
   if (ms < 60_000) return `${tenths.format(ms / 1000)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }

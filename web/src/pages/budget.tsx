@@ -46,6 +46,7 @@ export function BudgetSettings({ owner }: { owner: BudgetOwner }) {
     <BudgetForm
       budget={budget.data}
       why={why}
+      look={'projectId' in owner ? 'primary' : 'plain'}
       onSave={async (limits) => {
         queryClient.setQueryData(name, await write(owner, limits))
         say(texts.saved)
@@ -58,10 +59,12 @@ interface BudgetFormProps {
   budget: Budget
   /** Why it cannot be changed, in words. */
   why: string | undefined
+  /** Of the button: in a dialog it is the main one. */
+  look: 'primary' | 'plain'
   onSave: (limits: Limits) => Promise<void>
 }
 
-function BudgetForm({ budget, why, onSave }: BudgetFormProps) {
+function BudgetForm({ budget, why, look, onSave }: BudgetFormProps) {
   const [typed, setTyped] = useState<Record<Member, string>>({
     runs: shown(budget.limits.runs),
     tokens: shown(budget.limits.tokens),
@@ -96,7 +99,7 @@ function BudgetForm({ budget, why, onSave }: BudgetFormProps) {
       <p className="muted small">{t.help}</p>
       {why === undefined ? (
         <div>
-          <Button type="submit" busy={form.isBusy}>
+          <Button type="submit" look={look} busy={form.isBusy}>
             {t.save}
           </Button>
         </div>

@@ -59,48 +59,50 @@ export function Projects() {
                 )}
                 {project.description && <div className="muted small truncate">{project.description}</div>}
               </div>
-              {isCurrent ? (
-                <span className="badge badge-accent">{t.current}</span>
-              ) : (
-                <Button
-                  size="small"
-                  onClick={() =>
-                    void openProject(project.project_id, project.name).then(() => navigate({ to: '/console/chat' }))
-                  }
+              <div className="row">
+                {isCurrent ? (
+                  <span className="badge badge-accent">{t.current}</span>
+                ) : (
+                  <Button
+                    size="small"
+                    onClick={() =>
+                      void openProject(project.project_id, project.name).then(() => navigate({ to: '/console/chat' }))
+                    }
+                  >
+                    {t.open}
+                  </Button>
+                )}
+                <Link
+                  to="/console/projects/$projectId/people"
+                  params={{ projectId: project.project_id }}
+                  className="button button-icon"
+                  aria-label={texts.roles.peopleOf(project.name)}
+                  title={texts.roles.peopleOf(project.name)}
                 >
-                  {t.open}
-                </Button>
-              )}
-              <Link
-                to="/console/projects/$projectId/people"
-                params={{ projectId: project.project_id }}
-                className="button button-icon"
-                aria-label={texts.roles.peopleOf(project.name)}
-                title={texts.roles.peopleOf(project.name)}
-              >
-                <UsersRound size={16} />
-              </Link>
-              {isOwner && (
-                <>
-                  <IconButton
-                    label={`${texts.budget.title}: ${project.name}`}
-                    icon={<Gauge size={15} />}
-                    onClick={() => setBudgeted(project)}
-                  />
-                  <IconButton
-                    label={`${texts.edit}: ${project.name}`}
-                    icon={<Pencil size={15} />}
-                    onClick={() => setEdited(project)}
-                  />
-                  <IconButton
-                    label={`${texts.delete}: ${project.name}`}
-                    title={isCurrent ? t.notCurrent : undefined}
-                    icon={<Trash2 size={16} />}
-                    disabled={isCurrent}
-                    onClick={() => void ask(project)}
-                  />
-                </>
-              )}
+                  <UsersRound size={16} />
+                </Link>
+                {isOwner && (
+                  <>
+                    <IconButton
+                      label={`${texts.budget.title}: ${project.name}`}
+                      icon={<Gauge size={15} />}
+                      onClick={() => setBudgeted(project)}
+                    />
+                    <IconButton
+                      label={`${texts.edit}: ${project.name}`}
+                      icon={<Pencil size={15} />}
+                      onClick={() => setEdited(project)}
+                    />
+                    <IconButton
+                      label={`${texts.delete}: ${project.name}`}
+                      title={isCurrent ? t.notCurrent : undefined}
+                      icon={<Trash2 size={16} />}
+                      disabled={isCurrent}
+                      onClick={() => void ask(project)}
+                    />
+                  </>
+                )}
+              </div>
             </li>
           )
         })}

@@ -101,7 +101,7 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
         {look.problem && <Notice tone="danger">{look.problem}</Notice>}
         <TextField label={texts.name} help={t.nameHelp} required maxLength={100} value={name} onValue={setName} />
         <fieldset className="stack-small">
-          <legend className="field-label">{t.modelsOf(chosen.length)}</legend>
+          {listed.length > 0 && <legend className="field-label">{t.modelsOf(chosen.length)}</legend>}
           {listed.length > 0 && (
             <div className="model-list" role="group" aria-label={t.modelsOf(chosen.length)} tabIndex={0}>
               {listed.map((model) => (

@@ -76,6 +76,7 @@ export function ForeignImport() {
 }
 
 function Outcome({ report, converted: { source, chats, left } }: Done) {
+  const hasRefused = hasSome(report.refused)
   const lines = [
     left.files > 0 && t.left.files(left.files),
     left.chats > 0 && t.left.chats(left.chats),
@@ -84,9 +85,9 @@ function Outcome({ report, converted: { source, chats, left } }: Done) {
   ].filter((line) => line !== false)
   return (
     <div className="stack-small">
-      <p>
+      <Notice tone={hasRefused ? 'warn' : 'ok'}>
         {t.found(chats, names[source].project)} <Link to="/console/projects">{t.open}</Link>
-      </p>
+      </Notice>
       {lines.length > 0 && (
         <ul className="stack-tight small">
           {lines.map((line) => (
@@ -94,10 +95,15 @@ function Outcome({ report, converted: { source, chats, left } }: Done) {
           ))}
         </ul>
       )}
-      <ImportReport report={report} />
+      <details open={hasRefused || hasSome(report.existing)}>
+        <summary>{dataMessages.report}</summary>
+        <ImportReport report={report} />
+      </details>
     </div>
   )
 }
+
+const hasSome = (counts: Record<string, number>) => Object.values(counts).some((amount) => amount > 0)
 
 /** A large file takes its time: not in the thread of the page. */
 function convert(request: ConvertRequest): Promise<ConvertAnswer> {

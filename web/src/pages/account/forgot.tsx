@@ -78,10 +78,16 @@ export function ResetPassword() {
           </Button>
         </form>
       )}
-      <div className="spread small">
-        <Link to="/login">{t.toLogin}</Link>
-        {!isDone && <Link to="/forgot-password">{t.sendLink}</Link>}
-      </div>
+      {isDone ? (
+        <Link to="/login" className="button button-primary button-wide">
+          {t.toLogin}
+        </Link>
+      ) : (
+        <div className="spread small">
+          <Link to="/login">{t.toLogin}</Link>
+          <Link to="/forgot-password">{t.forgotTitle}</Link>
+        </div>
+      )}
     </Welcome>
   )
 }

@@ -18,6 +18,7 @@ import { Face } from '../../ui/face.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
+import { TabList } from '../../ui/tab-list.tsx'
 import { AssistantReader } from './assistant-reader.tsx'
 import { DebugTab } from './debug-tab.tsx'
 import { KnowledgeTab } from './knowledge-tab.tsx'
@@ -56,6 +57,7 @@ export function AssistantPage() {
 function Editor({ assistant }: { assistant: Assistant }) {
   const state = useDraft(assistant)
   const { tab = 'settings' } = useSearch({ from: '/console/assistants/$assistantId' })
+  const open = tabNames.includes(tab) ? tab : 'settings'
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
   const aid = assistant.assistant_id
@@ -119,16 +121,10 @@ function Editor({ assistant }: { assistant: Assistant }) {
           </div>
         </header>
         <Tabs.Root
-          value={tabNames.includes(tab) ? tab : 'settings'}
+          value={open}
           onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, replace: true, resetScroll: false })}
         >
-          <Tabs.List className="tabs" aria-label={state.draft.name}>
-            {Object.entries(t.tabs).map(([name, label]) => (
-              <Tabs.Trigger key={name} value={name} className="tab">
-                {label}
-              </Tabs.Trigger>
-            ))}
-          </Tabs.List>
+          <TabList label={state.draft.name} tabs={Object.entries(t.tabs)} open={open} />
           <Tabs.Content value="settings" className="tab-panel">
             <SettingsTab assistant={assistant} state={state} />
           </Tabs.Content>

@@ -12,6 +12,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { LinesField } from '../../ui/lines-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { TabList } from '../../ui/tab-list.tsx'
 import { BudgetSettings } from '../budget.tsx'
 import { ChatLook } from './chat-look.tsx'
 
@@ -150,13 +151,7 @@ function Snippets({ assistantId, token, hasSites, bubble }: SnippetsProps) {
       <h2>{t.snippets}</h2>
       <p className="muted small">{t.snippetsText}</p>
       <Tabs.Root defaultValue="curl">
-        <Tabs.List className="tabs" aria-label={t.snippets}>
-          {snippets.map(({ name }) => (
-            <Tabs.Trigger key={name} value={name} className="tab">
-              {t.snippetNames[name]}
-            </Tabs.Trigger>
-          ))}
-        </Tabs.List>
+        <TabList label={t.snippets} tabs={snippets.map(({ name }) => [name, t.snippetNames[name]])} />
         {snippets.map(({ name, text }) => (
           <Tabs.Content key={name} value={name} className="snippet">
             {name === 'embed' && !hasSites && <Notice tone="warn">{t.noSites}</Notice>}

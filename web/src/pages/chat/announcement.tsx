@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { type Turn, textOfAnswer } from '../../lib/conversation.ts'
-import { spokenTextOf } from '../../lib/spoken-text.ts'
+import { spokenBeginningOf } from '../../lib/spoken-text.ts'
 import { texts } from '../../texts/index.ts'
 
 const t = texts.chat
@@ -49,7 +49,7 @@ function outcomeOf(turn: Turn | undefined): string {
     default:
       return [
         t.answerReady,
-        ...(turn?.answers.slice(-1) ?? []).map((said) => spokenTextOf(textOfAnswer(said)).slice(0, 1000)),
+        ...(turn?.answers.slice(-1) ?? []).map((said) => spokenBeginningOf(textOfAnswer(said))),
       ].join(' ')
   }
 }

@@ -24,6 +24,7 @@ import { Menu } from '../../../ui/menu.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { SidePanel } from '../../../ui/side-panel.tsx'
 import { Problem, Skeleton } from '../../../ui/states.tsx'
+import { TabList } from '../../../ui/tab-list.tsx'
 import type { OpenedDocument } from './context.ts'
 import { Preview, previewOf } from './preview.tsx'
 
@@ -272,14 +273,13 @@ function Views({ language, text, onText, view, onView }: ViewsProps) {
   if (!hasPreview) return <div className="document-view">{editor}</div>
   return (
     <Tabs.Root className="document-views" value={view} onValueChange={onView}>
-      <Tabs.List className="tabs" aria-label={t.views}>
-        <Tabs.Trigger className="tab" value="preview">
-          {t.preview}
-        </Tabs.Trigger>
-        <Tabs.Trigger className="tab" value="text">
-          {t.text}
-        </Tabs.Trigger>
-      </Tabs.List>
+      <TabList
+        label={t.views}
+        tabs={[
+          ['preview', t.preview],
+          ['text', t.text],
+        ]}
+      />
       <Tabs.Content className="document-view" value="preview">
         <Preview language={language} content={text} />
       </Tabs.Content>
