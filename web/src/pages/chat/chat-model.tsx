@@ -65,7 +65,12 @@ export function ChatModel({ chat }: { chat: string }) {
           <ChatSettings chat={chat} onClose={() => setSettingsOpen(false)} />
         </Suspense>
       )}
-      {cost !== undefined && <span className="muted small chat-cost">{t.chatCost(cost)}</span>}
+      {cost !== undefined && (
+        <span className="muted small chat-cost" title={t.chatCost(cost)}>
+          <span>{t.chatCost(cost)}</span>
+          <span aria-hidden="true">{cost}</span>
+        </span>
+      )}
     </>
   )
 }
