@@ -1,3 +1,5 @@
+import { knownCharset } from './formats/html.ts'
+
 /** Languages (the lower ten bits of a locale) whose Windows code page is not that of the West. */
 const codePages: [languages: number[], charset: string][] = [
   [[0x11], 'shift_jis'],
@@ -22,3 +24,25 @@ export function charsetOfLocale(locale: number): string {
   if (language === 0x04) return traditional.has(locale) ? 'big5' : 'gbk'
   return codePages.find(([languages]) => languages.includes(language))?.[1] ?? 'windows-1252'
 }
+
+/** Code pages whose names on the web do not follow from their numbers. */
+const byPage = new Map([
+  [866, 'ibm866'],
+  [874, 'windows-874'],
+  [932, 'shift_jis'],
+  [936, 'gbk'],
+  [949, 'euc-kr'],
+  [950, 'big5'],
+  [10000, 'macintosh'],
+  [20866, 'koi8-r'],
+  [21866, 'koi8-u'],
+  [50220, 'iso-2022-jp'],
+  [51932, 'euc-jp'],
+  [51949, 'euc-kr'],
+  [54936, 'gb18030'],
+  [65001, 'utf-8'],
+])
+
+/** The encoding that Windows calls by this number; undefined if it is unknown. */
+export const charsetOfPage = (page: number): string | undefined =>
+  byPage.get(page) ?? knownCharset(page > 28590 && page < 28606 ? `iso-8859-${page - 28590}` : `windows-${page}`)

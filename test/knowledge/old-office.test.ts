@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { openCompoundFile } from '../../infra/extract/ole/compound-file.ts'
 import { compoundFile } from '../support/compound-file.ts'
 import { docx, paragraph } from '../support/office-files.ts'
 import { type OldSlide, atom, container, group, longs, oldSlides, shape, text } from '../support/old-slides.ts'
@@ -223,6 +224,34 @@ describe('a presentation of PowerPoint 97', () => {
 })
 
 const damagedOnes = ['berth-libreoffice.doc', 'harbour.doc']
+
+describe('a workbook of Excel 97', () => {
+  it('whose chain of sectors is a circle is read or refused at once', async () => {
+    const stream = openCompoundFile(await fixture('ships.xls')).stream('Workbook') ?? Buffer.alloc(0)
+    const file = compoundFile({ Workbook: Buffer.concat([stream, Buffer.alloc(4000)]) })
+    const [table, folder, sector] = [512, 1024, 512]
+    const first = file.readUInt32LE(folder + 128 + 116)
+    const last = first + Math.ceil((stream.length + 4000) / sector) - 1
+    file.writeUInt32LE(first, table + last * 4)
+    expect((await read(file, 'ships.xls')).at(-1)).toBe('Ship: Nordstern; Tons: 960; Captain: Øver;gård')
+    file.writeUInt32LE(first + 1, folder + 128 + 116)
+    expect(await outcome(file, 'ships.xls')).toBe('damaged')
+  })
+})
+
+describe('a mail of Outlook', () => {
+  it('that is a page is read in the code page that it names', async () => {
+    // The library looks for shorter streams where small ones are.
+    const properties = Buffer.alloc(4096)
+    properties.writeUInt32LE(0x3f_de_00_03, 32)
+    properties.writeUInt32LE(1251, 40)
+    const page = Buffer.alloc(4096, '<p>______</p> ')
+    page.set([0xc3, 0xe0, 0xe2, 0xe0, 0xed, 0xfc], 3)
+    page.fill(' ', 13)
+    const file = compoundFile({ '__properties_version1.0': properties, '__substg1.0_10130102': page })
+    expect(await outcome(file, 'a.msg')).toBe('Гавань')
+  })
+})
 
 describe.each(damagedOnes)('%s', (name) => {
   it('gives text or says that it is damaged, wherever it is cut', async () => {

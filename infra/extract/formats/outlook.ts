@@ -1,6 +1,6 @@
 import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { charsetOfLocale } from '../locale-charset.ts'
+import { charsetOfLocale, charsetOfPage } from '../locale-charset.ts'
 import { type Mail, factsOf, maxAddresses, maxAttachments, nameOf, oneLine } from './mail-parts.ts'
 
 /** Outlook's own format. */
@@ -34,7 +34,6 @@ function partsOf(reader: ReturnType<typeof createOutlookReader>): Mail {
   const read = createDecoder(fields)
   if (fields.error !== undefined && fields.dataType !== 'msg') throw new Error(fields.error)
   const sent = fields.clientSubmitTime ?? fields.messageDeliveryTime
-  const html = fields.bodyHtml ?? (fields.html === undefined ? '' : new TextDecoder().decode(fields.html))
   return {
     subject: oneLine(read(fields.subject)),
     facts: factsOf([
@@ -45,7 +44,7 @@ function partsOf(reader: ReturnType<typeof createOutlookReader>): Mail {
       ...particulars(fields).map(([name, value]): [string, string] => [name, oneLine(read(value))]),
     ]),
     text: read(fields.body) ?? '',
-    html,
+    html: fields.bodyHtml ?? htmlOf(fields),
     attachments: (fields.attachments ?? [])
       .filter(({ attachmentHidden }) => attachmentHidden !== true)
       .slice(0, maxAttachments)
@@ -89,6 +88,12 @@ function createDecoder({ messageLocaleId: locale = 0x409, rawProps = [] }: Field
     const bytes = Buffer.from(text, 'latin1')
     return decodedAs('utf-8', bytes) ?? (isOld ? decodedAs(charset, bytes) : undefined) ?? text
   }
+}
+
+/** The page of a mail is bytes: in UTF-8, or in the code page that the mail names. */
+function htmlOf({ html = new Uint8Array(), internetCodepage: page = 65_001 }: FieldsData): string {
+  const bytes = Buffer.from(html)
+  return decodedAs('utf-8', bytes) ?? decodedAs(charsetOfPage(page) ?? 'utf-8', bytes) ?? bytes.toString('latin1')
 }
 
 function decodedAs(charset: string, bytes: Buffer): string | undefined {

@@ -2,6 +2,7 @@ import { type CellObject, type WorkBook, type WorkSheet, read } from '@e965/xlsx
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createMergedCells } from '../merged-cells.ts'
+import { isCompoundFile, openCompoundFile } from '../ole/compound-file.ts'
 import { createSheetWriter } from '../sheet-rows.ts'
 import { hiddenColumn } from '../table-rows.ts'
 import { textOfCell } from './cell-text.ts'
@@ -52,9 +53,25 @@ function* rowsOf(
   yield* table.end()
 }
 
+/**
+ * Of a container its stream alone: the library follows the chains of a container without end where one is a circle, ours
+ * does not.
+ */
+function streamOf(bytes: Buffer): Buffer {
+  if (!isCompoundFile(bytes)) return bytes
+  const container = openCompoundFile(bytes)
+  const stream = container.stream('Workbook') ?? container.stream('Book')
+  // What does not begin as a workbook, the library would read as CSV.
+  if (stream?.[0] !== startOfWorkbook) throw new UnreadableFile('damaged', 'This workbook is damaged and cannot be read.')
+  return stream
+}
+
+/** A record BOF ([MS-XLS] 2.4.21). */
+const startOfWorkbook = 0x09
+
 function parse(bytes: Buffer): WorkBook {
   try {
-    return read(bytes, {
+    return read(streamOf(bytes), {
       type: 'buffer',
       dense: true,
       cellNF: true,

@@ -24,12 +24,14 @@ interface Entry {
   size: number
 }
 
+export const isCompoundFile = (bytes: Buffer): boolean => bytes.subarray(0, signature.length).equals(signature)
+
 /**
  * Opens a container. No chain of sectors is longer than the file, so that one in a circle ends. Throws `UnreadableFile`
  * if there is no root folder.
  */
 export function openCompoundFile(bytes: Buffer): CompoundFile {
-  if (bytes.length < headerBytes || !bytes.subarray(0, signature.length).equals(signature)) throw damaged()
+  if (bytes.length < headerBytes || !isCompoundFile(bytes)) throw damaged()
   const shift = bytes.readUInt16LE(30)
   if (shift !== 9 && shift !== 12) throw damaged()
   const sectorBytes = 2 ** shift

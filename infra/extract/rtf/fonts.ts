@@ -1,4 +1,4 @@
-import { knownCharset } from '../formats/html.ts'
+import { charsetOfPage } from '../locale-charset.ts'
 import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 
 /** Character sets of fonts (`\fcharset`) by the names that the web gives them. */
@@ -20,15 +20,6 @@ const byFont = new Map([
   [238, 'windows-1250'],
 ])
 
-const byPage = new Map([
-  [932, 'shift_jis'],
-  [936, 'gbk'],
-  [949, 'euc-kr'],
-  [950, 'big5'],
-  [866, 'ibm866'],
-  [10000, 'macintosh'],
-  [874, 'windows-874'],
-])
 const maxFonts = 10_000
 
 /** The code pages of the fonts of a document, and of text that names none. */
@@ -40,7 +31,7 @@ export function createFonts(charset = 'windows-1252') {
 
   return {
     setPage(page: number): void {
-      usual = byPage.get(page) ?? knownCharset(`windows-${page}`) ?? usual
+      usual = charsetOfPage(page) ?? usual
     },
     /** A font of the table; character set 1 is that of the document. */
     add(font: number, charset: number): void {
