@@ -30,3 +30,31 @@ function signAbove(before: string, raised: string): string {
 function signBelow(before: string, lowered: string): string {
   return number.test(lowered) && /\p{N}$/u.test(before) ? '_' : ''
 }
+
+const maxClasses = 2000
+
+/** Learns from a style sheet which classes raise or lower letters. */
+export function learnRaisedClasses(css: string, classes: Map<string, Raised>): void {
+  if (!/vertical-align/i.test(css)) return
+  for (const rule of css.split('}')) {
+    const [selectors = '', facts = ''] = rule.split('{').slice(-2)
+    const raised = raisedByFacts(facts)
+    if (raised === undefined) continue
+    for (const [, name = ''] of selectors.matchAll(/\.([\w-]{1,100})/g))
+      if (classes.size < maxClasses) classes.set(name, raised)
+  }
+}
+
+/** Whether an element of a page stands above or below its line. */
+export function raisedBy(
+  { class: names = '', style = '' }: Record<string, string>,
+  classes: Map<string, Raised>,
+): Raised | undefined {
+  const known = names.split(/\s+/, 20).find((name) => classes.has(name))
+  return raisedByFacts(style) ?? (known === undefined ? undefined : classes.get(known))
+}
+
+function raisedByFacts(facts: string): Raised | undefined {
+  const [, align] = /vertical-align\s*:\s*(super|sub)\b/i.exec(facts) ?? []
+  return align === undefined ? undefined : align.toLowerCase() === 'super' ? 'super' : 'sub'
+}

@@ -72,6 +72,16 @@ describe('a mail', () => {
     ])
   })
 
+  it('has its aligned columns as rows', async () => {
+    const body = lines('Prices:', 'Item         Price', 'Mooring      12.00', 'Crane hour  105.00', '', 'Name:   Ina')
+    expect((await read('a.eml', lines(head, '', body))).slice(2)).toEqual([
+      'Prices:',
+      'Item: Mooring; Price: 12.00',
+      'Item: Crane hour; Price: 105.00',
+      'Name:   Ina',
+    ])
+  })
+
   it('begins with the newest text, and keeps answers between quoted lines', async () => {
     const body = (...all: string[]) => read('a.eml', lines(head, '', ...all))
     expect((await body('Bo wrote:', '> What does it cost?', '', 'It costs 4,711 EUR.')).at(-1)).toMatch(
@@ -381,10 +391,19 @@ describe('a book', () => {
       'META-INF/container.xml': '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
       'OPS/book.opf': `<package><manifest>${item('b', 'text/b%20two.xhtml')}${item('a', 'text/z.xhtml')}</manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>`,
       'OPS/text/b two.xhtml': chapter('<h1>Second</h1><img src="x" alt="Map of the bay"/>'),
-      'OPS/text/z.xhtml': chapter('<h1>First</h1><ol><li>Oil</li><li>10<sup>6</sup> ropes</li></ol>'),
+      'OPS/text/z.xhtml': chapter(
+        '<h1>First</h1><ol><li>Oil</li><li>10<sup>6</sup> ropes, 10<span class="CharOverride-1">3</span> sails</li></ol>',
+      ),
+      'OPS/book.css': 'span.CharOverride-1 {\n\tfont-size: 58%;\n\tvertical-align: super;\n}',
     }
     const data = zip(Object.entries(files).map(([name, text]) => ({ name, data: Buffer.from(text) })))
-    expect(await read('book.epub', data)).toEqual(['1 First', '1. Oil', '2. 10^6 ropes', '1 Second', 'Map of the bay'])
+    expect(await read('book.epub', data)).toEqual([
+      '1 First',
+      '1. Oil',
+      '2. 10^6 ropes, 10^3 sails',
+      '1 Second',
+      'Map of the bay',
+    ])
   })
 })
 

@@ -158,6 +158,17 @@ describe('text formats', () => {
     )
   })
 
+  it('has the numbers of its lists as they are shown, and powers that a style raises', async () => {
+    const page = `<style>.hoch, b.x { vertical-align: super } .tief{vertical-align:sub}</style>
+      <ol start="2"><li>Rent<ol type="a"><li>due</li><li value="4">late</li></ol></li>
+      <li>Levy<ol style="list-style-type: lower-roman"><li>oil</li><li>rope</li></ol></li></ol><ol start="0"><li>none</li></ol>
+      <p>10<span class="big hoch">6</span> parts, 5 m<span style="vertical-align:super">2</span>, 101<span class="tief">2</span>, <span>10</span></p>`
+    const { text } = await content('page.html', page)
+    expect(text.replace(/\n+/g, '\n')).toBe(
+      '2. Rent\na. due\nd. late\n3. Levy\ni. oil\nii. rope\n0. none\n10^6 parts, 5 m^2, 101_2, 10',
+    )
+  })
+
   it('reads JSON as paths and values, also with special keys', async () => {
     const { text } = await content('data.json', '{"ship":{"name":"Amalia","tons":[1180,{"__proto__":"x"}]}}')
     expect(text).toBe('ship.name: Amalia\nship.tons.0: 1180\nship.tons.1.__proto__: x')

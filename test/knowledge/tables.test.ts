@@ -54,6 +54,50 @@ describe('letters above and below their line', () => {
   })
 })
 
+describe('a table in plain text', () => {
+  const text = (...lines: string[]) => read('notes.txt', lines.join('\n'))
+
+  it('is told by columns that spaces align, or tabs part', async () => {
+    expect(
+      await text(
+        'Fees of the harbour',
+        '',
+        'Item         Price   Unit',
+        'Mooring      12.00   day',
+        'Crane hour  105.00   hour',
+        '',
+        'Ship       Captain',
+        '---------  -------',
+        'Amalia     Brandt',
+        'Nordstern  Holm',
+        '',
+        'Year\tTons',
+        '2024\t12',
+        '2025\t14',
+        'The end.',
+      ),
+    ).toEqual([
+      'Fees of the harbour',
+      'Item: Mooring; Price: 12.00; Unit: day',
+      'Item: Crane hour; Price: 105.00; Unit: hour',
+      'Ship: Amalia; Captain: Brandt',
+      'Ship: Nordstern; Captain: Holm',
+      'Year: 2024; Tons: 12',
+      'Year: 2025; Tons: 14',
+      'The end.',
+    ])
+  })
+
+  it('is not made of labels, verses or logs', async () => {
+    const given = [
+      'Name:     Ada\nBorn:     1815\nDied:     1852',
+      'roses are  red\nviolets    blue\nand on     it goes',
+      '2026-01-01  12:00  start\n2026-01-02  12:01  stop\n2026-01-03  12:02  start',
+    ]
+    for (const one of given) expect(await text(one)).toEqual([one])
+  })
+})
+
 describe('the header of a table', () => {
   it('can be years, in each format', async () => {
     const rows = ['Product: Pumps; 2023: 118; 2024: 131', 'Product: Valves; 2023: 64; 2024: 59']

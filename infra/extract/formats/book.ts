@@ -3,8 +3,12 @@ import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type Archive, openArchive } from '../archive.ts'
 import type { Content } from '../content.ts'
 import { maxPartBytes, resolvedName } from '../office-package.ts'
+import { type Raised, learnRaisedClasses } from '../raised-text.ts'
 import { createXmlReader } from '../word/xml.ts'
 import { readHtml } from './html.ts'
+
+const maxStyleSheets = 50
+const maxStyleBytes = 1024 * 1024
 
 /** An EPUB: its chapters in the order in which they are read (EPUB 3, spine), each a page of HTML. */
 export async function* readBook(content: Content): AsyncGenerator<Block> {
@@ -12,9 +16,12 @@ export async function* readBook(content: Content): AsyncGenerator<Block> {
   try {
     if (archive.names.includes('META-INF/encryption.xml') && archive.names.includes('META-INF/rights.xml'))
       throw new UnreadableFile('encrypted', 'This book is protected and cannot be read.')
+    const classes = new Map<string, Raised>()
+    for (const name of archive.names.filter((one) => one.endsWith('.css')).slice(0, maxStyleSheets))
+      learnRaisedClasses((await archive.text(name, maxStyleBytes)) ?? '', classes)
     for (const name of await chaptersOf(archive)) {
       const text = await archive.text(name, maxPartBytes)
-      if (text !== undefined) yield* readHtml(Buffer.from(text), 'xhtml')
+      if (text !== undefined) yield* readHtml(Buffer.from(text), 'xhtml', classes)
     }
   } finally {
     archive.close()

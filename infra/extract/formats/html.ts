@@ -2,9 +2,10 @@ import { Parser } from 'htmlparser2'
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { raisedMarks, withRaised } from '../raised-text.ts'
+import { type Raised, learnRaisedClasses, raisedBy, raisedMarks, withRaised } from '../raised-text.ts'
 import { readText } from '../read-text.ts'
 import { type SpanningCell, type TableWriter, createTableWriter } from '../table-rows.ts'
+import { formatted } from '../word/numbering.ts'
 import { type Content, headOf } from '../content.ts'
 
 const skipped = new Set(
@@ -16,23 +17,39 @@ const blockTags = new Set(
     'form header hgroup hr html legend main menu ol p section summary ul br'
   ).split(' '),
 )
+/** Characters of the style sheet of a page. */
+const maxStyles = 1024 * 1024
 /** Each end tag is searched among the open elements, so this limits the cost of a tag. */
 const maxDepth = 2000
 
 /** The content of a page without markup, scripts and navigation. Also reads XML: the text of its elements. */
-export async function* readHtml(content: Content, extension: string): AsyncGenerator<Block> {
-  const writer = createHtmlWriter({ xmlMode: extension === 'xml', isChapter: extension === 'xhtml' })
+export async function* readHtml(
+  content: Content,
+  extension: string,
+  classes = new Map<string, Raised>(),
+): AsyncGenerator<Block> {
+  const writer = createHtmlWriter({ xmlMode: extension === 'xml', isChapter: extension === 'xhtml', classes })
   for await (const piece of readText(content, await declaredCharset(content))) yield* writer.write(piece)
   yield* writer.end()
 }
 
-/** `isChapter`: of a book, whose title says nothing that its headings do not say. */
-function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter: boolean }) {
+interface WriterOptions {
+  xmlMode: boolean
+  /** Of a book, whose title says nothing that its headings do not say. */
+  isChapter: boolean
+  classes: Map<string, Raised>
+}
+
+function createHtmlWriter({ xmlMode, isChapter, classes }: WriterOptions) {
   const content = createContent()
   let skipDepth = 0
   let depth = 0
   /** The open lists; `next` is the number of the next item of one with numbers. */
-  const lists: { next: number | undefined }[] = []
+  const lists: List[] = []
+  let isStyle = false
+  let styles = ''
+  /** Whether the open spans of a class stand above or below their line. */
+  const spans: (Raised | undefined)[] = []
 
   const data = xmlMode ? createDataNames() : undefined
 
@@ -46,7 +63,13 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
       (isChapter && (name === 'title' || isNoteMark(attributes)))
     if (skipDepth > 0 || (!xmlMode && isSkipped)) {
       skipDepth++
+      isStyle = name === 'style'
       return
+    }
+    if (!xmlMode && name === 'span') {
+      const raised = raisedBy(attributes, classes)
+      spans.push(raised)
+      if (raised !== undefined) content.add(raisedMarks[raised][0])
     }
     if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[0])
     else if (name === 'table') content.beginTable()
@@ -61,11 +84,10 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
     else if (name === 'title') content.beginHeading(1)
     else if (name === 'li') {
       content.endBlock()
-      const list = lists.at(-1)
-      content.add(list?.next === undefined ? '- ' : `${list.next++}. `)
+      content.add(`${markOf(lists.at(-1), attributes)} `)
     } else if (name === 'ol' || name === 'ul') {
       content.endBlock()
-      lists.push({ next: name === 'ol' ? Number(attributes['start'] ?? 1) || 1 : undefined })
+      lists.push(listOf(name, attributes))
     } else if (name === 'pre') content.beginPreformatted()
     else if (xmlMode || blockTags.has(name)) content.endBlock()
   }
@@ -74,8 +96,14 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
     depth--
     if (skipDepth === 0) content.name(data?.close(content.hasText()))
     else data?.close(false)
+    if (isStyle) learnRaisedClasses(styles, classes)
+    isStyle = false
+    styles = ''
     if (skipDepth > 0) skipDepth--
-    else if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[1])
+    else if (!xmlMode && name === 'span') {
+      const raised = spans.pop()
+      if (raised !== undefined) content.add(raisedMarks[raised][1])
+    } else if (!xmlMode && (name === 'sup' || name === 'sub')) content.add(marksOf(name)[1])
     else if (content.closeInTable(name)) return
     else if (/^h[1-6]$/.test(name) || name === 'title') content.endHeading()
     else if (name === 'pre') content.endPreformatted()
@@ -91,7 +119,8 @@ function createHtmlWriter({ xmlMode, isChapter }: { xmlMode: boolean; isChapter:
       onopentag: openTag,
       onclosetag: closeTag,
       ontext: (piece) => {
-        if (skipDepth === 0) content.addText(piece)
+        if (isStyle) styles += styles.length < maxStyles ? piece : ''
+        else if (skipDepth === 0) content.addText(piece)
       },
     },
     { decodeEntities: true, xmlMode, recognizeSelfClosing: xmlMode || isChapter },
@@ -170,6 +199,45 @@ const isHidden = (attributes: Record<string, string>): boolean =>
   'hidden' in attributes || /(?:^|;)\s*display\s*:\s*none/i.test(attributes['style'] ?? '')
 
 const marksOf = (name: 'sup' | 'sub') => raisedMarks[name === 'sup' ? 'super' : 'sub']
+
+interface List {
+  next: number | undefined
+  step: number
+  format: string
+}
+
+const listFormats = new Map([
+  ['a', 'lowerLetter'],
+  ['A', 'upperLetter'],
+  ['i', 'lowerRoman'],
+  ['I', 'upperRoman'],
+  ['lower-alpha', 'lowerLetter'],
+  ['lower-latin', 'lowerLetter'],
+  ['upper-alpha', 'upperLetter'],
+  ['upper-latin', 'upperLetter'],
+  ['lower-roman', 'lowerRoman'],
+  ['upper-roman', 'upperRoman'],
+  ['decimal-leading-zero', 'decimalZero'],
+])
+
+function listOf(name: string, { start, type, style = '', reversed }: Record<string, string>): List {
+  const styled = /list-style(?:-type)?\s*:\s*([\w-]+)/i.exec(style)?.[1]?.toLowerCase()
+  const isBullet = name === 'ul' || styled === 'none' || styled === 'disc' || styled === 'circle' || styled === 'square'
+  const first = start === undefined || Number.isNaN(Number(start)) ? 1 : Math.trunc(Number(start))
+  return {
+    next: isBullet ? undefined : first,
+    step: reversed === undefined || start === undefined ? 1 : -1,
+    format: listFormats.get(styled ?? type ?? '') ?? 'decimal',
+  }
+}
+
+/** The number of an item, as a page shows it. */
+function markOf(list: List | undefined, { value }: Record<string, string>): string {
+  if (list?.next === undefined) return '-'
+  const own = value !== undefined && /^-?\d{1,9}$/.test(value) ? Number(value) : list.next
+  list.next = own + list.step
+  return `${formatted(own, list.format)}.`
+}
 
 /** Inputs that show no value, or one that is a label of what they do. */
 const withoutValue = /^(?:hidden|password|submit|reset|button|image|file)$/

@@ -1,6 +1,7 @@
 import PostalMime, { type Address, type Email } from 'postal-mime'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { blocksOfText } from '../aligned-text.ts'
 import { type Content, bytesOf, streamOf } from '../content.ts'
 import { type InnerFiles, notRead } from '../inner-files.ts'
 import { readHtml } from './html.ts'
@@ -25,7 +26,7 @@ export async function* readMail(content: Content, extension: string, inner: Inne
 async function* blocksOf(mail: Mail, inner: InnerFiles): AsyncGenerator<Block> {
   if (mail.subject !== '') yield { kind: 'heading', level: 1, text: mail.subject }
   if (mail.facts.length > 0) yield { kind: 'text', text: mail.facts.join('\n') }
-  if (mail.text.trim() !== '') yield { kind: 'text', text: newestFirst(mail.text) }
+  if (mail.text.trim() !== '') yield* blocksOfText(newestFirst(mail.text))
   else if (mail.html !== '') yield* readHtml(Buffer.from(`<meta charset="utf-8">${mail.html}`), 'html')
   if (!inner.canGoDeeper) return
   for (const { name, content } of mail.attachments)

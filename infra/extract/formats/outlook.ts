@@ -13,12 +13,15 @@ export function outlookMail(bytes: Buffer): Mail {
 }
 
 function createOutlookReader(bytes: Buffer) {
-  const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // The library reads whole sectors, and some programs write only the used part of the last one.
+  const whole = Buffer.concat([bytes, Buffer.alloc(-bytes.length & (largestSector - 1))])
   const Reader = readerClass()
-  const reader = new Reader(data)
+  const reader = new Reader(new DataView(whole.buffer, whole.byteOffset, whole.byteLength))
   reader.parserConfig = { includeRawProps: true }
   return reader
 }
+
+const largestSector = 4096
 
 /** The class stands in the module's `default` where Node loads it, and is it where Vitest does. */
 function readerClass(): typeof MsgReaderModule.default {
@@ -49,9 +52,18 @@ function partsOf(reader: ReturnType<typeof createOutlookReader>): Mail {
       .filter(({ attachmentHidden }) => attachmentHidden !== true)
       .slice(0, maxAttachments)
       .map((attachment, index) => {
-        const { fileName, content } = reader.getAttachment(attachment)
+        const { fileName, content } = attachedTo(reader, attachment)
         return { name: nameOf(read(fileName), index, ''), content: Buffer.from(content) }
       }),
+  }
+}
+
+/** Empty if it is damaged: the mail and the other attachments are read. */
+function attachedTo(reader: ReturnType<typeof createOutlookReader>, attachment: FieldsData) {
+  try {
+    return reader.getAttachment(attachment)
+  } catch {
+    return { fileName: attachment.fileName ?? attachment.name, content: new Uint8Array() }
   }
 }
 

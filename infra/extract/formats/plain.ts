@@ -1,4 +1,5 @@
 import type { Block } from '../../../domain/chunking/block.ts'
+import { blocksOfText } from '../aligned-text.ts'
 import { readText } from '../read-text.ts'
 import type { Content } from '../content.ts'
 
@@ -11,12 +12,15 @@ export async function* readPlain(content: Content, kind: 'text' | 'code'): Async
     open += piece.includes('\r') ? piece.replace(/\r\n?/g, '\n') : piece
     while (open.length > pieceCharacters * 2) {
       const end = pieceEnd(open)
-      yield { kind, text: open.slice(0, end) }
+      yield* blocksOf(open.slice(0, end), kind)
       open = open.slice(end)
     }
   }
-  if (open !== '') yield { kind, text: open }
+  yield* blocksOf(open, kind)
 }
+
+const blocksOf = (text: string, kind: 'text' | 'code'): Block[] =>
+  kind === 'text' ? blocksOfText(text) : text === '' ? [] : [{ kind, text }]
 
 function pieceEnd(text: string): number {
   const paragraph = text.lastIndexOf('\n\n', pieceCharacters)

@@ -62,7 +62,8 @@ function streamOf(bytes: Buffer): Buffer {
   const container = openCompoundFile(bytes)
   const stream = container.stream('Workbook') ?? container.stream('Book')
   // What does not begin as a workbook, the library would read as CSV.
-  if (stream?.[0] !== startOfWorkbook) throw new UnreadableFile('damaged', 'This workbook is damaged and cannot be read.')
+  if (stream?.[0] !== startOfWorkbook)
+    throw new UnreadableFile('damaged', 'This workbook is damaged and cannot be read.')
   return stream
 }
 
