@@ -35,25 +35,12 @@ export interface Detected {
   extension: string
 }
 
-const officeExtensions = new Set([
-  'docx',
-  'pptx',
-  'odt',
-  'odp',
-  'epub',
-  'rtf',
-  'docm',
-  'dotx',
-  'pptm',
-  'ppsx',
-  'ott',
-  'otp',
-  'odg',
-  'otg',
-])
+const officeExtensions = new Set(
+  'docx docm dotx dotm pptx pptm ppsx ppsm potx potm odt ott odp otp odg otg epub rtf'.split(' '),
+)
 /** Pictures in which words are looked for. */
 const pictureExtensions = new Set(['png', 'jpg', 'tif', 'webp', 'gif', 'bmp'])
-const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
+const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'xltm', 'xlsb', 'ods', 'ots'])
 
 /** The format of a file, by its content; the name only distinguishes kinds of plain text. */
 export async function detectFormat(content: Content, name: string): Promise<Detected> {

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { utils, write } from '@e965/xlsx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
-import { blocksOfChart } from '../../infra/extract/slides/slide.ts'
-import { docx, paragraph } from '../support/office-files.ts'
+import { docx, paragraph, xlsx } from '../support/office-files.ts'
 import { zip } from '../support/zip.ts'
 
 let folder: string
@@ -358,7 +358,7 @@ describe('an RTF document', () => {
 })
 
 describe('a chart', () => {
-  it('has its values at their own categories, also where some have none', () => {
+  it('has its values at their own categories, also where some have none', async () => {
     const points = (all: [at: number, value: string][]) =>
       all.map(([at, value]) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`).join('')
     const series = (name: string, all: [number, string][]) =>
@@ -373,11 +373,74 @@ describe('a chart', () => {
       [0, '10'],
       [2, '30'],
     ])}${series('Costs', [[1, '7']])}</c:chart>`
-    expect(blocksOfChart(xml, 3).map(({ text }) => text)).toEqual([
+    const drawing = '<w:drawing><c:chart xmlns:c="c" r:id="p0"/></w:drawing>'
+    const file = docx(paragraph('Sales', `<w:r>${drawing}</w:r>`), { 'chart.xml': { kind: 'chart', xml } })
+    expect(await read('sales.docx', file)).toEqual([
+      'Sales',
       'Oslo; Sales: 10',
       'Bergen; Costs: 7',
       'Narvik; Sales: 30',
     ])
+  })
+})
+
+describe('a diagram', () => {
+  const node = (id: string, text: string, type = 'node') =>
+    `<dgm:pt modelId="${id}" type="${type}"><dgm:t><a:p><a:r><a:t>${text}</a:t></a:r></a:p></dgm:t></dgm:pt>`
+  const link = (from: string, to: string, order: number) =>
+    `<dgm:cxn modelId="c${from}${to}" srcId="${from}" destId="${to}" srcOrd="${order}"/>`
+  const xml = `<dgm:dataModel xmlns:dgm="d" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><dgm:ptLst>${node('0', '', 'doc')}${node('2', 'Crane')}${node('1', 'Harbour master')}${node('3', 'Pilots')}${node('4', 'junk', 'pres')}</dgm:ptLst><dgm:cxnLst>${link('0', '1', 0)}${link('1', '3', 0)}${link('1', '2', 1)}${link('3', '1', 0)}</dgm:cxnLst></dgm:dataModel>`
+  const shown = ['- Harbour master', '- Pilots', '- Crane']
+
+  it('of a document has its texts below those on which they hang', async () => {
+    const drawing = '<w:r><w:drawing><dgm:relIds xmlns:dgm="d" r:dm="p0" r:lo="x"/></w:drawing></w:r>'
+    const file = docx(paragraph(drawing), { 'data.xml': { kind: 'diagramData', xml } })
+    expect(await read('plan.docx', file)).toEqual(shown)
+  })
+
+  it('stands below the rows of its sheet, as text boxes do', async () => {
+    const drawing = `<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><xdr:twoCellAnchor><xdr:sp><xdr:txBody><a:p><a:r><a:t>Draft of May</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor><xdr:twoCellAnchor><xdr:graphicFrame><a:graphic><dgm:relIds xmlns:dgm="d" xmlns:r="r" r:dm="d1"/></a:graphic></xdr:graphicFrame></xdr:twoCellAnchor></xdr:wsDr>`
+    const file = xlsx([
+      {
+        name: 'Staff',
+        rows: [
+          ['Name', 'Pay'],
+          ['Ada', 12],
+        ],
+        drawing: { xml: drawing, parts: { d1: { kind: 'diagramData', xml } } },
+      },
+    ])
+    expect(await read('staff.xlsx', file)).toEqual(['1 Staff', 'Name: Ada; Pay: 12', 'Draft of May', ...shown])
+  })
+})
+
+describe('a document of pages', () => {
+  it('has the texts of the pages in it', async () => {
+    const file = docx(`${paragraph('Above')}<w:altChunk r:id="p0"/>${paragraph('Below')}`, {
+      'page.html': { kind: 'aFChunk', xml: '<h1>Münze</h1><ol type="i"><li>Oil</li></ol>' },
+    })
+    expect(await read('a.docx', file)).toEqual(['Above', '1 Münze', 'i. Oil', 'Below'])
+  })
+})
+
+describe('a template, and a binary workbook', () => {
+  it.each([
+    ['a.dotm', 'application/vnd.ms-word.template.macroEnabledTemplate.main+xml'],
+    ['a.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml'],
+  ])('%s is read as what it is a template of', async (name, type) => {
+    const made = await read(name, docx(paragraph('The lease.'), {}, type))
+    expect(made).toEqual(['The lease.'])
+  })
+
+  it('is read by its cells', async () => {
+    const sheet = utils.aoa_to_sheet([
+      ['Ship', 'Tons'],
+      ['Amalia', 1180],
+    ])
+    const book = utils.book_new()
+    utils.book_append_sheet(book, sheet, 'Ships')
+    const data: unknown = write(book, { type: 'buffer', bookType: 'xlsb' })
+    expect(Buffer.isBuffer(data) && (await read('ships.xlsb', data))).toEqual(['1 Ships', 'Ship: Amalia; Tons: 1180'])
   })
 })
 

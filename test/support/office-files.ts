@@ -48,6 +48,8 @@ export interface Sheet {
   hiddenRows?: number[]
   /** Columns that are not shown, from 1. */
   hiddenColumns?: number[]
+  /** What is drawn on it, with the parts that it names by the ids of their relations. */
+  drawing?: { xml: string; parts: Record<string, { kind: string; xml: string }> }
 }
 
 /** An Excel workbook. `formats` are number formats by their codes; cells name them by their place. */
@@ -79,7 +81,23 @@ export function xlsx(
     ]),
     'xl/styles.xml': `<styleSheet xmlns="${sheetNames}"><numFmts count="${codes.length}">${codes.join('')}</numFmts><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${styles.length}">${styles.join('')}</cellXfs></styleSheet>`,
     ...Object.fromEntries(sheets.map((sheet, index) => [files[index] ?? '', sheetXml(sheet)])),
+    ...Object.assign({}, ...sheets.map((sheet, index) => drawingFiles(sheet, index + 1))),
   })
+}
+
+function drawingFiles({ drawing }: Sheet, number: number): Record<string, string> {
+  if (drawing === undefined) return {}
+  const parts = Object.entries(drawing.parts)
+  return {
+    [`xl/worksheets/_rels/sheet${number}.xml.rels`]: relationsOf([
+      { id: 'd', kind: 'drawing', target: `../drawings/drawing${number}.xml` },
+    ]),
+    [`xl/drawings/drawing${number}.xml`]: drawing.xml,
+    [`xl/drawings/_rels/drawing${number}.xml.rels`]: relationsOf(
+      parts.map(([id, { kind }]) => ({ id, kind, target: `${id}-${number}.xml` })),
+    ),
+    ...Object.fromEntries(parts.map(([id, { xml }]) => [`xl/drawings/${id}-${number}.xml`, xml])),
+  }
 }
 
 function sheetXml({ rows, merged = [], hiddenRows = [], hiddenColumns = [] }: Sheet): string {
@@ -101,11 +119,15 @@ function cellXml(at: string, cell: Sheet['rows'][number][number]): string {
 }
 
 /** A Word document. `parts` are further parts below `word/`, each with the kind of its relation. */
-export function docx(body: string, parts: Record<string, { kind: string; xml: string }> = {}): Buffer {
+export function docx(
+  body: string,
+  parts: Record<string, { kind: string; xml: string }> = {},
+  type = `${wordTypes}.document.main+xml`,
+): Buffer {
   const more = Object.entries(parts)
   return archive({
     '[Content_Types].xml': typesOf([
-      ['word/document.xml', `${wordTypes}.document.main+xml`],
+      ['word/document.xml', type],
       ...more.map(([name, { kind }]): [string, string] => [`word/${name}`, `${wordTypes}.${kind}+xml`]),
     ]),
     '_rels/.rels': relationsOf([{ id: 'r1', kind: 'officeDocument', target: 'word/document.xml' }]),

@@ -1,8 +1,9 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { type Archive, openArchive } from '../archive.ts'
 import type { Content } from '../content.ts'
-import { type Relation, mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
-import { blocksOfChart, blocksOfShape, shapesOf } from '../slides/slide.ts'
+import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
+import { readObjects } from '../slides/objects.ts'
+import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 
 /** A PowerPoint presentation: its slides in order, with tables, charts, alternative texts and notes. */
@@ -40,19 +41,14 @@ const withoutOwnId = ({ id: _own, ...others }: Record<string, string>): Record<s
 async function* readSlide(archive: Archive, slide: string, page: number): AsyncGenerator<Block> {
   const xml = (await archive.text(slide, maxPartBytes)) ?? ''
   const relations = await relationsOf(archive, slide)
+  const objects = await readObjects(archive, slide)
   const isHidden = /<p:sld\b[^>]*\sshow="(?:0|false)"/.test(xml.slice(0, 4000))
   if (isHidden) yield { kind: 'text', text: '(hidden slide)', page }
   for (const shape of shapesOf(xml)) {
     yield* blocksOfShape(shape, page)
-    if (shape.chart !== undefined) yield* readChart(archive, relations, shape.chart, page)
+    for (const block of objects.get(shape.object ?? '') ?? []) yield { ...block, page }
   }
   const notes = relations.find(({ kind }) => kind === 'notesSlide')?.target
   const noted = notes === undefined ? undefined : await archive.text(notes, maxPartBytes)
   for (const shape of shapesOf(noted ?? '')) if (!shape.isTitle) yield* blocksOfShape(shape, page)
-}
-
-async function* readChart(archive: Archive, relations: Relation[], id: string, page: number): AsyncGenerator<Block> {
-  const part = relations.find((relation) => relation.id === id)?.target
-  const xml = part === undefined ? undefined : await archive.text(part, maxPartBytes)
-  if (xml !== undefined) yield* blocksOfChart(xml, page)
 }

@@ -1,26 +1,83 @@
 import { type CellObject, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { UnreadableFile, isUnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createMergedCells } from '../merged-cells.ts'
 import { isCompoundFile, openCompoundFile } from '../ole/compound-file.ts'
 import { createSheetWriter } from '../sheet-rows.ts'
 import { hiddenColumn } from '../table-rows.ts'
 import { textOfCell } from './cell-text.ts'
-import { type Content, bytesOf } from '../content.ts'
+import { type Archive, openArchive } from '../archive.ts'
+import { type Content, bytesOf, headOf } from '../content.ts'
+import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
+import { readObjects } from '../slides/objects.ts'
+import { blocksOfShape, shapesOf } from '../slides/slide.ts'
+import { attribute, createXmlReader } from '../word/xml.ts'
 
 /** Every sheet as a section, every row with its column names and its values. What is hidden says so. */
 export async function* readSpreadsheet(content: Content): AsyncGenerator<Block> {
   const workbook = parse(await bytesOf(content))
+  const drawn = await drawingsOf(content)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   for (const [index, name] of workbook.SheetNames.entries()) {
     const sheet = workbook.Sheets[name]
     const rows = sheet?.['!data'] ?? []
-    if (!sheet || rows.length === 0) continue
+    const shapes = drawn.get(index) ?? []
+    if (rows.length === 0 && shapes.length === 0) continue
     const isHidden = (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0
     yield { kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }
-    yield* rowsOf(sheet, rows, { name, date1904 })
+    if (sheet) yield* rowsOf(sheet, rows, { name, date1904 })
+    yield* shapes
   }
 }
+
+/** What is drawn on the sheets of a current workbook, by their place: text boxes, charts and diagrams. */
+async function drawingsOf(content: Content): Promise<Map<number, Block[]>> {
+  if ((await headOf(content, 2)).toString('latin1') !== 'PK') return new Map()
+  try {
+    const archive = await openArchive(content)
+    return await readDrawings(archive).finally(() => archive.close())
+  } catch (error) {
+    // Where its parts cannot be followed, the rows are there.
+    if (isUnreadableFile(error)) return new Map()
+    throw error
+  }
+}
+
+async function readDrawings(archive: Archive): Promise<Map<number, Block[]>> {
+  const drawn = new Map<number, Block[]>()
+  const main = await mainPart(archive, 'xl/workbook.xml')
+  const sheets = main.endsWith('.xml') ? sheetIds((await archive.text(main, maxPartBytes)) ?? '') : []
+  const relations = await relationsOf(archive, main)
+  for (const [index, id] of sheets.entries()) {
+    const sheet = relations.find((relation) => relation.id === id)?.target
+    const parts = sheet === undefined ? [] : await relationsOf(archive, sheet)
+    const drawing = parts.find(({ kind }) => kind === 'drawing')?.target
+    if (drawing === undefined) continue
+    const objects = await readObjects(archive, drawing)
+    const shapes = shapesOf((await archive.text(drawing, maxPartBytes)) ?? '')
+    drawn.set(
+      index,
+      shapes.flatMap((shape) => [...blocksOfShape(shape), ...(objects.get(shape.object ?? '') ?? [])]),
+    )
+  }
+  return drawn
+}
+
+function sheetIds(xml: string): string[] {
+  const ids: string[] = []
+  const reader = createXmlReader({
+    open(name, attributes) {
+      if (/(^|:)sheet$/.test(name) && ids.length < maxSheets) ids.push(attribute(attributes, 'id') ?? '')
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  reader.write(xml)
+  reader.end()
+  return ids
+}
+
+const maxSheets = 2000
 
 function* rowsOf(
   sheet: WorkSheet,

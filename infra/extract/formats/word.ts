@@ -1,15 +1,18 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { type Archive, openArchive } from '../archive.ts'
 import { type Relation, mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
+import { readObjects } from '../slides/objects.ts'
 import { type WordContext, createWordBody } from '../word/body.ts'
 import { createCounters, readNumbering } from '../word/numbering.ts'
 import { readStyles } from '../word/styles.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 import type { Content } from '../content.ts'
+import { readHtml } from './html.ts'
 
 const maxNotes = 20_000
 const maxNoteCharacters = 20_000
 const maxHeaders = 100
+const maxPages = 100
 
 /** A Word document: headings and clauses with their numbers, paragraphs, lists, tables, notes at their places. */
 export async function* readWord(content: Content): AsyncGenerator<Block> {
@@ -31,9 +34,13 @@ async function* readParts(archive: Archive): AsyncGenerator<Block> {
   const notes = new Map<string, string>()
   for (const kind of ['footnote', 'endnote', 'comment'])
     readNotes((await part(`${kind}s.xml`)) ?? '', kind, plain, notes)
-  const edges = edgesOf(await relationsOf(archive, main))
+  const relations = await relationsOf(archive, main)
+  const edges = edgesOf(relations)
   yield* readEdges(archive, edges.headers, plain)
-  const context = { style: styles, counters: createCounters(numbering), notes }
+  const objects = await readObjects(archive, main)
+  for (const { id, target } of relations.filter(({ kind }) => kind === 'aFChunk').slice(0, maxPages))
+    objects.set(id, await readPage(archive, target))
+  const context = { style: styles, counters: createCounters(numbering), notes, objects }
   const body = createWordBody(context)
   const reader = createXmlReader(body)
   const decoder = new TextDecoder('utf-8')
@@ -46,6 +53,15 @@ async function* readParts(archive: Archive): AsyncGenerator<Block> {
   reader.end()
   yield* body.take()
   yield* readEdges(archive, edges.footers, plain)
+}
+
+/** A page that a program put into a document, which Word takes apart when it opens it. */
+async function readPage(archive: Archive, target: string): Promise<Block[]> {
+  const text = /\.x?html?$/i.test(target) ? await archive.text(target, maxPartBytes) : undefined
+  const blocks: Block[] = []
+  if (text !== undefined)
+    for await (const block of readHtml(Buffer.from(`<meta charset="utf-8">${text}`), 'html')) blocks.push(block)
+  return blocks
 }
 
 function edgesOf(relations: Relation[]): { headers: string[]; footers: string[] } {

@@ -3,7 +3,8 @@ import type { Block } from '../../../domain/chunking/block.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 import { createTableWriter } from '../table-rows.ts'
-import { type Attributes, attribute, createXmlReader } from '../word/xml.ts'
+import { type Attributes, createXmlReader } from '../word/xml.ts'
+import { objectOf } from './objects.ts'
 
 interface Cell {
   text: string
@@ -21,8 +22,8 @@ export interface Shape {
   paragraphs: string[]
   table?: Cell[][]
   description?: string
-  /** The id of the relation to a chart. */
-  chart?: string
+  /** The id of the relation to a chart, or to the data of a diagram. */
+  object?: string
 }
 
 /** Fields of each slide that say nothing about it. */
@@ -49,7 +50,7 @@ export function shapesOf(xml: string): Shape[] {
     const shape = open.pop()
     if (shape === undefined) return
     const { isUnread, ...rest } = shape
-    const says = rest.paragraphs.length > 0 || rest.table || rest.description || rest.chart
+    const says = rest.paragraphs.length > 0 || rest.table || rest.description || rest.object
     if (!isUnread && says) shapes.push(rest)
   }
 
@@ -118,7 +119,7 @@ export function shapesOf(xml: string): Shape[] {
         if (raised !== undefined && paragraph !== undefined) paragraph += raisedMarks[raised][0]
         return
       default:
-        if (name.endsWith(':chart') && shape) shape.chart = attribute(attributes, 'id')
+        if (shape) shape.object ??= objectOf(name, attributes)
     }
   }
 
@@ -179,84 +180,20 @@ export function inOrder(shapes: Shape[]): Shape[] {
   return [...titles, ...unplaced, ...placed.toSorted((a, b) => line(a) - line(b) || (a.left ?? 0) - (b.left ?? 0))]
 }
 
-export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape, page: number): Block[] {
-  if (isTitle && paragraphs.length > 0) return [{ kind: 'heading', level: 1, text: paragraphs.join(' '), page }]
-  const blocks: Block[] = paragraphs.map((text) => ({ kind: 'text', text, page }))
+/** `page`: of a slide. */
+export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape, page?: number): Block[] {
+  const place = placeOf(page)
+  if (isTitle && paragraphs.length > 0) return [{ kind: 'heading', level: 1, text: paragraphs.join(' '), ...place }]
+  const blocks: Block[] = paragraphs.map((text) => ({ kind: 'text', text, ...place }))
   if (table) {
-    const writer = createTableWriter({ page, isInText: true })
+    const writer = createTableWriter({ ...place, isInText: true })
     for (const row of table) addAll(blocks, writer.spanningRow(row.filter(({ isCovered }) => !isCovered)))
     addAll(blocks, writer.end())
   }
   // What a program writes by itself is the name of a file.
   if (description && paragraphs.length === 0 && !/^[\w-]+\.\w{2,4}$/.test(description))
-    blocks.push({ kind: 'text', text: description, page })
+    blocks.push({ kind: 'text', text: description, ...place })
   return blocks
 }
 
-/** The values of a chart as rows, from the copies that it keeps of them. Points without a value are left out there. */
-export function blocksOfChart(xml: string, page: number): Block[] {
-  const series: { name: string; categories: Map<number, string>; values: Map<number, string> }[] = []
-  let title = ''
-  let place: 'title' | 'name' | 'categories' | 'values' | undefined
-  let labels = 0
-  let point = 0
-  let isValue = false
-  let value = ''
-  const reader = createXmlReader({
-    open(name, attributes) {
-      const tag = name.slice(name.indexOf(':') + 1)
-      // Labels repeat values, or are drawn beside them.
-      if (labels > 0 || tag === 'dLbls' || tag === 'trendline') labels++
-      else if (tag === 'ser' && series.length < maxSeries)
-        series.push({ name: '', categories: new Map(), values: new Map() })
-      else if (tag === 'title') place = 'title'
-      else if (tag === 'tx' && place !== 'title') place = 'name'
-      else if (tag === 'cat' || tag === 'xVal') place = 'categories'
-      else if (tag === 'val' || tag === 'yVal') place = 'values'
-      else if (tag === 'pt') point = Number(attributes['idx']) || 0
-      else if (tag === 'v' || tag === 't') {
-        isValue = true
-        value = ''
-      }
-    },
-    close(name) {
-      const tag = name.slice(name.indexOf(':') + 1)
-      if (labels > 0) {
-        labels--
-        return
-      }
-      if (tag === 'title') title += ' '
-      if (['title', 'tx', 'cat', 'xVal', 'val', 'yVal'].includes(tag)) {
-        if (!(tag === 'tx' && place === 'title')) place = undefined
-        return
-      }
-      if (!isValue || (tag !== 'v' && tag !== 't')) return
-      isValue = false
-      const last = series.at(-1)
-      if (place === 'title') title += value
-      else if (place === 'name' && last) last.name += value
-      else if (place === 'categories' && last && point < maxPoints) {
-        // The names of groups of categories follow them, each at its first one.
-        const known = last.categories.get(point)
-        last.categories.set(point, known === undefined ? value : `${value} ${known}`)
-      } else if (place === 'values' && last && point < maxPoints) last.values.set(point, value)
-    },
-    text(text) {
-      if (isValue && value.length < maxDescription) value += text
-    },
-  })
-  reader.write(xml)
-  reader.end()
-  const caption = title.replace(/\s+/g, ' ').trim()
-  const blocks: Block[] = caption === '' ? [] : [{ kind: 'text', text: caption, page }]
-  const points = new Set(series.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
-  for (const at of [...points].toSorted((a, b) => a - b)) {
-    const category = series[0]?.categories.get(at) ?? []
-    const values = series.flatMap(({ name, values: all }) => (all.has(at) ? `${name}: ${all.get(at)}` : []))
-    blocks.push({ kind: 'row', text: [category, values].flat().join('; '), page })
-  }
-  return blocks
-}
-
-const maxSeries = 50
-const maxPoints = 1000
+const placeOf = (page: number | undefined) => (page === undefined ? {} : { page })

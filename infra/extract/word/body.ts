@@ -1,6 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
+import { objectOf } from '../slides/objects.ts'
 import { isSymbolFont, symbolOf, textOfSymbols } from '../symbol-font.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 import type { createCounters } from './numbering.ts'
@@ -12,6 +13,8 @@ export interface WordContext {
   counters?: ReturnType<typeof createCounters> | undefined
   /** Texts of footnotes and endnotes, and of comments, by `footnote 1`. */
   notes: Map<string, string>
+  /** Charts, diagrams and pages of other programs, by the ids of their relations. */
+  objects?: Map<string, Block[]>
 }
 
 interface Paragraph {
@@ -150,6 +153,8 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
     const open = paragraph()
     if (text !== undefined && open && isShown()) open.after.push({ kind: 'text', text })
   }
+
+  const objectWith = (id: string | undefined): Block[] => context.objects?.get(id ?? '') ?? []
 
   function beginTable(): void {
     tables.push({ writer: undefined, row: undefined, skipped: 0, isHeader: false, isDeleted: false, above: new Map() })
@@ -352,6 +357,8 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
       }
       default:
         if (name.startsWith('m:')) add(formulaOpens(name, attributes))
+        else if (name === 'w:altChunk') put(objectWith(attribute(attributes, 'id')))
+        else if (here && isShown()) addAll(here.after, objectWith(objectOf(name, attributes)))
     }
   }
 

@@ -19,6 +19,8 @@ const knownNames: [uri: RegExp, prefix: string][] = [
   [/\/word\/2010\/wordml$/, 'w14'],
   [/\/presentationml\/(2006\/)?main$/, 'p'],
   [/\/drawingml\/(2006\/)?main$/, 'a'],
+  // Shapes of workbooks are those of slides.
+  [/\/drawingml\/(2006\/)?spreadsheetDrawing$/, 'p'],
 ]
 /** Each end tag is looked for among the open elements. */
 const maxDepth = 2000
