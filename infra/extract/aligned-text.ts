@@ -1,5 +1,6 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { Block } from '../../domain/chunking/block.ts'
+import { largestOf } from '../../domain/extremes.ts'
 import { isName } from './table-header.ts'
 import { createTableWriter } from './table-rows.ts'
 
@@ -48,7 +49,7 @@ export function blocksOfText(text: string): Block[] {
   }
   endParagraph()
   endOther()
-  return blocks
+  return blocks.length > 1 || text === '' ? blocks : [{ kind: 'text', text }]
 }
 
 const hasGap = (line: string): boolean => line.length <= longestLine && /\S(?: {2}| *\t)\s*\S/.test(line)
@@ -84,7 +85,7 @@ function byTabs(lines: string[]): string[][] | undefined {
 
 function bySpaces(given: string[]): string[][] {
   const lines = given.map(withoutTabs)
-  const width = Math.max(...lines.map((line) => line.length))
+  const width = largestOf(lines.map((line) => line.length))
   const starts: number[] = []
   let empty = narrowestGap
   for (let at = 0; at < width; at++) {

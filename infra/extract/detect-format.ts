@@ -155,7 +155,8 @@ function textFormat(head: string, extension: string): Detected {
   const start = head.trimStart().slice(0, 1024).toLowerCase()
   if (/^<(!doctype html|html|head|body)\b/.test(withoutComments(start))) return html
   if (extension === 'html' || extension === 'htm' || extension === 'xhtml') return html
-  if (start.startsWith('<?xml')) return start.includes('<html') ? html : xml
+  if (start.startsWith('<?xml')) return start.includes('<html') ? html : (officeXml(head) ?? xml)
+  if (start.startsWith('<office:document')) return officeXml(head) ?? xml
   if (extension === 'xml' || extension === 'svg') return xml
   if (markdownExtensions.has(extension)) return { format: 'markdown', contentType: 'text/markdown', extension: 'md' }
   if (extension === 'mbox' || isMailbox.test(head))
@@ -178,6 +179,22 @@ function textFormat(head: string, extension: string): Detected {
   if (codeExtensions.has(extension)) return { format: 'code', contentType: 'text/plain', extension }
   return { format: 'text', contentType: 'text/plain', extension }
 }
+
+/** Documents that programs write as one file of XML. */
+function officeXml(head: string): Detected | undefined {
+  const office = (extension: string): Detected => ({ format: 'office', contentType: 'application/xml', extension })
+  const kind = /mimetype="application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)/.exec(
+    head,
+  )?.[1]
+  if (kind !== undefined && head.includes('<office:document')) return office(openKinds[kind] ?? 'odt')
+  if (/<\w+:wordDocument\s/.test(head)) return office('wordml')
+  if (head.includes('<pkg:package')) return office(head.includes('"PowerPoint.Show"') ? 'pptx' : 'docx')
+  if (/<(?:\w+:)?Workbook\s/.test(head) && head.includes('urn:schemas-microsoft-com:office:spreadsheet'))
+    return { ...excel, contentType: 'application/xml' }
+  return undefined
+}
+
+const openKinds: Record<string, string> = { text: 'odt', spreadsheet: 'ods', presentation: 'odp', graphics: 'odg' }
 
 /** Without the comments at the beginning. No regular expression: it would take exponential time. */
 function withoutComments(text: string): string {

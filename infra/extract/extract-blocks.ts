@@ -70,6 +70,7 @@ async function readerOf(
       return (await import('./formats/pdf.ts')).readPdf(content, scans)
     case 'office':
       if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
+      if (extension === 'wordml') return (await import('./formats/word.ts')).readWordXml(content)
       if (extension === 'epub') return (await import('./formats/book.ts')).readBook(content)
       if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content)
       if (extension === 'doc') return (await import('./formats/doc.ts')).readDoc(content)

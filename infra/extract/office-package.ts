@@ -1,5 +1,6 @@
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import type { Archive } from './archive.ts'
+import { type Archive, openArchive } from './archive.ts'
+import { type Content, bytesOf, headOf, streamOf } from './content.ts'
 import { createXmlReader } from './word/xml.ts'
 
 /** Of a part that is read whole. */
@@ -13,6 +14,31 @@ export interface Relation {
   /** The name of the part that it leads to. */
   target: string
 }
+
+/** A package of Office: an archive, or one file of XML with its parts in it. */
+export async function openPackage(content: Content): Promise<Archive> {
+  if ((await headOf(content, 2)).toString('latin1') === 'PK') return openArchive(content)
+  const parts = new Map<string, string>()
+  for (const part of (await bytesOf(content)).toString('utf8').split('<pkg:part ').slice(1, maxParts)) {
+    const name = /^[^>]*?pkg:name="\/?([^"]{1,1000})"/.exec(part)?.[1]
+    const [begin, end] = [part.indexOf('<pkg:xmlData>'), part.lastIndexOf('</pkg:xmlData>')]
+    if (name !== undefined && begin >= 0 && end > begin)
+      parts.set(name, part.slice(begin + '<pkg:xmlData>'.length, end))
+  }
+  const text = async (name: string) => Promise.resolve(parts.get(name))
+  return {
+    names: [...parts.keys()],
+    size: (name) => parts.get(name)?.length,
+    stream: async (name) => {
+      const found = await text(name)
+      return found === undefined ? undefined : streamOf(Buffer.from(found))
+    },
+    text,
+    close: () => undefined,
+  }
+}
+
+const maxParts = 20_000
 
 /** The part that a package of Office names as its document. `usual`: where most programs put it. */
 export async function mainPart(archive: Archive, usual: string): Promise<string> {

@@ -423,6 +423,60 @@ describe('a document of pages', () => {
   })
 })
 
+describe('a document that is one file of XML', () => {
+  const word = 'http://schemas.microsoft.com/office/word/2003/wordml'
+
+  it('of Word 2003 has its headings, numbers, notes and current text', async () => {
+    const list = (mark: string) =>
+      `<w:pPr><w:listPr><w:ilvl w:val="0"/><w:ilfo w:val="1"/><wx:t wx:val="${mark}"/></w:listPr></w:pPr>`
+    const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`
+    const deleted = `<aml:annotation w:type="Word.Deletion"><aml:content>${run('junk')}</aml:content></aml:annotation>`
+    const note = `<w:r><w:footnote><w:p>${run('As of May.')}</w:p></w:footnote></w:r>`
+    const cell = (text: string) => `<w:tc><w:p>${run(text)}</w:p></w:tc>`
+    const xml = `<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument xmlns:w="${word}" xmlns:wx="x" xmlns:aml="a"><w:styles><w:style w:type="paragraph" w:styleId="Rubrik1"><w:name w:val="heading 1"/></w:style></w:styles><w:body><wx:sect><w:p><w:pPr><w:pStyle w:val="Rubrik1"/></w:pPr>${run('Lease')}</w:p><w:p>${list('2.1')}${run('The rent')}${deleted}${note}</w:p><w:p>${list('·')}${run('Levy')}</w:p><w:tbl><w:tr>${cell('Ship')}${cell('Tons')}</w:tr><w:tr>${cell('Amalia')}${cell('1180')}</w:tr></w:tbl></wx:sect></w:body></w:wordDocument>`
+    expect(await read('lease.xml', xml)).toEqual([
+      '1 Lease',
+      '2.1 The rent',
+      'As of May.',
+      '- Levy',
+      'Ship: Amalia; Tons: 1180',
+    ])
+  })
+
+  it('of current Word has its parts in it', async () => {
+    const part = (name: string, data: string) =>
+      `<pkg:part pkg:name="${name}" pkg:contentType="x"><pkg:xmlData>${data}</pkg:xmlData></pkg:part>`
+    const main = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+    const xml = `<?xml version="1.0"?><?mso-application progid="Word.Document"?><pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">${part('/word/document.xml', `<w:document xmlns:w="${main}"><w:body>${paragraph('The lease.')}</w:body></w:document>`)}</pkg:package>`
+    expect(await read('lease.xml', xml)).toEqual(['The lease.'])
+  })
+
+  it('of OpenDocument has its numbers and its head', async () => {
+    const list = '<text:list text:style-name="L"><text:list-item><text:p>Oil</text:p></text:list-item></text:list>'
+    const xml = `<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.text"><office:meta><dc:title>junk</dc:title></office:meta><office:automatic-styles><text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="i" style:num-suffix=")" text:start-value="3"/></text:list-style></office:automatic-styles><office:master-styles><style:master-page><style:header><text:p>Harbour office</text:p></style:header></style:master-page></office:master-styles><office:body><office:text>${list}<text:p>See<draw:frame><draw:image><office:binary-data>AAAA</office:binary-data></draw:image></draw:frame></text:p></office:text></office:body></office:document>`
+    expect(await read('lease.fodt', xml)).toEqual(['Harbour office', 'iii) Oil', 'See'])
+  })
+
+  it('is a workbook, by OpenDocument and of Excel 2003', async () => {
+    const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`
+    const rows = (make: (text: string) => string, tag: string) =>
+      [
+        ['Ship', 'Tons'],
+        ['Amalia', '1180'],
+      ]
+        .map((row) => `<${tag}>${row.map(make).join('')}</${tag}>`)
+        .join('')
+    const open = `<office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="Ships">${rows(cell, 'table:table-row')}</table:table></office:spreadsheet></office:body></office:document>`
+    const old = `<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="Ships"><Table>${rows((text) => `<Cell><Data ss:Type="String">${text}</Data></Cell>`, 'Row')}</Table></Worksheet></Workbook>`
+    for (const [name, xml] of [
+      ['ships.fods', open],
+      ['ships.xml', old],
+      ['ships.xls', old],
+    ] as const)
+      expect(await read(name, xml)).toEqual(['1 Ships', 'Ship: Amalia; Tons: 1180'])
+  })
+})
+
 describe('a template, and a binary workbook', () => {
   it.each([
     ['a.dotm', 'application/vnd.ms-word.template.macroEnabledTemplate.main+xml'],

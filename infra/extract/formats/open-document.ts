@@ -1,18 +1,22 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { type Archive, openArchive } from '../archive.ts'
-import type { Content } from '../content.ts'
+import { type Content, bytesOf, headOf } from '../content.ts'
 import { maxPartBytes } from '../office-package.ts'
 import { type DocumentContext, createDocumentBody } from '../open-document/body.ts'
 import { createListNumbers } from '../open-document/list-numbers.ts'
 import { readObjects } from '../open-document/objects.ts'
 import type { Raised } from '../raised-text.ts'
-import { type Attributes, createXmlReader } from '../word/xml.ts'
+import { type Attributes, blocksOfXml, createXmlReader } from '../word/xml.ts'
 
 const maxEdges = 100
 
 /** OpenDocument text, slides, drawings and workbooks, in reading order. */
 export async function* readOpenDocument(content: Content, extension: string): AsyncGenerator<Block> {
+  if ((await headOf(content, 2)).toString('latin1') !== 'PK') {
+    yield* readFlat(content, extension === 'odt')
+    return
+  }
   const archive = await openArchive(content)
   try {
     yield* readParts(archive, extension === 'odt')
@@ -26,13 +30,7 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
     throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
   const source = await archive.stream('content.xml')
   if (source === undefined) throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
-  const context: DocumentContext = {
-    numbers: createListNumbers(),
-    headingStyles: new Map(),
-    hiddenStyles: new Set(),
-    raisedStyles: new Map(),
-    objects: await readObjects(archive),
-  }
+  const context = contextWith(await readObjects(archive))
   const edges = readStyles((await archive.text('styles.xml', maxPartBytes)) ?? '', context)
   // Those of workbooks are the same in all of them, and slides have none.
   if (hasEdges) yield* edges.headers
@@ -52,6 +50,24 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
   }
   reader.end()
   yield* body.take()
+  if (hasEdges) yield* edges.footers
+}
+
+const contextWith = (objects: Map<string, Block[]>): DocumentContext => ({
+  numbers: createListNumbers(),
+  headingStyles: new Map(),
+  hiddenStyles: new Set(),
+  raisedStyles: new Map(),
+  objects,
+})
+
+/** A document as one file of XML: its styles stand before its content. */
+async function* readFlat(content: Content, hasEdges: boolean): AsyncGenerator<Block> {
+  const xml = (await bytesOf(content)).toString('utf8')
+  const context = contextWith(new Map())
+  const edges = readStyles(xml, context)
+  if (hasEdges) yield* edges.headers
+  yield* blocksOfXml(xml, createDocumentBody(context))
   if (hasEdges) yield* edges.footers
 }
 

@@ -1,14 +1,14 @@
 import type { Block } from '../../../domain/chunking/block.ts'
-import { type Archive, openArchive } from '../archive.ts'
+import type { Archive } from '../archive.ts'
 import type { Content } from '../content.ts'
-import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
-import { readObjects } from '../slides/objects.ts'
+import { mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
+import { readObjects } from '../office-objects.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 
 /** A PowerPoint presentation: its slides in order, with tables, charts, alternative texts and notes. */
 export async function* readSlides(content: Content): AsyncGenerator<Block> {
-  const archive = await openArchive(content)
+  const archive = await openPackage(content)
   try {
     const main = await mainPart(archive, 'ppt/presentation.xml')
     const relations = await relationsOf(archive, main)

@@ -9,7 +9,7 @@ import { textOfCell } from './cell-text.ts'
 import { type Archive, openArchive } from '../archive.ts'
 import { type Content, bytesOf, headOf } from '../content.ts'
 import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
-import { readObjects } from '../slides/objects.ts'
+import { readObjects } from '../office-objects.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 

@@ -1,12 +1,12 @@
 import type { Block } from '../../../domain/chunking/block.ts'
-import { type Archive, openArchive } from '../archive.ts'
-import { type Relation, mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
-import { readObjects } from '../slides/objects.ts'
+import type { Archive } from '../archive.ts'
+import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
+import { readObjects } from '../office-objects.ts'
 import { type WordContext, createWordBody } from '../word/body.ts'
 import { createCounters, readNumbering } from '../word/numbering.ts'
 import { readStyles } from '../word/styles.ts'
-import { attribute, createXmlReader } from '../word/xml.ts'
-import type { Content } from '../content.ts'
+import { attribute, blocksOfXml, createXmlReader } from '../word/xml.ts'
+import { type Content, bytesOf } from '../content.ts'
 import { readHtml } from './html.ts'
 
 const maxNotes = 20_000
@@ -16,12 +16,18 @@ const maxPages = 100
 
 /** A Word document: headings and clauses with their numbers, paragraphs, lists, tables, notes at their places. */
 export async function* readWord(content: Content): AsyncGenerator<Block> {
-  const archive = await openArchive(content)
+  const archive = await openPackage(content)
   try {
     yield* readParts(archive)
   } finally {
     archive.close()
   }
+}
+
+/** A document of Word 2003 as one file of XML, whose lists have their numbers as they are printed. */
+export async function* readWordXml(content: Content): AsyncGenerator<Block> {
+  const xml = (await bytesOf(content)).toString('utf8')
+  yield* blocksOfXml(xml, createWordBody({ style: readStyles(xml), notes: new Map() }))
 }
 
 async function* readParts(archive: Archive): AsyncGenerator<Block> {
@@ -75,20 +81,12 @@ function edgesOf(relations: Relation[]): { headers: string[]; footers: string[] 
 async function* readEdges(archive: Archive, names: string[], context: WordContext): AsyncGenerator<Block> {
   const seen = new Set<string>()
   for (const name of names) {
-    for (const block of blocksOf((await archive.text(name, maxPartBytes)) ?? '', context)) {
+    for (const block of blocksOfXml((await archive.text(name, maxPartBytes)) ?? '', createWordBody(context))) {
       if (seen.has(block.text) || !/\p{L}/u.test(block.text)) continue
       seen.add(block.text)
       yield { kind: 'text', text: block.text }
     }
   }
-}
-
-function blocksOf(xml: string, context: WordContext): Block[] {
-  const body = createWordBody(context)
-  const reader = createXmlReader(body)
-  reader.write(xml)
-  reader.end()
-  return body.take()
 }
 
 function readNotes(xml: string, kind: string, context: WordContext, notes: Map<string, string>): void {

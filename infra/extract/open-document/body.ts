@@ -62,6 +62,8 @@ const hidden = new Set([
   'office:font-face-decls',
   'office:master-styles',
   'office:settings',
+  'office:meta',
+  'office:binary-data',
   'office:event-listeners',
   'dc:date',
   'meta:date-string',

@@ -4,7 +4,7 @@ import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 import { createTableWriter } from '../table-rows.ts'
 import { type Attributes, createXmlReader } from '../word/xml.ts'
-import { objectOf } from './objects.ts'
+import { objectOf } from '../office-objects.ts'
 
 interface Cell {
   text: string

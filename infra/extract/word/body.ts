@@ -1,7 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
-import { objectOf } from '../slides/objects.ts'
+import { objectOf } from '../office-objects.ts'
 import { isSymbolFont, symbolOf, textOfSymbols } from '../symbol-font.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 import type { createCounters } from './numbering.ts'
@@ -22,6 +22,8 @@ interface Paragraph {
   style: string | undefined
   list: string | undefined
   listLevel: number | undefined
+  /** As Word 2003 has stored it. */
+  number?: string | undefined
   outline: number | undefined
   /** What stands beside the paragraph: its notes, and text boxes that hang on it. */
   after: Block[]
@@ -129,7 +131,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
     put([...blocksOf({ ...done, text }), ...done.after])
   }
 
-  function blocksOf({ text, style: id, list, listLevel, outline }: Paragraph): Block[] {
+  function blocksOf({ text, style: id, list, listLevel, number: stored, outline }: Paragraph): Block[] {
     const style = context.style(id)
     const shown = withRaised(text)
       .replace(/[\u00a0\u202f]/g, ' ')
@@ -137,7 +139,8 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
     if (shown === '' || style.isHidden === true) return []
     const listId = list ?? style.list
     const level = listLevel ?? (listId === undefined ? undefined : styleLevel(listId, id)) ?? style.listLevel ?? 0
-    const number = listId === undefined || listId === '0' ? undefined : context.counters?.next(listId, level)
+    const number =
+      stored ?? (listId === undefined || listId === '0' ? undefined : context.counters?.next(listId, level))
     const whole = number === undefined ? shown : `${number} ${shown}`
     const heading = outline ?? style.level
     if (heading !== undefined && tables.length === 0 && shown.length < longestHeading)
@@ -212,7 +215,7 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
 
   function open(name: string, attributes: Attributes): void {
     // Empty marks of the same names stand among properties: they say that the paragraph or row was deleted.
-    if (hidden.has(name) || hiddenDepth > 0) {
+    if (hiddenDepth > 0 || hidden.has(name) || isDeletion(name, attributes)) {
       const open = paragraph()
       const isMark = inParagraphProperties > 0 && inRunProperties > 0
       if (isMark && (name === 'w:del' || name === 'w:moveFrom') && open) open.isJoinedWithNext = true
@@ -247,6 +250,11 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
         return
       case 'w:ilvl':
         if (here && inParagraphProperties > 0) here.listLevel = Number(value) || 0
+        return
+      case 'wx:t':
+        // Bullets are letters of fonts for signs.
+        if (here && inParagraphProperties > 0 && value !== undefined)
+          here.number = /[\p{L}\p{N}]/u.test(value) ? value.slice(0, 100) : '-'
         return
       case 'w:outlineLvl':
         if (here && Number(value) < 9) here.outline = Number(value) + 1
@@ -445,6 +453,10 @@ export function createWordBody(context: WordContext): XmlEvents & { take(): Bloc
     },
   }
 }
+
+/** Of Word 2003: what was deleted, and marks of that among properties. */
+const isDeletion = (name: string, attributes: Attributes): boolean =>
+  name === 'aml:annotation' && /\.(?:Deletion|Formatting)$/.test(attribute(attributes, 'type') ?? '')
 
 const longestHeading = 400
 const longestDescription = 1000

@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2'
+import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 
 export type Attributes = Record<string, string>
@@ -12,6 +13,7 @@ export interface XmlEvents {
 /** Names that documents have in common, whatever their programs call them. */
 const knownNames: [uri: RegExp, prefix: string][] = [
   [/\/wordprocessingml\/(2006\/)?main$/, 'w'],
+  [/\/word\/2003\/wordml$/, 'w'],
   [/\/officeDocument\/(2006\/)?math$/, 'm'],
   [/\/markup-compatibility\/2006$/, 'mc'],
   [/\/wordprocessingDrawing$/, 'wp'],
@@ -64,6 +66,19 @@ export function createXmlReader(events: XmlEvents) {
   )
   return { write: (text: string): void => parser.write(text), end: (): void => parser.end() }
 }
+
+/** What a text of XML becomes, as it is read. */
+export function* blocksOfXml(xml: string, body: XmlEvents & { take(): Block[] }): Generator<Block> {
+  const reader = createXmlReader(body)
+  for (let at = 0; at < xml.length; at += pieceCharacters) {
+    reader.write(xml.slice(at, at + pieceCharacters))
+    yield* body.take()
+  }
+  reader.end()
+  yield* body.take()
+}
+
+const pieceCharacters = 256 * 1024
 
 /** An attribute by its name without prefix. */
 export function attribute(attributes: Attributes, name: string): string | undefined {

@@ -1,7 +1,7 @@
-import type { Block } from '../../../domain/chunking/block.ts'
-import type { Archive } from '../archive.ts'
-import { type Relation, maxPartBytes, relationsOf } from '../office-package.ts'
-import { type Attributes, attribute, createXmlReader } from '../word/xml.ts'
+import type { Block } from '../../domain/chunking/block.ts'
+import type { Archive } from './archive.ts'
+import { type Relation, maxPartBytes, relationsOf } from './office-package.ts'
+import { type Attributes, attribute, createXmlReader } from './word/xml.ts'
 
 const maxObjects = 500
 
