@@ -237,6 +237,23 @@ describe('a workbook of Excel 97', () => {
     file.writeUInt32LE(first + 1, folder + 128 + 116)
     expect(await outcome(file, 'ships.xls')).toBe('damaged')
   })
+
+  it('has the values of formulas that are written with the names of columns', async () => {
+    const stream = openCompoundFile(await fixture('ships.xls')).stream('Workbook') ?? Buffer.alloc(0)
+    const number = stream.indexOf(Buffer.from('7e020a0001000100', 'hex'))
+    const formula = Buffer.alloc(32)
+    formula.set([0x06, 0x00, 28, 0])
+    stream.copy(formula, 4, number + 4, number + 10)
+    formula.writeDoubleLE(1180, 10)
+    // A token PtgElfLel.
+    formula.set([6, 0, 0x18, 0x01, 0, 0, 0, 0], 24)
+    const changed = Buffer.concat([stream.subarray(0, number), formula, stream.subarray(number + 14)])
+    const file = compoundFile({ Workbook: Buffer.concat([changed, Buffer.alloc(4000)]) })
+    expect((await read(file, 'ships.xls')).slice(1)).toEqual([
+      'Ship: Amalia; Tons: 1180; Captain: Brandt',
+      'Ship: Nordstern; Tons: 960; Captain: Øver;gård',
+    ])
+  })
 })
 
 describe('a mail of Outlook', () => {

@@ -128,18 +128,9 @@ function streamOf(bytes: Buffer): Buffer {
 const startOfWorkbook = 0x09
 
 function parse(bytes: Buffer): WorkBook {
+  const stream = streamOf(bytes)
   try {
-    return read(streamOf(bytes), {
-      type: 'buffer',
-      dense: true,
-      cellNF: true,
-      cellFormula: true,
-      // Formulas without a stored value.
-      sheetStubs: true,
-      cellHTML: false,
-      // Only so are hidden rows known.
-      cellStyles: true,
-    })
+    return readBook(stream, true)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/password|encrypt/i.test(message)) {
@@ -147,6 +138,24 @@ function parse(bytes: Buffer): WorkBook {
         cause: error,
       })
     }
+  }
+  try {
+    // Of a formula that the library does not know, its stored value is read.
+    return readBook(stream, false)
+  } catch (error) {
     throw new UnreadableFile('damaged', 'This workbook is damaged and cannot be read.', { cause: error })
   }
 }
+
+const readBook = (bytes: Buffer, cellFormula: boolean): WorkBook =>
+  read(bytes, {
+    type: 'buffer',
+    dense: true,
+    cellNF: true,
+    cellFormula,
+    // Formulas without a stored value.
+    sheetStubs: true,
+    cellHTML: false,
+    // Only so are hidden rows known.
+    cellStyles: true,
+  })
