@@ -122,7 +122,7 @@ function blocksOfChart(xml: string): Block[] {
         // The names of groups of categories follow them, each at its first one.
         const known = last.categories.get(point)
         last.categories.set(point, known === undefined ? value : `${value} ${known}`)
-      } else if (place === 'values' && last && point < maxPoints) last.values.set(point, value)
+      } else if (place === 'values' && last && point < maxPoints) last.values.set(point, shownNumber(value))
     },
     text(text) {
       if (isValue && value.length < longestValue) value += text
@@ -140,6 +140,10 @@ function blocksOfChart(xml: string): Block[] {
   }
   return blocks
 }
+
+/** `4.4000000000000004` is how a program stores 4.4. */
+const shownNumber = (value: string): string =>
+  /^-?\d+\.\d{12,20}$/.test(value) ? String(Number(Number(value).toPrecision(15))) : value
 
 const maxSeries = 50
 const maxPoints = 1000

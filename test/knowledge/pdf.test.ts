@@ -558,6 +558,19 @@ describe('a ruled table', () => {
     expect(texts(found)).toEqual(['Berth: B1; Issued: 2025-02-12'])
   })
 
+  it('has the names of its rows, though no line closes its left side', async () => {
+    const across = [720, 700, 680, 660].map((y) => `72 ${y} m 372 ${y} l S`)
+    const down = [172, 272, 372].map((x) => `${x} 660 m ${x} 720 l S`)
+    const rows = [
+      ['Ship', 'Tons', 'Berth'],
+      ['Amalia', '1180', 'B1'],
+      ['Nordstern', '960', 'B2'],
+    ]
+    const put = rows.flatMap((row, index) => row.map((text, at): Put => [80 + 100 * at, 705 - 20 * index, text]))
+    const found = await read(pagesOf([put], { drawing: [...across, ...down].join('\n') }))
+    expect(texts(found)).toEqual(['Ship: Amalia; Tons: 1180; Berth: B1', 'Ship: Nordstern; Tons: 960; Berth: B2'])
+  })
+
   it('repeats merged cells, and leaves the note below it', async () => {
     const across = [640, 600, 580].map((y) => `72 ${y} m 372 ${y} l S`)
     const down = [72, 372].map((x) => `${x} 560 m ${x} 640 l S`)

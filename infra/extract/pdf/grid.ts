@@ -1,4 +1,5 @@
 import { addAll } from '../../../domain/add-all.ts'
+import { largestOf, smallestOf } from '../../../domain/extremes.ts'
 import type { SpanningCell } from '../table-rows.ts'
 import type { Rule, Rules } from './rules.ts'
 import type { Word } from './words.ts'
@@ -77,12 +78,34 @@ function framesOf(rules: Rules): Frame[] {
   }
   const frames = whole
     .map((group) => ({ horizontal: group.horizontal, vertical: [...group.vertical] }))
-    .map((group) => ({ ...group, xs: places(group.vertical), ys: places(group.horizontal) }))
+    .map((group) => ({
+      ...group,
+      xs: withOpenSides(places(group.vertical), group.horizontal),
+      ys: places(group.horizontal),
+    }))
     .filter(({ xs, ys }) => xs.length > 1 && ys.length > 2)
   return frames
     .filter(({ xs, ys }) => xs.length > 2 && (xs.length - 1) * (ys.length - 1) <= maxCells)
     .filter((frame) => !frames.some((other) => other !== frame && areOfOneTable(frame, other)))
     .toSorted((a, b) => (a.ys[0] ?? 0) - (b.ys[0] ?? 0))
+}
+
+/** In points: a column is wider. */
+const narrowestColumn = 18
+
+/** Lines between rows that go on beyond the first or last line between columns enclose one without a side of its own. */
+function withOpenSides(xs: number[], horizontal: Rule[]): number[] {
+  const [left = 0, right = left] = [xs[0], xs.at(-1)]
+  // Of fewer the columns are told by their text.
+  if (xs.length < 3) return xs
+  const before = horizontal.filter(({ from }) => from < left - narrowestColumn)
+  const behind = horizontal.filter(({ to }) => to > right + narrowestColumn)
+  const areMost = (rules: Rule[]) => rules.length > 2 && rules.length >= horizontal.length * 0.6
+  return [
+    ...(areMost(before) ? [smallestOf(before.map(({ from }) => from))] : []),
+    ...xs,
+    ...(areMost(behind) ? [largestOf(behind.map(({ to }) => to))] : []),
+  ]
 }
 
 /** The boxes of cells with small gaps between them: their columns are told by their text. */

@@ -190,10 +190,12 @@ export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape
     for (const row of table) addAll(blocks, writer.spanningRow(row.filter(({ isCovered }) => !isCovered)))
     addAll(blocks, writer.end())
   }
-  // What a program writes by itself is the name of a file.
-  if (description && paragraphs.length === 0 && !/^[\w-]+\.\w{2,4}$/.test(description))
+  // What a program writes by itself: the name of a file, `Picture 1`.
+  if (description && paragraphs.length === 0 && !isMadeUp.test(description))
     blocks.push({ kind: 'text', text: description, ...place })
   return blocks
 }
+
+const isMadeUp = /^(?:[\w-]+\.\w{2,4}|(?:picture|image|bild|grafik|chart|diagramm?)(?: ?\d+)?)$/i
 
 const placeOf = (page: number | undefined) => (page === undefined ? {} : { page })
