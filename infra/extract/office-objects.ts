@@ -135,7 +135,9 @@ function blocksOfChart(xml: string): Block[] {
   const points = new Set(series.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
   for (const at of [...points].toSorted((a, b) => a - b)) {
     const category = series[0]?.categories.get(at) ?? []
-    const values = series.flatMap(({ name, values: all }) => (all.has(at) ? `${name}: ${all.get(at)}` : []))
+    const values = series.flatMap(({ name, values: all }) =>
+      all.has(at) ? `${name === '' ? '' : `${name}: `}${all.get(at)}` : [],
+    )
     blocks.push({ kind: 'row', text: [category, values].flat().join('; ') })
   }
   return blocks

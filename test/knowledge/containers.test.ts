@@ -212,6 +212,37 @@ describe('a presentation of another program', () => {
   })
 })
 
+describe('the comments on a slide', () => {
+  it('are read with their authors and replies, by old and new programs', async () => {
+    const names =
+      'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="r" xmlns:n="n"'
+    const links = (...all: [id: string, kind: string, target: string][]) =>
+      `<Relationships>${all.map(([id, kind, target]) => `<Relationship Id="${id}" Type="t/${kind}" Target="${target}"/>`).join('')}</Relationships>`
+    const body = (text: string) => `<n:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></n:txBody>`
+    const files = {
+      '[Content_Types].xml':
+        '<Types><Override PartName="/ppt/presentation.xml" ContentType="application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"/></Types>',
+      'ppt/presentation.xml': `<p:presentation ${names}><p:sldIdLst><p:sldId id="256" r:id="s"/></p:sldIdLst></p:presentation>`,
+      'ppt/_rels/presentation.xml.rels': links(['s', 'slide', 'slides/slide1.xml'], ['a', 'authors', 'authors.xml']),
+      'ppt/authors.xml': `<n:authorLst ${names}><n:author id="{1}" name="Ada"/><n:author id="2" name="Bo"/></n:authorLst>`,
+      'ppt/slides/slide1.xml': `<p:sld ${names}><p:sp><p:txBody><a:p><a:r><a:t>Rent</a:t></a:r></a:p></p:txBody></p:sp></p:sld>`,
+      'ppt/slides/_rels/slide1.xml.rels': links(
+        ['c', 'comments', '../comments/c.xml'],
+        ['d', 'comments', '../comments/d.xml'],
+      ),
+      'ppt/comments/c.xml': `<p:cmLst ${names}><p:cm authorId="2"><p:pos x="1"/><p:text>Too high?</p:text></p:cm></p:cmLst>`,
+      'ppt/comments/d.xml': `<n:cmLst ${names}><n:cm authorId="{1}"><n:replyLst><n:reply authorId="2">${body('It is.')}</n:reply></n:replyLst>${body('Is it right?')}</n:cm></n:cmLst>`,
+    }
+    const data = zip(Object.entries(files).map(([name, text]) => ({ name, data: Buffer.from(text) })))
+    expect(await read('rent.pptx', data)).toEqual([
+      'Rent',
+      '(comment by Bo: Too high?)',
+      '(comment by Ada: Is it right?)',
+      '(comment by Bo: It is.)',
+    ])
+  })
+})
+
 describe('documents in OpenDocument that odfpy made', () => {
   const fixture = async (name: string) => read(name, await readFile(path.join(import.meta.dirname, 'fixtures', name)))
 
