@@ -62,7 +62,7 @@ function echo(question: string): string {
   if (question === '') return `${introduction} You have not said anything yet.`
   return (
     `${introduction} You said: “${shorten(question, 300)}” ` +
-    'Set OPENAI_API_KEY to talk to a real model, or upload files to this assistant and ask about them: then I answer with what they say.'
+    'Connect a real model to talk to one, or upload files to this assistant and ask about them: then I answer with what they say.'
   )
 }
 
