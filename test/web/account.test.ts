@@ -49,7 +49,9 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await page.getByRole('button', { name: 'Hide the password' }).click()
   await site.expectAccessible(page, 'login')
   await page.getByRole('link', { name: 'Create an account' }).click()
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByRole('heading', { name: 'Create an account' }).waitFor()
+  // Nobody types an address twice.
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(email)
   await page.getByLabel('Password', { exact: true }).fill('short')
   await page.getByRole('button', { name: 'Create an account' }).click()
   await page.getByText('The password needs at least 8 characters.').waitFor()

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { type Schemas, api, unwrap, useConsoleSettings } from './api.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -45,4 +46,16 @@ const useWays = (domain: string | undefined, isAsked: boolean) =>
 /** Undefined until the address looks whole. */
 function domainOf(email: string): string | undefined {
   return /^[^@\s]+@([^@\s]+\.[^@\s.]{2,})$/.exec(email.trim())?.[1]?.toLowerCase()
+}
+
+let typed = ''
+
+/** The address that a person types before the login: who goes from one of its pages to another types it once. */
+export function useTypedEmail() {
+  const [email, setEmail] = useState(typed)
+  const keep = (next: string) => {
+    typed = next
+    setEmail(next)
+  }
+  return [email, keep] as const
 }

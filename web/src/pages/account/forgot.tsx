@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
+import { useTypedEmail } from '../../lib/login-methods.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -13,7 +14,7 @@ import { Welcome } from './welcome.tsx'
 const t = texts.account
 
 export function ForgotPassword() {
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useTypedEmail()
   const [sentTo, setSentTo] = useState<string>()
   const mailbox = useConsoleSettings()?.mailbox_url
   const form = useSubmit(async () => {

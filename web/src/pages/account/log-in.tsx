@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { takePlace } from '../../lib/after-login.ts'
 import { enter } from '../../lib/enter.ts'
-import { useLoginWays } from '../../lib/login-methods.ts'
+import { useLoginWays, useTypedEmail } from '../../lib/login-methods.ts'
 import { hasExpired } from '../../lib/session.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
@@ -18,7 +18,7 @@ const t = texts.account
 
 export function LogIn() {
   const { next } = useSearch({ from: '/login' })
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useTypedEmail()
   const [password, setPassword] = useState('')
   const navigate = useNavigate()
   const router = useRouter()
@@ -29,6 +29,7 @@ export function LogIn() {
     try {
       const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
       enter(token)
+      setEmail('')
       router.history.push(next ?? takePlace())
     } catch (error) {
       const isUnverified = error instanceof ApiError && error.status === 401 && /verif/i.test(error.message)

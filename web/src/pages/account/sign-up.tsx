@@ -4,7 +4,7 @@ import { takePlace } from '../../lib/after-login.ts'
 import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { language } from '../../lib/language.ts'
-import { useLoginWays } from '../../lib/login-methods.ts'
+import { useLoginWays, useTypedEmail } from '../../lib/login-methods.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -23,7 +23,7 @@ const isWhole = (code: string) => /^\d{6}$/.test(code)
 const waiting = new Map<string, string>()
 
 export function SignUp() {
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useTypedEmail()
   const [password, setPassword] = useState('')
   const [firstName, setFirstName] = useState('')
   const [lastName, setLastName] = useState('')
@@ -36,6 +36,7 @@ export function SignUp() {
     const names = { ...(firstName && { first_name: firstName }), ...(lastName && { last_name: lastName }) }
     await unwrap(api.POST('/auth/signup', { body: { email, password, language, ...names } }))
     waiting.set(email, password)
+    setEmail('')
     await navigate({ to: '/verify', search: { email } })
   })
   return (
