@@ -35,6 +35,23 @@ export const slowFiles: SlowFile[] = [
   { what: 'text of tabs and form feeds', name: 'a.txt', make: between('a', '\t\f', 'b') },
   { what: 'text of full stops and quotes', name: 'a.txt', make: between('', '."', 'b') },
   { what: 'a full stop and many brackets', name: 'a.txt', make: between('a.', ')', 'b') },
+  { what: 'text of aligned columns', name: 'a.txt', make: between('', 'a  1\n', '') },
+  { what: 'text of tabs in lines', name: 'a.txt', make: between('', `a${'\t'.repeat(390)}1\n`, '') },
+  {
+    what: 'a style sheet of raised classes',
+    name: 'a.html',
+    make: between('<html><style>', '.a{vertical-align:sub}', ''),
+  },
+  {
+    what: 'a document of Word 2003 of short paragraphs',
+    name: 'a.xml',
+    make: between('<?xml version="1.0"?><w:wordDocument xmlns:w="w">', '<w:p><w:r><w:t>a</w:t></w:r></w:p>', ''),
+  },
+  {
+    what: 'a package of one file with open parts',
+    name: 'a.xml',
+    make: between('<?xml version="1.0"?><pkg:package>', '<pkg:part pkg:name="a">', ''),
+  },
   { what: 'one letter', name: 'a.txt', make: between('', 'a', '') },
   { what: 'one ideograph', name: 'a.txt', make: (size) => fill('漢', size / 3) },
   { what: 'one emoji', name: 'a.txt', make: (size) => fill('👩‍👩‍👧', size / 18) },
