@@ -1,6 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { Model } from 'mongoose'
-import type { AssistantRecord } from '../domain/records/assistant.ts'
+import type { StoredAssistant } from '../domain/records/assistant.ts'
 import type { BudgetRecord } from '../domain/records/budget.ts'
 import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-records.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
@@ -24,7 +24,7 @@ export type DeclaredCollections = { [K in DeclaredName]: Model<DeclaredRecords[K
 export interface Collections extends KnowledgeCollections, DeclaredCollections {
   users: Model<UserRecord>
   projects: Model<ProjectRecord>
-  assistants: Model<AssistantRecord>
+  assistants: Model<StoredAssistant>
   threads: Model<ThreadRecord>
   checkpoints: Model<CheckpointRecord>
   runs: Model<RunRecord>

@@ -3,20 +3,28 @@ import type { ProviderKind } from '../provider-kinds.ts'
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
 
-/** The condition that a record of the collection is an assistant, and not a vector store. */
-export const isAssistant = { kind: { $exists: false } } as const
+export type StoredAssistant = AssistantRecord | VectorStoreRecord
+
+export interface AssistantRecord extends KnowledgeOwner {
+  /** Absent: one that somebody made. */
+  kind?: 'gateway'
+}
+
+/** The hidden assistant of a project's runs which name a model in place of one (`services/v1/gateway.ts`). */
+export type GatewayRecord = AssistantRecord & { kind: 'gateway' }
 
 /**
- * An assistant, or a vector store: that is the knowledge of an assistant alone, which assistants of its project share
- * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it. A gateway
- * is that of a project's runs which name a model in place of an assistant; its configuration is empty, too
- * (`services/v1/gateway.ts`).
+ * The knowledge of an assistant alone, which assistants of its project share
+ * (docs/decisions/2026-11-24-vector-stores.md). Nobody runs it.
  */
-export interface AssistantRecord {
+export interface VectorStoreRecord extends KnowledgeOwner {
+  kind: 'vector_store'
+  store: VectorStoreFacts
+}
+
+/** What all records of `assistants` have. The configuration of a gateway and of a vector store is empty. */
+export interface KnowledgeOwner {
   _id: string
-  /** Absent: an assistant. */
-  kind?: 'vector_store' | 'gateway'
-  store?: VectorStoreFacts
   user_id: string
   project_id: string
   name: string
@@ -66,7 +74,6 @@ export interface AssistantRecord {
   suspended?: boolean
 }
 
-/** What only vector stores have. */
 export interface VectorStoreFacts {
   description?: string
   metadata_json: string

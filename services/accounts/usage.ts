@@ -7,6 +7,7 @@ import type { Collections } from '../collections.ts'
 import { type StoredBytesCollections, createStoredBytes } from '../knowledge/stored-bytes.ts'
 import { sumWork } from '../budgets/work.ts'
 import type { ModelsNow } from '../models/live-models.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { userStore } from '../stores/users.ts'
 import { type Row, type Shown, type ThreadUsage, type UsageCollections, usageStore } from './usage/store.ts'
 
@@ -57,7 +58,7 @@ interface UsedModels {
 
 /** What a user has now, and the tokens that models counted for runs that still exist. */
 export function createUsage(
-  collections: UsageCollections & Pick<Collections, 'users'> & StoredBytesCollections,
+  collections: UsageCollections & Pick<Collections, 'assistants' | 'users'> & StoredBytesCollections,
   { storageMaxMb }: UsageSettings,
   { models, embeddingModel }: UsedModels,
 ) {
@@ -73,7 +74,7 @@ export function createUsage(
       await Promise.all([
         userStore(collections).findQuota(userId),
         store.listWork(userId),
-        store.countAssistants(userId),
+        assistantStore(collections).countOwned(userId),
         store.countFiles(userId),
         storedBytes.of(userId),
         store.sumAll(userId, since),

@@ -1,13 +1,14 @@
 import type { ClientSession, UpdateQuery } from 'mongoose'
-import { type AssistantRecord, type CompatAccountRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { AssistantRecord, CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import { type Owner, ownFilter } from '../owner.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
+import { onlyAssistants } from '../stores/assistants.ts'
 import { isMatched } from '../stores/results.ts'
 
 /** Selects assistants that are not being deleted. */
-const present = { deleting: { $ne: true }, ...isAssistant } as const
+const present = { deleting: { $ne: true }, ...onlyAssistants } as const
 /** Batch size of a database cursor over records of up to a megabyte each. */
 const configsAtOnce = 8
 /** More than one configuration can name. */
@@ -62,9 +63,10 @@ export const ownAssistantStore = ({ assistants }: Pick<Collections, 'assistants'
   findTakenOfAny: async (id: string) => assistants.findOne({ _id: id }).lean<AssistantRecord>(),
 
   /** The same with those that are being deleted. */
-  findAlsoDeletingOfAny: async (id: string) => assistants.findOne({ _id: id, ...isAssistant }).lean<AssistantRecord>(),
+  findAlsoDeletingOfAny: async (id: string) =>
+    assistants.findOne({ _id: id, ...onlyAssistants }).lean<AssistantRecord>(),
 
-  countInProject: async (projectId: string) => assistants.countDocuments({ project_id: projectId, ...isAssistant }),
+  countInProject: async (projectId: string) => assistants.countDocuments({ project_id: projectId, ...onlyAssistants }),
 
   /** Oldest first. */
   listInProject: (projectId: string, range: PageRange, bytesOf: Sized): Promise<Page<AssistantRecord>> =>

@@ -2,7 +2,7 @@ import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantRecord, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -20,7 +20,6 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
-import type { VectorStoreRecord } from '../knowledge/vector-stores.ts'
 
 type OpenSummary = (projectId: string, sealed: string) => string | undefined
 type Described = Omit<ScheduleAttachment, 'bytes'>

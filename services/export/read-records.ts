@@ -8,19 +8,19 @@ const recordsAtOnce = 200
 /** Messages are up to two megabytes each. */
 export const largeRecordsAtOnce = 8
 
-/** Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */
-export async function* records<T extends { _id: string }>(
+/** `Found`: what the filter selects. Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */
+export async function* records<T extends { _id: string }, Found extends T = T>(
   collection: Model<T>,
   filter: object,
   atOnce = recordsAtOnce,
   projection: object = {},
-): AsyncGenerator<T> {
+): AsyncGenerator<Found> {
   const pages = pagesById(atOnce, (after: After<string>, limit) =>
     collection
       .find({ ...filter, ...after }, projection)
       .sort({ _id: 1 })
       .limit(limit)
-      .lean<T[]>(),
+      .lean<Found[]>(),
   )
   for await (const page of pages) yield* page
 }

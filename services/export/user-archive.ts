@@ -1,6 +1,6 @@
 import type { Model } from 'mongoose'
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
-import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { AssistantRecord, StoredAssistant, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
 import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -11,7 +11,7 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
 import type { AttachmentRecord } from '../../domain/records/attachment.ts'
-import { assistantStore } from '../stores/assistants.ts'
+import { assistantStore, onlyAssistants } from '../stores/assistants.ts'
 import { attachmentStore, bytesOf } from '../stores/attachments.ts'
 import { evaluationStore } from '../stores/evaluations.ts'
 import { projectStore } from '../stores/projects.ts'
@@ -48,9 +48,9 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
   yield jsonFile('manifest.json', { format: 'assistant-platform-user', version: 1, exported_at: now }, now)
   yield jsonFile('user.json', archived.user(user), now)
   yield* jsonLines('projects', mapped(records(projects, own), archived.project), now)
-  const stores = records(assistants, { ...own, kind: 'vector_store' })
-  yield* jsonLines('vector-stores', mapped(stores, storeLine), now)
-  const ownAssistants = records(assistants, { ...own, ...isAssistant })
+  const stores = records<StoredAssistant, VectorStoreRecord>(assistants, { ...own, kind: 'vector_store' })
+  yield* jsonLines('vector-stores', mapped(stores, archived.vectorStore), now)
+  const ownAssistants = records<StoredAssistant, AssistantRecord>(assistants, { ...own, ...onlyAssistants })
   yield* jsonLines(
     'assistants',
     mapped(ownAssistants, (one) => archived.assistant(one, textOf(one))),
@@ -83,15 +83,10 @@ async function* evaluationsOf(
   { assistants, evaluations }: Pick<Collections, 'assistants' | 'evaluations'>,
   own: object,
 ): AsyncGenerator<EvaluationRecord> {
-  for await (const { _id } of records(assistants, { ...own, ...isAssistant }, undefined, { _id: 1 })) {
+  for await (const { _id } of records(assistants, { ...own, ...onlyAssistants }, undefined, { _id: 1 })) {
     const kept = await evaluationStore({ evaluations }).find(_id)
     if (kept !== null) yield kept
   }
-}
-
-function storeLine(record: AssistantRecord): object {
-  const { store = { metadata_json: '{}', last_active_at: record.created_at } } = record
-  return archived.vectorStore({ ...record, kind: 'vector_store', store })
 }
 
 function entryLine(record: FileRecord): object {

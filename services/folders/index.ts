@@ -11,7 +11,8 @@ import { projectFileStore } from '../stores/files.ts'
 import { folderStore } from '../stores/folders.ts'
 import { projectStore } from '../stores/projects.ts'
 import { threadStore } from '../stores/threads.ts'
-import { type VectorStoreRecord, vectorStoreStore } from '../stores/vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { vectorStoreStore } from '../stores/vector-stores.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 export type Folders = ReturnType<typeof createFolders>

@@ -14,7 +14,8 @@ import { newBatch } from './file-batches.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import type { EntryRecord } from './entry-record.ts'
 import type { StartIngestion } from './start-ingestion.ts'
-import { type VectorStoreRecord, noteActivity, requireUnexpired } from './vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { noteActivity, requireUnexpired } from './vector-stores.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface AddEntriesDeps {

@@ -3,7 +3,8 @@ import { projectFileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import { type EntryCounts, type VectorStoreRecord, countsOf } from './vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { type EntryCounts, countsOf } from './vector-stores.ts'
 
 export interface FileBatch {
   record: FileBatchRecord

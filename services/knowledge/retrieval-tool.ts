@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { cutText } from '../../domain/cut-text.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantRecord, StoredAssistant, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import { createKnownTexts } from '../../domain/search/known-texts.ts'
 import { leansOnOthers, withSubject } from '../../domain/search/leaning-query.ts'
@@ -18,7 +18,7 @@ import { listNames, namedAmong, namedFiles, readFilePart } from './read-file.ts'
 import { retrievalConfigOf } from './retrieval-config.ts'
 import { type Passage, type RetrieveDeps, retrieve } from './retrieve.ts'
 import { wantedEntries } from './search-entries.ts'
-import { type VectorStoreRecord, isExpired, noteActivity } from './vector-stores.ts'
+import { isExpired, noteActivity } from './vector-stores.ts'
 
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
@@ -169,7 +169,7 @@ async function completeQuery(
 /** The files of an assistant, or the entries of a vector store, that the filter of a run wants; undefined: all. */
 async function wantedFiles(
   { collections }: Pick<RetrieveDeps, 'collections'>,
-  owner: AssistantRecord,
+  owner: StoredAssistant,
   search: SearchOverride | undefined,
 ): Promise<string[] | undefined> {
   if (search?.files !== undefined) return isStore(owner) ? [] : search.files
@@ -186,10 +186,10 @@ async function searchedOwners(
   assistant: AssistantRecord,
   storeIds: string[],
   { awaited, search = { vectorStores: [] } }: { awaited: string[]; search?: SearchOverride | undefined },
-): Promise<{ searched: AssistantRecord[]; names: string[]; hasMore: boolean }> {
+): Promise<{ searched: StoredAssistant[]; names: string[]; hasMore: boolean }> {
   const stores =
     storeIds.length === 0 ? [] : await vectorStoreStore(collections).listOwned(assistant.project_id, storeIds)
-  const owners = [assistant, ...stores.filter((store) => !isStore(store) || !isExpired(store))].filter(
+  const owners = [assistant, ...stores.filter((store) => !isExpired(store))].filter(
     ({ has_files: hasFiles }) => hasFiles !== false,
   )
   const files = await Promise.all(
@@ -223,8 +223,8 @@ async function filesAreReady(
   return !(await isOpen())
 }
 
-function isStore(owner: AssistantRecord): owner is VectorStoreRecord {
-  return owner.kind === 'vector_store' && owner.store !== undefined
+function isStore(owner: StoredAssistant): owner is VectorStoreRecord {
+  return owner.kind === 'vector_store'
 }
 
 /** Embeds each query once, for all spaces. */

@@ -6,7 +6,8 @@ import { attributesOf } from './entry-record.ts'
 import { createTurns } from '../turns.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
-import { type VectorStoreRecord, requireUnexpired } from './vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { requireUnexpired } from './vector-stores.ts'
 
 export interface SearchEntriesDeps {
   collections: Pick<KnowledgeCollections, 'files'>

@@ -15,7 +15,7 @@ import { createFileBatches } from './file-batches.ts'
 import type { createFiles } from './files.ts'
 import { type SearchEntriesDeps, createSearchEntries } from './search-entries.ts'
 import { eachChunk } from './stored-chunks.ts'
-import type { VectorStoreRecord } from './vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 
 interface StoreEntriesDeps extends AddEntriesDeps, SearchEntriesDeps {
   collections: AddEntriesDeps['collections']

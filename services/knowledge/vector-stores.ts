@@ -1,10 +1,10 @@
-import { type VectorStoreRecord, vectorStoreStore } from '../stores/vector-stores.ts'
+import { vectorStoreStore } from '../stores/vector-stores.ts'
 import { type StatusGroup, projectFileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { Metadata } from '../../domain/metadata.ts'
-import type { VectorStoreFacts } from '../../domain/records/assistant.ts'
+import type { VectorStoreFacts, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import { Value } from 'typebox/value'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -23,8 +23,6 @@ interface VectorStoresDeps {
   configs: Pick<AssistantConfigs, 'fieldsOf'>
   deletions: { deleteVectorStore(userId: string, projectId: string, storeId: string): Promise<DeletionResult> }
 }
-
-export type { VectorStoreRecord } from '../stores/vector-stores.ts'
 
 export interface VectorStoreMembers {
   name?: string | null | undefined

@@ -1,5 +1,5 @@
 import type { UpdateQuery } from 'mongoose'
-import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
@@ -51,7 +51,7 @@ export const publicRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
 /** Statements on assistants that are used without an account: their access mode decides who may. */
 export const openAssistantStore = ({ assistants }: Pick<Collections, 'assistants'>) => ({
   findByTokenOfAny: async (hashes: string[]) =>
-    assistants.findOne({ public_token_hashes: { $in: hashes }, ...present, ...isAssistant }).lean<AssistantRecord>(),
+    assistants.findOne({ public_token_hashes: { $in: hashes }, ...present }).lean<AssistantRecord>(),
 
   isOriginKnownOfAny: async (origin: string) =>
     (await assistants.exists({ allowed_origins: origin, ...present })) !== null,

@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose'
-import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type Named, namesIn } from './named.ts'
 import { isMatched } from './results.ts'
@@ -8,6 +8,12 @@ import { isMatched } from './results.ts'
 type Counted = Pick<AssistantRecord, 'user_id'> & Partial<Pick<AssistantRecord, '_id' | 'project_id'>>
 
 export type AssistantLocation = Pick<AssistantRecord, '_id' | 'user_id' | 'project_id'>
+
+/**
+ * Selects assistants among the records of the collection: only vector stores and gateways name their kind. The version
+ * before asks so, too, and runs beside a newer one while a service is upgraded.
+ */
+export const onlyAssistants = { kind: { $exists: false } } as const
 
 /** Statements on `assistants`, which holds vector stores and gateways too. */
 export const assistantStore = ({ assistants }: Pick<Collections, 'assistants'>) => ({
@@ -23,6 +29,8 @@ export const assistantStore = ({ assistants }: Pick<Collections, 'assistants'>) 
 
   findOwned: async (userId: string, id: string) =>
     assistants.findOne({ _id: id, user_id: userId }).lean<AssistantRecord>(),
+
+  countOwned: async (userId: string) => assistants.countDocuments({ user_id: userId, ...onlyAssistants }),
 
   /** The ids of those that are being deleted. */
   deletingIdsOf: async (userId: string) => assistants.distinct('_id', { user_id: userId, deleting: true }),
@@ -72,7 +80,7 @@ export const assistantStore = ({ assistants }: Pick<Collections, 'assistants'>) 
   /** Whose it is, and whether everybody may use it: the caller decides by that. */
   findAccessOfAny: async (id: string) =>
     assistants
-      .findOne({ _id: id, deleting: { $ne: true }, ...isAssistant }, { user_id: 1, project_id: 1, public: 1 })
+      .findOne({ _id: id, deleting: { $ne: true }, ...onlyAssistants }, { user_id: 1, project_id: 1, public: 1 })
       .lean<Pick<AssistantRecord, 'user_id' | 'project_id' | 'public'>>(),
 
   /** For a restored backup: when it was created, and imported. */

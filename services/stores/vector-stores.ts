@@ -1,13 +1,10 @@
 import type { AssistantLocation } from './assistants.ts'
 import type { ClientSession, UpdateQuery } from 'mongoose'
-import type { AssistantRecord, ReembeddingRecord, VectorStoreFacts } from '../../domain/records/assistant.ts'
+import type { AssistantRecord, ReembeddingRecord, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { Page } from '../page.ts'
 import { isMatched } from './results.ts'
-
-/** A record of the kind `vector_store`. */
-export type VectorStoreRecord = AssistantRecord & { kind: 'vector_store'; store: VectorStoreFacts }
 
 const present = { kind: 'vector_store', deleting: { $ne: true } } as const
 const notDeleting = { deleting: { $ne: true } } as const

@@ -2,7 +2,8 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
 import { requireEditor } from '../owner.ts'
-import type { VectorStoreMembers, VectorStoreRecord, VectorStores } from '../knowledge/vector-stores.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
 
 interface CreateStoreDeps {
   vectorStores: Pick<VectorStores, 'create'>

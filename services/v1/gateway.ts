@@ -1,4 +1,4 @@
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { GatewayRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
@@ -26,12 +26,12 @@ const idOf = (projectId: string) => `gateway:${projectId}`
 export function createGateway({ collections, transaction, configs }: GatewayDeps) {
   const { find, add } = gatewayStore(collections)
 
-  return async (caller: Caller): Promise<AssistantRecord> => {
+  return async (caller: Caller): Promise<GatewayRecord> => {
     const id = idOf(caller.projectId)
     const known = await find(id)
     if (known !== null) return known
     const now = new Date()
-    const record: AssistantRecord = {
+    const record: GatewayRecord = {
       _id: id,
       user_id: holderOf(caller).userId,
       project_id: caller.projectId,

@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { GatewayRecord } from '../../domain/records/assistant.ts'
 import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -58,9 +58,9 @@ export const conversationStore = ({ threads }: Pick<Collections, 'threads'>) => 
 
 /** Statements on the hidden assistant of a project; the id names the project. */
 export const gatewayStore = ({ assistants }: Pick<Collections, 'assistants'>) => ({
-  find: async (id: string) => assistants.findOne({ _id: id, kind: 'gateway' }).lean<AssistantRecord>(),
+  find: async (id: string) => assistants.findOne({ _id: id, kind: 'gateway' }).lean<GatewayRecord>(),
 
-  add: async (gateway: AssistantRecord, session: ClientSession) => assistants.create([gateway], { session }),
+  add: async (gateway: GatewayRecord, session: ClientSession) => assistants.create([gateway], { session }),
 })
 
 /** Statements on the completions that a caller has stored in a project. */

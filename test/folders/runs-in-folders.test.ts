@@ -143,7 +143,7 @@ it('who leaves a shared project loses his folders in it; what they searched goes
   await owner.delete(`/projects/${projectId}/members/${editor.memberId}`)
   const isGone = async () => {
     const store = await service.collections.assistants.findById(storeId).lean()
-    return store?.store?.expires_at !== undefined || store === null
+    return store === null || (store.kind === 'vector_store' && store.store.expires_at !== undefined)
   }
   await expect.poll(isGone, { timeout: 30_000 }).toBe(true)
   expect(await service.collections.folders.countDocuments({ user_id: editor.userId })).toBe(0)

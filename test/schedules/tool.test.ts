@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from '../runs/support.ts'
@@ -182,7 +183,7 @@ describe('the tool `schedule`', () => {
   it('makes one schedule when a step is repeated after a crash', async () => {
     const talk = await conversation(service, withTool)
     const { schedules } = service.api.services
-    const assistant = await service.collections.assistants.findById(talk.assistantId).lean()
+    const assistant = await service.collections.assistants.findById(talk.assistantId).lean<AssistantRecord>()
     if (assistant === null) throw new Error('there is no assistant')
     const { tools } = await service.api.services.tools.resolve(assistant, new AbortController().signal, {
       acting: { person: 'owner', origin: 'chat' },

@@ -1,5 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
-import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import type { StoredAssistant } from '../../../domain/records/assistant.ts'
 import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { CheckpointRecord, ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
@@ -138,7 +138,7 @@ project.index({ 'leaving.user_id': 1 }, { partialFilterExpression: { leaving: { 
 project.index({ 'moving.from': 1 }, { partialFilterExpression: { moving: { $exists: true } } })
 project.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
-const assistant = new Schema<AssistantRecord>(
+const assistant = new Schema<StoredAssistant>(
   {
     _id: id,
     user_id: text,
@@ -410,7 +410,7 @@ export function coreModels(connection: Connection) {
   return {
     users: connection.model<UserRecord>('User', user),
     projects: connection.model<ProjectRecord>('Project', project),
-    assistants: connection.model<AssistantRecord>('Assistant', assistant),
+    assistants: connection.model<StoredAssistant>('Assistant', assistant),
     threads: connection.model<ThreadRecord>('Thread', thread),
     checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
     runs: connection.model<RunRecord>('Run', run),

@@ -1,5 +1,4 @@
 import { hasOwnBytes } from '../../../domain/knowledge/project-files.ts'
-import { isAssistant } from '../../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { Usage } from '../../../domain/records/run.ts'
 import type { Collections } from '../../collections.ts'
@@ -36,14 +35,12 @@ const own = (userId: string, since: Date | undefined) => ({
   ...(since === undefined ? {} : { created_at: { $gte: since } }),
 })
 
-export type UsageCollections = Pick<Collections, 'projects' | 'assistants' | 'files' | 'runs'>
+export type UsageCollections = Pick<Collections, 'projects' | 'files' | 'runs'>
 
 /** Statements that sum what an account has and what its runs have used, `since` a time or ever. */
-export const usageStore = ({ projects, assistants, files, runs }: UsageCollections) => ({
+export const usageStore = ({ projects, files, runs }: UsageCollections) => ({
   listWork: async (userId: string) =>
     projects.find({ user_id: userId }, { work: 1 }).lean<Pick<ProjectRecord, 'work'>[]>(),
-
-  countAssistants: async (userId: string) => assistants.countDocuments({ user_id: userId, ...isAssistant }),
 
   async countFiles(userId: string): Promise<number> {
     const [stored] = await files.aggregate<{ files: number }>([
