@@ -39,6 +39,7 @@ export interface DeclaredRecord<
   model: string
   collection: string
   schema: S
+  /** Empty: `services/deletion/stores.ts` says what becomes of it. */
   owners: readonly OwnerField[]
   /**
    * Which of its members name records without which the sweep of orphans removes it, by the code's names of their

@@ -2,14 +2,22 @@ import type { Static } from 'typebox'
 import type { ArchiveLine, RecordOf } from './declared-record.ts'
 import { attachmentRecord } from './attachment.ts'
 import { auditEntryRecord } from './audit-entry.ts'
+import { budgetRecord } from './budget.ts'
 import { documentRecord } from './document.ts'
+import { evaluationRecord } from './evaluation.ts'
 import { feedbackRecord } from './feedback.ts'
 import { fileBatchRecord } from './file-batch.ts'
 import { folderRecord } from './folder.ts'
 import { groupRecord } from './group.ts'
+import { idempotencyKeyRecord } from './idempotency-key.ts'
+import { loginFailuresRecord } from './login-failures.ts'
 import { memoryRecord } from './memory.ts'
+import { modelSettingsRecord } from './model-settings.ts'
 import { passwordResetRecord, pendingPasswordRecord } from './password-reset.ts'
+import { programLoginRecord } from './program-login.ts'
 import { promptRecord } from './prompt.ts'
+import { billingEventRecord, purchaseRecord } from './purchase.ts'
+import { receiptRecord } from './receipt.ts'
 import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
 import { shareRecord } from './share.ts'
 import { sourcePageRecord, sourceRecord } from './source.ts'
@@ -34,6 +42,15 @@ export const declaredRecords = {
   auditEntries: auditEntryRecord,
   passwordResets: passwordResetRecord,
   pendingPasswords: pendingPasswordRecord,
+  loginFailures: loginFailuresRecord,
+  programLogins: programLoginRecord,
+  evaluations: evaluationRecord,
+  receipts: receiptRecord,
+  idempotencyKeys: idempotencyKeyRecord,
+  purchases: purchaseRecord,
+  budgets: budgetRecord,
+  billingEvents: billingEventRecord,
+  modelSettings: modelSettingsRecord,
 } as const
 
 type Declared = typeof declaredRecords

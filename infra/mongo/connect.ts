@@ -2,14 +2,8 @@ import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
-import { accountModels } from './models/accounts.ts'
-import { billingModels } from './models/billing.ts'
-import { budgetModels } from './models/budgets.ts'
 import { declaredModels } from './models/declared.ts'
 import { coreModels } from './models/core.ts'
-import { deletionModels } from './models/deletion.ts'
-import { idempotencyModels } from './models/idempotency.ts'
-import { modelSettingsModels } from './models/model-settings.ts'
 import { knowledgeModels } from './models/knowledge.ts'
 
 export interface Database {
@@ -84,14 +78,8 @@ export async function connectDatabase(
   onClient?.(connection.getClient())
   const collections = {
     ...coreModels(connection),
-    ...accountModels(connection),
     ...knowledgeModels(connection),
-    ...deletionModels(connection),
-    ...idempotencyModels(connection),
-    ...billingModels(connection),
-    ...budgetModels(connection),
     ...declaredModels(connection),
-    ...modelSettingsModels(connection),
   }
   return {
     collections,

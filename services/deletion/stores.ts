@@ -51,7 +51,6 @@ export function createStores(deps: StoresDeps): Store[] {
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
     loginFailures(collections),
-    ofUsers(transaction, 'program_logins', collections.programLogins),
     membershipStore({ collections, transaction }),
     handedOverProjects(handOver),
     runsInChatsOfOthers(collections),

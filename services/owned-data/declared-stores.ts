@@ -5,7 +5,7 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { Store } from './data-store.ts'
 import { type OwnedRecords, ownedStore } from './owned-store.ts'
 
-/** The collections of the declared records, each with the members by which its records name their owners. */
+/** The collections of the declared records that go with an owner, each with the members by which its records name their owners. */
 export function declaredCollections(collections: DeclaredCollections): (Pick<
   DeclaredRecord,
   'collection' | 'owners' | 'orphanedBy'
@@ -13,17 +13,19 @@ export function declaredCollections(collections: DeclaredCollections): (Pick<
   records: OwnedRecords
 })[] {
   const all: Record<string, unknown> = { ...collections }
-  return Object.entries<DeclaredRecord>(declaredRecords).map(([name, { collection, owners, orphanedBy }]) => ({
-    collection,
-    owners,
-    ...(orphanedBy === undefined ? {} : { orphanedBy }),
-    records: all[name] as OwnedRecords,
-  }))
+  return Object.entries<DeclaredRecord>(declaredRecords)
+    .filter(([, { owners }]) => owners.length > 0)
+    .map(([name, { collection, owners, orphanedBy }]) => ({
+      collection,
+      owners,
+      ...(orphanedBy === undefined ? {} : { orphanedBy }),
+      records: all[name] as OwnedRecords,
+    }))
 }
 
-/** What deletions remove of them: the records of each owner that goes. Records without owners are nobody's. */
+/** What deletions remove of them: the records of each owner that goes. */
 export function declaredStores(collections: DeclaredCollections, transaction: RunInTransaction): Store[] {
-  return declaredCollections(collections)
-    .filter(({ owners }) => owners.length > 0)
-    .map(({ collection, owners, records }) => ownedStore(collection, records, owners, transaction))
+  return declaredCollections(collections).map(({ collection, owners, records }) =>
+    ownedStore(collection, records, owners, transaction),
+  )
 }

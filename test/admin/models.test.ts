@@ -74,6 +74,14 @@ describe('the settings of models that operators make', () => {
     expect(entries[0]).toMatchObject({ actor: 'admin', subjects: ['mine'] })
   })
 
+  it('keep everything that an operator says of a model', async () => {
+    const said = { pictures: true, tools: false, thinking: false, json: true }
+    await put('mine', { name: 'Own', base_url: own.url, models: [{ id: 'small', ...said }] })
+    const { models } = (await admin('GET', '/admin/models')).body.servers[0]
+    expect(models).toMatchObject([{ ...said, set: ['pictures', 'tools', 'thinking', 'json'] }])
+    await put('mine', { name: 'Own', base_url: own.url, models: [{ id: 'small' }, { id: 'plain' }] })
+  })
+
   it('keep a key with its address, and send it to no other', async () => {
     const models = [{ id: 'kept' }]
     await put('keyed', { name: 'Keyed', base_url: own.url, api_key: key, models })

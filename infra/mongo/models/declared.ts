@@ -28,13 +28,15 @@ interface StoredMember {
   type: unknown
   select?: false
   required?: true
-  default?: '' | undefined
+  default?: '' | object | undefined
 }
 
 function memberOf(member: TSchema, name: string): StoredMember {
   const stored: StoredMember = { type: typeOf(member, name), ...('hidden' in member ? { select: false } : {}) }
   // Mongoose makes an empty list of a missing one, and would store it.
   if (Type.IsOptional(member)) return Type.IsArray(member) ? { ...stored, default: undefined } : stored
+  // Mongoose drops an empty object from an update.
+  if (stored.type === Schema.Types.Mixed) return { ...stored, default: {} }
   // Mongoose takes an empty text for a missing one.
   const mayBeEmpty = Type.IsString(member) && !('minLength' in member)
   return mayBeEmpty ? { ...stored, default: '' } : { ...stored, required: true }

@@ -1,6 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
 import type { ChunkGroupRecord } from '../../../domain/records/chunk-group.ts'
-import type { EvaluationRecord } from '../../../domain/records/evaluation.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -84,30 +83,9 @@ const chunk = new Schema<ChunkGroupRecord>(
 // One index for queries by assistant and by file: a second one was a third of the cost of storing a chunk.
 chunk.index({ assistant_id: 1, file_id: 1, position: 1 })
 
-const evaluation = new Schema<EvaluationRecord>(
-  {
-    _id: text,
-    questions: [new Schema({ question_id: text, question: text, file_name: text, page: Number }, { _id: false })],
-    runs: [
-      new Schema(
-        {
-          created_at: date,
-          embedding_model: maybeEmptyText,
-          files: count,
-          places: [new Schema({ question_id: text, place: count }, { _id: false })],
-        },
-        { _id: false },
-      ),
-    ],
-    updated_at: date,
-  },
-  schemaOptions('evaluations'),
-)
-
 export function knowledgeModels(connection: Connection) {
   return {
     files: connection.model<FileRecord>('File', file),
-    evaluations: connection.model<EvaluationRecord>('Evaluation', evaluation),
     chunks: connection.model<ChunkGroupRecord>('Chunk', chunk),
   }
 }
