@@ -167,7 +167,7 @@ export interface StepQueued {
 }
 
 export interface PlannedTools {
-  /** After the calls, a turn of the client follows: see `services/runs/client-turn.ts`. */
+  /** After the calls, a turn of the client follows: see `services/runs/steps.ts`. */
   clientTurn?: boolean
   /** A run that waits for the client so long has expired. */
   expiresAfterMs?: number

@@ -1,12 +1,12 @@
 import type OpenAI from 'openai'
 import { type DumpEntry, type DumpKind, dumpKinds, indexDump, openDump } from './dump.ts'
-import { fillThread } from './fill-thread.ts'
-import { type Importing, createNewIds, isFatal } from './importing.ts'
+import { type Importing, createNewIds, importedId, isFatal } from './importing.ts'
 import { createMadeBefore } from './made-before.ts'
 import { makeObject } from './make-object.ts'
 import { openProgress } from './progress-file.ts'
 import { createReport } from './report.ts'
 import { messageOf } from './request-in-parts.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
 
 export interface ImportOptions {
   /** The JSONL file; the bytes of files lie beside it. */
@@ -107,4 +107,39 @@ async function inTurn<T>(all: T[], atOnce: number, work: (one: T) => Promise<voi
     for (const one of next) await work(one)
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, lane))
+}
+
+/** Adds the messages that a thread does not have, in their order. */
+async function fillThread(importing: Importing, threadId: string, messages: DumpEntry[]): Promise<void> {
+  if (messages.length === 0) return
+  const { progress, report } = importing
+  const known = await messagesOf(importing, threadId)
+  const isThere = ({ kind, id }: DumpEntry) => known.has(id) || known.has(progress.madeOf(kind, id) ?? '')
+  const last = messages.findLastIndex(isThere)
+  for (const [index, message] of messages.entries()) {
+    const { kind, id } = message
+    if (isThere(message)) {
+      report.there(kind)
+      continue
+    }
+    try {
+      if (index < last) throw new Error('later messages of its thread are there, and it would stand behind them')
+      await makeObject(importing, message, threadId)
+      report.made(kind)
+    } catch (error) {
+      if (isFatal(error)) throw error
+      report.refused(kind, id, messageOf(error))
+    }
+  }
+}
+
+/** The ids of what a thread has, and the old ids that it keeps. */
+async function messagesOf({ client }: Importing, threadId: string): Promise<Set<string>> {
+  const known = new Set<string>()
+  for await (const { id, metadata } of client.beta.threads.messages.list(threadId, { order: 'asc', limit: 100 })) {
+    known.add(id)
+    const old = isJsonObject(metadata) ? metadata[importedId] : undefined
+    if (typeof old === 'string') known.add(old)
+  }
+  return known
 }

@@ -3,7 +3,6 @@ import { AppError } from '../../domain/errors.ts'
 import { createInTurn } from '../in-turn.ts'
 import { createSemaphore } from '../semaphore.ts'
 import type { CodeInterpreter, CodeJob, CodeResult, PythonProcess, SessionFile, StartPython } from './interpreter.ts'
-import { createReadyProcess } from './ready-process.ts'
 
 export interface SessionOptions {
   start: StartPython
@@ -146,4 +145,43 @@ function note({ known }: Session, files: SessionFile[]): void {
 /** Nothing was executed elsewhere since. The call before this one may not be noted yet, if both came in one answer. */
 function isLeftIn({ executed }: Session, after: string | undefined): boolean {
   return after === undefined || executed.has(after)
+}
+
+/**
+ * Starts processes ahead: after each that is taken, another one starts beside the code of the first, and ends when nobody
+ * needs it for `keepMs`. With `keepMs` 0 none starts ahead.
+ */
+function createReadyProcess(start: () => Promise<PythonProcess>, keepMs: number) {
+  let ready: { process: Promise<PythonProcess>; timer: NodeJS.Timeout } | undefined
+  let isClosed = false
+
+  function prepare(): void {
+    const process = start()
+    process.catch(() => undefined)
+    ready = { process, timer: setTimeout(() => void end(), keepMs).unref() }
+  }
+
+  async function end(): Promise<void> {
+    const ended = ready
+    ready = undefined
+    clearTimeout(ended?.timer)
+    const process = await ended?.process.catch(() => undefined)
+    await process?.kill()
+  }
+
+  return {
+    async take(): Promise<PythonProcess> {
+      const taken = ready
+      ready = undefined
+      clearTimeout(taken?.timer)
+      const prepared = await taken?.process.catch(() => undefined)
+      const process = prepared === undefined || prepared.isGone ? await start() : prepared
+      if (keepMs > 0 && !isClosed && ready === undefined) prepare()
+      return process
+    },
+    async close(): Promise<void> {
+      isClosed = true
+      await end()
+    },
+  }
 }

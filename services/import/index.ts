@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { ArchiveItem, ReadRecord } from '../../domain/archive/items.ts'
-import type { Restores } from '../capability.ts'
+import type { ArchiveItem, ReadRecord, ReadRecords } from '../../domain/archive/items.ts'
+import { type Restores, refused } from '../capability.ts'
 import type { Collections } from '../collections.ts'
 import { createTransfers } from '../transfers.ts'
 import { createAllowance } from './allowance.ts'
 import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
-import { type ImportEvaluationsDeps, createEvaluationImport } from './import-evaluations.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
@@ -15,6 +14,10 @@ import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-v
 import { newIdsFor } from '../../domain/archive/new-ids.ts'
 import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport, settle } from './report.ts'
+import { parentsRemain } from '../parents.ts'
+import type { Import } from './import.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { evaluationStore } from '../stores/evaluations.ts'
 
 type ImportsDeps = ImportRecordsDeps &
   ImportAttachmentsDeps &
@@ -127,4 +130,25 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
       }
     }
   }
+}
+
+interface ImportEvaluationsDeps {
+  collections: Pick<Collections, 'users' | 'assistants' | 'evaluations' | 'projects'>
+}
+
+/** Questions of owners and what was found for them. An assistant that has some already keeps its own. */
+function createEvaluationImport({ collections }: ImportEvaluationsDeps, { userId, idOf, report }: Import) {
+  const evaluations = evaluationStore(collections)
+  return (archived: ReadRecords['evaluations']) =>
+    settle(report, 'evaluations', archived.assistant_id, async () => {
+      const id = idOf('assistant', archived.assistant_id)
+      const assistant = await assistantStore(collections).findOwned(userId, id)
+      if (assistant === null || assistant.deleting) throw refused('its assistant was not imported')
+      const runs = archived.runs.map((run) => ({ ...run, created_at: new Date(run.created_at) }))
+      const record = { _id: id, questions: archived.questions, runs, updated_at: new Date() }
+      if (!(await evaluations.add(record))) return 'existing'
+      if (await parentsRemain(collections, { project_id: assistant.project_id, assistant_id: id })) return 'imported'
+      await evaluations.remove(id)
+      throw refused('its assistant is being deleted')
+    })
 }

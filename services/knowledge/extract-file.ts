@@ -15,7 +15,7 @@ import type { Extraction, Scans } from './extraction.ts'
 import type { Recognition } from './recognition.ts'
 import { shareContent } from './shared-content.ts'
 import { contentStore, ingestedFileStore } from './store.ts'
-import { watchFile } from './watch-file.ts'
+import { assistantStore } from '../stores/assistants.ts'
 
 export interface ExtractFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
@@ -171,4 +171,43 @@ async function store(
   const stored = { assistantId: file.assistant_id, contentId: file._id }
   if (!(await contentStore(collections).isShared(stored))) await chunks.remove(stored)
   return false
+}
+
+const pollEveryMs = 1000
+
+/**
+ * Aborts `signal` about a second after a file that is being read is no longer wanted: it or its assistant is being
+ * deleted, or it has failed. So a deletion does not have to find the reader, which may be on another machine.
+ */
+function watchFile(
+  collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'assistants'>,
+  { _id, assistant_id: assistantId }: Pick<FileRecord, '_id' | 'assistant_id'>,
+): { signal: AbortSignal; stop(): void } {
+  const unwanted = new AbortController()
+  let isStopped = false
+  let timer = setTimeout(look, pollEveryMs)
+
+  async function look(): Promise<void> {
+    // If the database does not answer, nothing is known about the file.
+    const isWanted = await isThere().catch(() => true)
+    if (isStopped) return
+    if (isWanted) timer = setTimeout(look, pollEveryMs)
+    else unwanted.abort(new Error('The file is no longer wanted.'))
+  }
+
+  async function isThere(): Promise<boolean> {
+    const [file, assistant] = await Promise.all([
+      fileStore(collections).isWantedOfAny(_id),
+      assistantStore(collections).isPresentOfAny(assistantId),
+    ])
+    return file && assistant
+  }
+
+  return {
+    signal: unwanted.signal,
+    stop: () => {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
 }

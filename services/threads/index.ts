@@ -1,7 +1,6 @@
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
 import type { Caller } from '../owner.ts'
-import { createAuthors } from './authors.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { CreateThread } from './create-thread.ts'
 import { createFindMessages } from './find-messages.ts'
@@ -13,6 +12,9 @@ import { createShares } from './shares.ts'
 import { createSides } from './sides.ts'
 import { createThreadState } from './thread-state.ts'
 import { createThreadWrites } from './write-threads.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { type Maker, createMakers } from '../makers.ts'
 
 interface ThreadsDeps {
   collections: Pick<
@@ -50,5 +52,18 @@ export function createThreads(deps: ThreadsDeps) {
       await see(caller, threadId)
       return openAttachment(collections, threadId, attachmentId)
     },
+  }
+}
+
+/** Who has said something in threads that a project sees, and who made them: for members only. */
+function createAuthors(collections: Pick<Collections, 'users'>) {
+  const makers = createMakers(collections)
+
+  return async (
+    { user_id: userId, created_by: maker = userId }: ThreadRecord,
+    messages: Message[],
+  ): Promise<Maker[]> => {
+    const ids = messages.flatMap(({ type, data }) => (type === 'HumanMessage' ? (data.author_id ?? []) : []))
+    return [...(await makers([maker, ...ids])).values()]
   }
 }

@@ -29,7 +29,7 @@ export const askEveryShard: Record<string, string[]> = {
   ],
   'words of messages': ['services/threads/find-messages.ts checkpoints.find search.project_id search.words'],
   'runs that are due for a check': ['services/runs/sweep.ts runs.find check_at'],
-  'runs that a budget holds': ['services/budgets/leftovers.ts runs.find _id'],
+  'runs that a budget holds': ['services/budgets/counting.ts runs.find _id'],
   'open runs of an owner that goes': [
     'services/admin/suspension.ts runs.find status user_id',
     'services/scim/deactivation.ts runs.find status user_id',

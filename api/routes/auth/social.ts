@@ -11,7 +11,7 @@ import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempt
 import { sendHtmlPage } from '../html-page.ts'
 import type { PageName } from '../page-texts.ts'
 import { ErrorDetail, PathId, refusals } from '../schemas.ts'
-import { attemptCookies } from './attempt-cookie.ts'
+import { createHash } from 'node:crypto'
 
 /**
  * Printable ASCII, as RFC 6749 (appendix A) says. Providers choose how long their codes are. However they are encoded,
@@ -146,4 +146,44 @@ const refusedAddress = {
 
 function notBegunHere(): AppError {
   return new AppError('bad_request', 'The callback does not belong to a login that was started in this browser.')
+}
+
+/**
+ * The cookie of one login (RFC 6265). Its name contains the `state`, so that logins in two tabs do not overwrite
+ * each other; `Lax` lets the browser send it when the provider redirects back.
+ */
+function attemptCookies(baseUrl: string) {
+  const { protocol, pathname } = new URL(baseUrl)
+  const common = ['SameSite=Lax', ...(protocol === 'https:' ? ['Secure'] : [])]
+  const attributes = [`Path=${pathname.replace(/\/$/, '')}/auth/social`, 'HttpOnly', ...common].join('; ')
+
+  return {
+    set: (state: string, sealed: string, maxAgeSeconds: number) =>
+      `${nameOf(state)}=${sealed}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    clear: (state: string) => `${nameOf(state)}=; Max-Age=0; ${attributes}`,
+    /**
+     * A login redirects to a page, which reads this cookie: it shows that the service gave the token to this browser.
+     * Another site can lead to that page too, but cannot set the cookie. It holds the last 22 characters of the token,
+     * which identify the token and cannot be used in its place.
+     */
+    given(token: string, redirectTo: string): string {
+      return [
+        `social_login_end=${token.slice(-22)}`,
+        'Max-Age=60',
+        `Path=${new URL(redirectTo).pathname}`,
+        ...common,
+      ].join('; ')
+    },
+    read(request: FastifyRequest, state: string): string | undefined {
+      const prefix = `${nameOf(state)}=`
+      return (request.headers.cookie ?? '')
+        .split(/; */)
+        .find((cookie) => cookie.startsWith(prefix))
+        ?.slice(prefix.length)
+    },
+  }
+}
+
+function nameOf(state: string): string {
+  return `social_login_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`
 }

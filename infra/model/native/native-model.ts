@@ -1,4 +1,4 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider'
 import { type NativeKind, usualBaseUrls } from '../../../domain/provider-kinds.ts'
 import { ModelFailure } from '../../../domain/model-failure.ts'
 import type { AnswerDelta, ChatModel, ChatRequest } from '../../../services/runs/chat-model.ts'
@@ -6,12 +6,14 @@ import { brokenOff, notTaken } from '../chat-failures.ts'
 import { type AnswerLimits, guardFetch } from '../guarded-fetch.ts'
 import { nativeOriginOf } from '../provider-metadata.ts'
 import { type AskedForm, callOptions } from './call-options.ts'
-import { exactArguments } from './exact-arguments.ts'
 import { createNativeAnswer } from './native-answer.ts'
 import { nativeFailure, refusalText } from './native-failures.ts'
 import { nameFor } from './native-prompt.ts'
 import { openModel } from './open-model.ts'
-import { unusableMember, warnedMember } from './unusable-members.ts'
+import { randomUUID } from 'node:crypto'
+import { member, objectsIn, rewrittenNumbers, withArgumentTexts } from '../argument-texts.ts'
+import type { OptionalMember } from '../dialects.ts'
+import { changesNoAnswer } from '../optional-members.ts'
 
 interface NativeModelOptions extends AnswerLimits {
   /** Reaches the servers that the settings name. */
@@ -121,4 +123,63 @@ function noAddress(kind: NativeKind): ModelFailure {
     details: `a provider of the kind ${kind} needs a base URL`,
     retryable: false,
   })
+}
+
+/**
+ * Google sends arguments as objects, and its package reads their numbers as doubles. Numbers that a double does not hold
+ * pass it as marked texts, and are numbers again in the arguments of calls.
+ */
+function exactArguments(kind: NativeKind) {
+  if (kind !== 'google') return { rewrite: withArgumentTexts, restore: (text: string) => text }
+  const mark = `number ${randomUUID()} `
+  const marked = new RegExp(`"${mark}(-?[0-9.eE+-]+)"`, 'g')
+  return {
+    rewrite: (data: string): string =>
+      data.includes('"functionCall"')
+        ? rewrittenNumbers(data, { within: argumentsIn, textOf: (source) => `${mark}${source}` })
+        : data,
+    restore: (text: string): string => text.replaceAll(marked, '$1'),
+  }
+}
+
+/** The arguments of the calls in an event. */
+function argumentsIn(event: unknown): unknown[] {
+  return objectsIn(member(event, 'candidates'))
+    .flatMap((candidate) => objectsIn(member(candidate['content'], 'parts')))
+    .map((part) => member(part['functionCall'], 'args'))
+}
+
+type Asked = Omit<ChatRequest, 'account'>
+
+/** Members that the packages do not pass on. */
+const notPassed: readonly OptionalMember[] = ['logit_bias', 'logprobs', 'top_logprobs']
+
+/** The names of members in the warnings of the packages. */
+const byFeature: Record<string, OptionalMember> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  seed: 'seed',
+  stopSequences: 'stop',
+  responseFormat: 'response_format',
+}
+
+/** A member that the caller set, that changes the answer, and that no provider of this kind is sent. */
+function unusableMember(request: Asked, kind: NativeKind): OptionalMember | undefined {
+  const isOpenai = kind === 'openai-responses' || kind === 'azure'
+  return [...notPassed, ...(isOpenai ? [] : ['verbosity' as const])].find((name) => isAsked(name, request))
+}
+
+/** The same, by what a package says about the request. */
+function warnedMember(warnings: SharedV4Warning[], request: Asked): OptionalMember | undefined {
+  return warnings
+    .flatMap((warning) => (warning.type === 'unsupported' ? (byFeature[warning.feature] ?? []) : []))
+    .find((name) => isAsked(name, request))
+}
+
+function isAsked(name: OptionalMember, { setByCaller = [], temperature, sampling, model }: Asked): boolean {
+  const { service_tier: _tier, ...others } = sampling
+  const body = { ...others, temperature, model, messages: [], stream: true as const }
+  return setByCaller.includes(name) && !changesNoAnswer(name, body)
 }

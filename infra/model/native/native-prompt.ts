@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider'
 import { addAll } from '../../../domain/add-all.ts'
 import type { NativeKind } from '../../../domain/provider-kinds.ts'
 import type { PromptMessage } from '../../../services/runs/chat-model.ts'
@@ -8,8 +14,8 @@ import { withShownByTools } from '../shown-by-tools.ts'
 import { toolName } from '../wire-messages.ts'
 import { type AnswerPiece, readPieces } from './answer-pieces.ts'
 import { type CacheMark, markedForCache } from './cache-marks.ts'
-import { userParts } from './user-parts.ts'
 import type { Trait } from '../dialects.ts'
+import type { PromptPart } from '../../../services/attachments/prompt-parts.ts'
 
 type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -155,4 +161,35 @@ const plainNames: ReadonlySet<Trait> = new Set(['plain_names'])
 /** How names of tools are written for a provider. */
 function nativeTraits(kind: NativeKind): ReadonlySet<Trait> {
   return kind === 'google' || kind === 'bedrock' ? plainNames : noTraits
+}
+
+type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart
+
+/** What a person sent. Providers know no names, so that a text says who speaks where several do. */
+function userParts({ content, name }: Extract<PromptMessage, { role: 'user' }>): UserPart[] {
+  const parts: PromptPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  const said = parts.flatMap((part) => userPart(part))
+  return name === undefined ? said : [{ type: 'text', text: `${name}:` }, ...said]
+}
+
+function userPart(part: PromptPart): UserPart[] {
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'image_url':
+      return [filePart(part.image_url.url, 'image')]
+    case 'input_audio': {
+      const { data, format } = part.input_audio
+      const mediaType = format === 'wav' ? 'audio/wav' : 'audio/mpeg'
+      return [{ type: 'file', mediaType, data: { type: 'data', data } }]
+    }
+    case 'file':
+      return [{ ...filePart(part.file.file_data, 'application/octet-stream'), filename: part.file.filename }]
+  }
+}
+
+function filePart(url: string, usualType: string): LanguageModelV4FilePart {
+  const [, mediaType = usualType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
+  if (data !== undefined) return { type: 'file', mediaType, data: { type: 'data', data } }
+  return { type: 'file', mediaType: usualType, data: { type: 'url', url: new URL(url) } }
 }

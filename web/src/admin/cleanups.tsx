@@ -7,8 +7,9 @@ import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
-import { ReceiptSearch } from './receipt-search.tsx'
 import { UserTable } from './user-table.tsx'
+import { texts } from '../texts/index.ts'
+import { ReceiptTable } from '../ui/receipt-table.tsx'
 
 const t = operationMessages.admin
 
@@ -146,6 +147,29 @@ function OrphanCleanup({ api }: { api: AdminApi }) {
           onClose={() => setAsking(false)}
         />
       )}
+    </section>
+  )
+}
+
+/** The proof of a deletion, by its id. */
+function ReceiptSearch({ api }: { api: AdminApi }) {
+  const [id, setId] = useState('')
+  const [receipt, setReceipt] = useState<Schemas['Receipt']>()
+  const form = useSubmit(async () => {
+    setReceipt(undefined)
+    setReceipt(await unwrap(api.GET('/admin/receipts/{receipt_id}', { params: { path: { receipt_id: id.trim() } } })))
+  })
+  return (
+    <section className="card stack-small">
+      <h2>{t.receipts}</h2>
+      <form className="search-form" onSubmit={form.onSubmit}>
+        <TextField label={t.receiptId} required value={id} onValue={setId} />
+        <Button type="submit" busy={form.isBusy}>
+          {texts.search}
+        </Button>
+      </form>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      {receipt && <ReceiptTable receipt={receipt} />}
     </section>
   )
 }

@@ -10,19 +10,21 @@ import {
 } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { type AdminApi, adminApi } from '../lib/admin-api.ts'
-import { queryClient, readConsoleSettings } from '../lib/api.ts'
+import { queryClient, readConsoleSettings, unwrap } from '../lib/api.ts'
 import { localOperator } from '../lib/local-page.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
-import { AskToken } from './ask-token.tsx'
 import { Audit } from './audit.tsx'
 import { Cleanups } from './cleanups.tsx'
 import { Models } from './models/models.tsx'
 import { Overview } from './overview.tsx'
 import { QueuesPage } from './queues.tsx'
 import { Search } from './search/search.tsx'
-import { forgetToken, keptToken } from './token.ts'
+import { forgetToken, keepToken, keptToken } from './token.ts'
 import { Users } from './users.tsx'
+import { useSubmit } from '../lib/use-submit.ts'
+import { CheckField, TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
 
 const t = operationMessages.admin
 
@@ -110,4 +112,48 @@ function useHashPage() {
     return () => window.removeEventListener('hashchange', onChange)
   }, [])
   return pages.find(({ id }) => id === hash) ?? pages[0]
+}
+
+interface AskTokenProps {
+  connect: (token: string) => AdminApi
+  onToken: (api: AdminApi) => void
+}
+
+function AskToken({ connect, onToken }: AskTokenProps) {
+  const [token, setToken] = useState('')
+  const [isKept, setKept] = useState(false)
+  const form = useSubmit(async () => {
+    const given = token.trim()
+    const api = connect(given)
+    await unwrap(api.GET('/admin/system-stats'))
+    if (isKept) keepToken(given)
+    onToken(api)
+  })
+  return (
+    <main className="welcome-form full-height">
+      <div>
+        <div className="stack-small">
+          <h1>{t.title}</h1>
+          <p className="muted">{t.askText}</p>
+        </div>
+        <form className="form" onSubmit={form.onSubmit}>
+          {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+          <TextField
+            label={t.token}
+            help={t.tokenHelp}
+            type="password"
+            autoComplete="off"
+            required
+            autoFocus
+            value={token}
+            onValue={setToken}
+          />
+          <CheckField label={t.keepToken} help={t.keepTokenHelp} checked={isKept} onValue={setKept} />
+          <Button type="submit" look="primary" wide busy={form.isBusy}>
+            {t.enter}
+          </Button>
+        </form>
+      </div>
+    </main>
+  )
 }

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import type { JsonObject } from '../lib/json.ts'
-import { parseObject } from '../lib/parse-object.ts'
+import { type JsonObject, isObject } from '../lib/json.ts'
 import { markNumbers, shownJson } from '../lib/exact-numbers.ts'
 import { withUnknown } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'
@@ -63,4 +62,16 @@ export function ArgumentsForm({ schema, state, onProblem }: ArgumentsProps) {
       <CheckField label={t.asJson} checked={json !== undefined} onValue={switchTo} />
     </>
   )
+}
+
+/** Throws with words for people if the text is not a JSON object. */
+function parseObject(json: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new Error(texts.form.notJson)
+  }
+  if (!isObject(value)) throw new Error(texts.form.notJson)
+  return value
 }

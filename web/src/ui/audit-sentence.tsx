@@ -1,5 +1,4 @@
 import type { Schemas } from '../lib/api.ts'
-import { agentParts } from '../lib/agent-words.ts'
 import { formatNumber } from '../lib/format.ts'
 import { auditMessages } from '../texts/audit.ts'
 
@@ -55,4 +54,31 @@ export function agentWords(agent: string | null): string | undefined {
   const { browser, system } = agentParts(agent)
   if (browser !== undefined && system !== undefined) return t.browserOn(browser, system)
   return browser ?? system ?? t.program
+}
+
+const browsers: [RegExp, string][] = [
+  [/\bEdgA?\//, 'Edge'],
+  [/\b(?:OPR|Opera)\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+  [/^python/i, 'Python'],
+  [/^(?:node|undici)\b/i, 'Node'],
+]
+
+const systems: [RegExp, string][] = [
+  [/Windows/, 'Windows'],
+  [/iPhone|iPad|iOS/, 'iOS'],
+  [/Android/, 'Android'],
+  [/CrOS/, 'ChromeOS'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/Linux|X11/, 'Linux'],
+]
+
+/** The browser and the system that a `User-Agent` names, as far as they are known ones. */
+function agentParts(agent: string): { browser: string | undefined; system: string | undefined } {
+  const nameIn = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(agent))?.[1]
+  return { browser: nameIn(browsers), system: nameIn(systems) }
 }

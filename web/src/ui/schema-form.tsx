@@ -4,10 +4,10 @@ import { type JsonObject, asList, asObject } from '../lib/json.ts'
 import { choicesOf, defaultOf, fieldOf, labelOf, withoutNull } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'
 import { ChipsField } from './chips-field.tsx'
-import { CheckField, SelectField, SwitchesField, TextField } from './field.tsx'
+import { CheckField, SelectField, SwitchesField, TextArea, TextField } from './field.tsx'
 import { JsonField } from './json-field.tsx'
 import { PairsField } from './pairs-field.tsx'
-import { WritingField } from './writing-field.tsx'
+import { useState } from 'react'
 
 const t = texts.form
 
@@ -142,4 +142,21 @@ function SchemaField({ name, schema, isRequired, value, isOwn, depth, onValue }:
 function patternOf(schema: JsonObject): RegExp | undefined {
   const { pattern } = asObject(schema['items'])
   return typeof pattern === 'string' ? new RegExp(pattern) : undefined
+}
+
+interface WritingProps {
+  label: string
+  help: string
+  required: boolean
+  type: 'text' | 'url'
+  value: string
+  onValue: (value: string) => void
+}
+
+const longestLine = 80
+
+/** One line, or several if the text that is there has them: one line would drop its line breaks. */
+function WritingField({ type, value, ...shared }: WritingProps) {
+  const [isLong] = useState(value.includes('\n') || (type === 'text' && value.length > longestLine))
+  return isLong ? <TextArea {...shared} rows={6} value={value} /> : <TextField {...shared} type={type} value={value} />
 }

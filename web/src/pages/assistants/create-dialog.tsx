@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
-import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { type Schemas, api, configKey, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { startMessages } from '../../texts/starts.ts'
 import { texts } from '../../texts/index.ts'
@@ -10,7 +10,6 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { type Template, configOf, templates } from './templates.ts'
 
 const t = texts.assistants
 
@@ -97,4 +96,43 @@ function Choice({ chosen, onChoose }: ChoiceProps) {
 
 function canUse(catalogue: { type: string; available: boolean }[] | undefined, type: string): boolean {
   return catalogue?.some((tool) => tool.type === type && tool.available) ?? false
+}
+
+const { templates: words } = startMessages
+
+interface Template {
+  name: string
+  text: string
+  instructions: string
+  starters: string[]
+  temperature?: number
+  /** Tools that it is given if this service is set up for them; it works without them too. */
+  tools?: Schemas['ToolSetting'][]
+}
+
+/** What a new assistant can begin with. The search of its files comes with the first file. */
+const templates: Template[] = [
+  { ...words.documents, temperature: 0.2 },
+  words.support,
+  { ...words.minutes, temperature: 0.2 },
+  { ...words.translator, temperature: 0.2 },
+  { ...words.sql, temperature: 0.2 },
+  words.tutor,
+  { ...words.researcher, tools: [{ type: 'web_search' }] },
+  words.shop,
+]
+
+/** The configuration of an assistant with these instructions, made from the template. */
+function configOf(
+  template: Template | undefined,
+  instructions: string,
+  isAvailable: (tool: Schemas['ToolSetting']) => boolean,
+): Schemas['AssistantConfig'] {
+  const tools = template?.tools?.filter(isAvailable) ?? []
+  return {
+    ...(template && { [configKey.description]: template.text, [configKey.starters]: template.starters }),
+    ...(instructions.trim() !== '' && { [configKey.systemMessage]: instructions }),
+    ...(template?.temperature !== undefined && { [configKey.temperature]: template.temperature }),
+    ...(tools.length > 0 && { [configKey.tools]: tools }),
+  }
 }

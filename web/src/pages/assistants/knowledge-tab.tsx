@@ -1,6 +1,6 @@
 import { FileX, Upload as UploadIcon } from 'lucide-react'
 import { Suspense, lazy, useRef } from 'react'
-import { useFiles, useSources } from '../../lib/api.ts'
+import { api, keys, queryClient, unwrap, useFiles, useSources } from '../../lib/api.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
@@ -10,7 +10,10 @@ import { Empty, Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { Evaluation } from './evaluation.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
-import { Reembedding } from './reembedding.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
+import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.knowledge
 const WebSources = lazy(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))
@@ -118,5 +121,59 @@ function UploadList({ assistantId }: { assistantId: string }) {
         </li>
       ))}
     </ul>
+  )
+}
+
+/** How often the progress is read. */
+const everyMs = 2000
+const tones = { outdated: 'warn', running: 'plain', failed: 'danger' } as const
+
+/**
+ * Says that the service embeds with another model than the one that the files were embedded with, and embeds them
+ * anew. Shows nothing while all vectors are of the current model, or without an embedding model.
+ */
+function Reembedding({ assistantId }: { assistantId: string }) {
+  const path = { params: { path: { aid: assistantId } } }
+  const queryKey = keys.reembedding(assistantId)
+  const { data } = useQuery({
+    queryKey,
+    retry: false,
+    queryFn: () => unwrap(api.GET('/assistants/{aid}/reembedding', path)),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? everyMs : false),
+  })
+  const canEdit = useMembership().may('editor')
+  const start = useSubmit(async () => {
+    queryClient.setQueryData(queryKey, await unwrap(api.POST('/assistants/{aid}/reembedding', path)))
+  })
+  if (data === undefined || data.status === 'current') return undefined
+  const { status, chunks, chunks_done: done } = data
+  return (
+    <Notice tone={tones[status]}>
+      <div className="stack-small">
+        <div>
+          {status === 'failed'
+            ? assistantMessages.reembedding.failed(data.error ?? '')
+            : assistantMessages.reembedding[status]}
+        </div>
+        <div className="small">
+          {data.model === undefined
+            ? assistantMessages.reembedding.model(data.configured_model)
+            : assistantMessages.reembedding.models(data.model, data.configured_model)}
+        </div>
+        {status === 'running' ? (
+          <ProgressBar
+            value={chunks === 0 ? 1 : done / chunks}
+            label={assistantMessages.reembedding.progress(done, chunks)}
+          />
+        ) : canEdit ? (
+          <div>
+            <Button size="small" busy={start.isBusy} onClick={() => void start.submit()}>
+              {status === 'failed' ? assistantMessages.reembedding.continue : assistantMessages.reembedding.start}
+            </Button>
+          </div>
+        ) : undefined}
+        {start.problem && <div className="field-error">{start.problem}</div>}
+      </div>
+    </Notice>
   )
 }

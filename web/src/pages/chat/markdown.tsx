@@ -1,12 +1,25 @@
-import { type ComponentType, type ReactNode, Suspense, createElement, lazy, memo, useEffect, useState } from 'react'
+import {
+  type ComponentProps,
+  type ComponentType,
+  type ReactNode,
+  Suspense,
+  createElement,
+  lazy,
+  memo,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type Part, partsOf } from '../../lib/markdown/parts.ts'
 import type { Written } from '../../lib/markdown/read.ts'
 import { knownMarkdown, readMarkdown } from '../../lib/markdown/reader.ts'
 import { getSession } from '../../lib/session.ts'
 import { texts } from '../../texts/index.ts'
 import { AnswerCode } from './answer-code.tsx'
-import { AnswerTable } from './answer-table.tsx'
 import { Mark } from './sources/marks.tsx'
+import { csvOf, markdownTableOf } from '../../lib/written-tables.ts'
+import { CopyButton } from '../../ui/code-block.tsx'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
 
 const sourceLink = /^#source-(\d+)$/
 /** Characters of a text that is read at all. */
@@ -189,3 +202,20 @@ function shown(written: Written[]): ReactNode {
 
 const plainText = (written: Written[]): string =>
   written.map((node) => (typeof node === 'string' ? node : plainText(node[2]))).join('')
+
+/** A table of an answer: as wide as its words need, in a box that scrolls, with buttons that copy it. */
+function AnswerTable({ children }: ComponentProps<'table'>) {
+  const table = useRef<HTMLTableElement>(null)
+  const rows = () => [...(table.current?.rows ?? [])].map((row) => [...row.cells].map(({ innerText }) => innerText))
+  return (
+    <div className="answer-table">
+      <ScrollRegion label={texts.chat.table}>
+        <table ref={table}>{children}</table>
+      </ScrollRegion>
+      <div className="answer-table-copies screen-only">
+        <CopyButton text={() => markdownTableOf(rows())} label={texts.chat.copyTable} />
+        <CopyButton text={() => csvOf(rows())} label={texts.chat.copyCsv} />
+      </div>
+    </div>
+  )
+}

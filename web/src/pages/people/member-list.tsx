@@ -1,6 +1,6 @@
 import { KeyRound, UserRoundX } from 'lucide-react'
 import { useState } from 'react'
-import { type Member, type Project, api, unwrap, wordsOf } from '../../lib/api.ts'
+import { type Member, type Project, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { formatMonth } from '../../lib/format.ts'
 import { memberName } from '../../lib/group-name.ts'
 import { type Role, roleName } from '../../lib/membership.ts'
@@ -13,8 +13,8 @@ import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { GroupFace } from '../../ui/group-face.tsx'
 import { pathOf, refresh } from './members.ts'
-import { RemoveDialog } from './remove-dialog.tsx'
 import { RoleOptions, roleOf } from './role-options.tsx'
+import { type Choice, ThreadsChoice } from './threads-choice.tsx'
 
 interface MemberListProps {
   project: Project
@@ -143,5 +143,41 @@ function MemberRow({ member, isSelf, isHolder, canManage, onRole, onRemove, onGi
         <IconButton label={t.remove(name)} icon={<UserRoundX size={16} />} onClick={onRemove} />
       )}
     </li>
+  )
+}
+
+/** Removes a member, after asking what becomes of the private chats; those who go with a group keep theirs. */
+function RemoveDialog({ projectId, member, onClose }: { projectId: string; member: Member; onClose: () => void }) {
+  const [choice, setChoice] = useState<Choice>('keep')
+  const name = memberName(member)
+  const remove = async () => {
+    const { path } = pathOf(projectId, member).params
+    const query = member.group ? {} : { private_threads: choice }
+    await unwrap(api.DELETE('/projects/{project_id}/members/{member_id}', { params: { path, query } }))
+    await refresh(projectId)
+    await queryClient.invalidateQueries({ queryKey: keys.threads })
+  }
+  return (
+    <ConfirmDialog
+      title={t.removeTitle(name)}
+      text={
+        member.group ? (
+          <p>{t.groups.removeText(name)}</p>
+        ) : (
+          <div className="stack-small">
+            <p>{t.removeText(name)}</p>
+            <ThreadsChoice
+              value={choice}
+              words={{ keep: t.threadsOf.keep(name), hand_over: t.threadsOf.handOver }}
+              onValue={setChoice}
+            />
+          </div>
+        )
+      }
+      action={t.removeAction}
+      onConfirm={remove}
+      onClose={onClose}
+      onDone={() => say(t.removed(name))}
+    />
   )
 }

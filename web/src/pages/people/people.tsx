@@ -1,8 +1,8 @@
 import '../../styles/people.css'
 import { Link, useParams } from '@tanstack/react-router'
 import { ArrowLeft, UsersRound } from 'lucide-react'
-import { type Project, useMembers, useProjects } from '../../lib/api.ts'
-import { isEnough, roleName } from '../../lib/membership.ts'
+import { type Project, api, keys, queryClient, unwrap, useMembers, useProjects } from '../../lib/api.ts'
+import { type Role, isEnough, roleName, roles } from '../../lib/membership.ts'
 import { personName } from '../../lib/person.ts'
 import { useSession } from '../../lib/session.ts'
 import { useTitle } from '../../lib/use-title.ts'
@@ -11,10 +11,15 @@ import { peopleMessages as t } from '../../texts/people.ts'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { Invitations } from './invitations.tsx'
 import { GroupForm } from './group-form.tsx'
-import { InviteForm } from './invite-form.tsx'
 import { LeaveProject } from './leave-project.tsx'
 import { MemberList } from './member-list.tsx'
-import { RoleHelp } from './role-help.tsx'
+import { useState } from 'react'
+import { say } from '../../lib/toasts.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { RoleOptions, roleOf } from './role-options.tsx'
 
 /** Who uses a project, who is invited to, and what each may do. */
 export function PeoplePage() {
@@ -78,5 +83,66 @@ function People({ project }: { project: Project }) {
         memberId={active.find(({ user_id: id }) => id === userId)?.member_id}
       />
     </div>
+  )
+}
+
+/** What each role may do, in words. */
+function RoleHelp() {
+  return (
+    <section className="card stack-small">
+      <h2>{t.roles}</h2>
+      <p className="muted small">{t.rolesText}</p>
+      <dl className="role-help">
+        {roles.map((role) => (
+          <div key={role}>
+            <dt>{roleName(role)}</dt>
+            <dd>{t.can[role]}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+/** Invites somebody by mail. */
+function InviteForm({ projectId }: { projectId: string }) {
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('member')
+  const form = useSubmit(async () => {
+    const address = email.trim()
+    const path = { params: { path: { project_id: projectId } } }
+    await unwrap(api.POST('/projects/{project_id}/members', { ...path, body: { email: address, role } }))
+    setEmail('')
+    say(t.sent(address))
+    await queryClient.invalidateQueries({ queryKey: keys.members(projectId) })
+  })
+  return (
+    <form className="card form" onSubmit={form.onSubmit}>
+      <div>
+        <h2>{t.invite}</h2>
+        <p className="muted small">{t.inviteText}</p>
+      </div>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      <div className="form-row">
+        <TextField
+          label={texts.account.email}
+          type="email"
+          autoComplete="off"
+          required
+          maxLength={254}
+          error={form.fields['email']}
+          value={email}
+          onValue={setEmail}
+        />
+        <SelectField label={t.role} help={t.can[role]} value={role} onValue={(value) => setRole(roleOf(value))}>
+          <RoleOptions />
+        </SelectField>
+      </div>
+      <div>
+        <Button type="submit" look="primary" busy={form.isBusy}>
+          {t.send}
+        </Button>
+      </div>
+    </form>
   )
 }

@@ -12,11 +12,13 @@ import {
   Wrench,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { Schemas } from '../../../lib/api.ts'
+import { type Schemas, useAssistants } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
 import { SchemaForm } from '../../../ui/schema-form.tsx'
-import { AskableField } from './askable-field.tsx'
+import { CheckField } from '../../../ui/field.tsx'
+import { Notice } from '../../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../../ui/states.tsx'
 
 const t = assistantMessages.tools
 
@@ -142,4 +144,49 @@ function some(list: unknown): string {
 
 function hostOf(url: unknown): string | undefined {
   return typeof url === 'string' ? URL.parse(url)?.host : undefined
+}
+
+interface AskableFieldProps {
+  /** The assistant that asks. */
+  assistantId: string
+  value: JsonObject
+  onValue: (value: JsonObject) => void
+}
+
+/** The settings of the tool `assistant`: which assistants of the project may be asked. */
+function AskableField({ assistantId, value, onValue }: AskableFieldProps) {
+  const assistants = useAssistants()
+  if (assistants.isPending) return <Skeleton lines={3} />
+  if (assistants.isError) return <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />
+  const chosen = asList(value['assistant_ids']).map(String)
+  const others = assistants.data.filter(({ assistant_id: id }) => id !== assistantId)
+  const gone = chosen.filter((id) => !others.some(({ assistant_id: other }) => other === id))
+  const choose = (ids: string[]) => {
+    const { assistant_ids: _, ...rest } = value
+    onValue(ids.length === 0 ? rest : { ...rest, assistant_ids: ids })
+  }
+  return (
+    <fieldset className="stack-small">
+      <legend className="field-label">{t.asking.label}</legend>
+      {others.length === 0 && <Notice>{t.asking.none}</Notice>}
+      {others.map(({ assistant_id: id, name, config }) => (
+        <CheckField
+          key={id}
+          label={name}
+          help={String(config['type==agent/description'] ?? '').slice(0, 120)}
+          checked={chosen.includes(id)}
+          onValue={(isChosen) => choose(isChosen ? [...chosen, id] : chosen.filter((other) => other !== id))}
+        />
+      ))}
+      {gone.map((id) => (
+        <CheckField
+          key={id}
+          label={t.asking.gone}
+          checked
+          onValue={() => choose(chosen.filter((other) => other !== id))}
+        />
+      ))}
+      <p className="field-help">{t.asking.help}</p>
+    </fieldset>
+  )
 }

@@ -10,7 +10,6 @@ import { texts } from '../../../texts/index.ts'
 import { ConfirmDialog } from '../../../ui/dialog.tsx'
 import { Problem, Skeleton } from '../../../ui/states.tsx'
 import { type ToolSetting, kindOf, titleOf } from './kinds.tsx'
-import { mcpPresets } from './mcp-presets.ts'
 import { ToolPanel } from './tool-panel.tsx'
 import { ToolRow } from './tool-row.tsx'
 
@@ -163,3 +162,49 @@ function withoutEmpty({ type, name, config, ask }: ToolSetting): ToolSetting {
     ...(ask && { ask }),
   }
 }
+
+interface McpPreset {
+  /** The name of its tools begins with it. */
+  name: string
+  title: string
+  text: string
+  url: string
+  /** Whether one logs in with the browser. */
+  hasLogin: boolean
+}
+
+/** Servers that answer to anybody, or let programs register themselves, as their makers say. */
+const mcpPresets: McpPreset[] = [
+  { name: 'notion', title: 'Notion', text: t.gallery.notion, url: 'https://mcp.notion.com/mcp', hasLogin: true },
+  { name: 'linear', title: 'Linear', text: t.gallery.linear, url: 'https://mcp.linear.app/mcp', hasLogin: true },
+  {
+    name: 'atlassian',
+    title: 'Atlassian',
+    text: t.gallery.atlassian,
+    url: 'https://mcp.atlassian.com/v1/mcp',
+    hasLogin: true,
+  },
+  { name: 'sentry', title: 'Sentry', text: t.gallery.sentry, url: 'https://mcp.sentry.dev/mcp', hasLogin: true },
+  { name: 'stripe', title: 'Stripe', text: t.gallery.stripe, url: 'https://mcp.stripe.com', hasLogin: true },
+  {
+    name: 'hugging_face',
+    title: 'Hugging Face',
+    text: t.gallery.huggingFace,
+    url: 'https://huggingface.co/mcp',
+    hasLogin: false,
+  },
+  {
+    name: 'deepwiki',
+    title: 'DeepWiki',
+    text: t.gallery.deepwiki,
+    url: 'https://mcp.deepwiki.com/mcp',
+    hasLogin: false,
+  },
+  {
+    name: 'context7',
+    title: 'Context7',
+    text: t.gallery.context7,
+    url: 'https://mcp.context7.com/mcp',
+    hasLogin: false,
+  },
+]
