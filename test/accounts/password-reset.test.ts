@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { mailTo, mailsTo } from '../support/mailbox.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('password reset', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ env: { FRONTEND_URL: 'https://front.example.com/' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ env: { FRONTEND_URL: 'https://front.example.com/' } }))
 
   const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
   const login = async (email: string, password: string) => (await post('/auth/login', { email, password })).status

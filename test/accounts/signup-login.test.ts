@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { loginProviders } from '../../domain/login-providers.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -8,15 +8,12 @@ import { createSignup } from '../../services/accounts/signup.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeTo, mailTo, mailsTo } from '../support/mailbox.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('sign-up to first login', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ env: { THREAD_MAX_DEFAULT: '7' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ env: { THREAD_MAX_DEFAULT: '7' } }))
 
   const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TestService, startService } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({
+const service = useStarted(() =>
+  startService({
     worker: false,
     env: { MAILBOX_URL: 'http://127.0.0.1:1080', TEMPORAL_UI_URL: 'http://127.0.0.1:8233' },
-  })
-})
-afterAll(() => service.close())
+  }),
+)
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${service.url}${path}`, { headers })
 

@@ -1,16 +1,13 @@
 import { request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type TestService, startService } from '../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const configured = 'https://app.example.com'
 
 describe('unusual requests', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false, env: { CORS_ORIGINS: configured } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false, env: { CORS_ORIGINS: configured } }))
 
   /** Sends the path as it stands; `fetch` would tidy it up. */
   function send(method: string, path: string, headers: Record<string, string> = {}) {

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser, newEmail } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 /** The API as a client at this address sees it, behind a proxy. */
 function from({ url }: { url: string }, address: string, token?: string): Pick<ApiClient, 'call'> {
@@ -223,15 +224,13 @@ describe('routes that answer without a token', () => {
 const isEmpty = (requirement: object) => Object.keys(requirement).length === 0
 
 describe('without RATE_LIMITS', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({
+  const service = useStarted(() =>
+    startService({
       worker: false,
       env: { RATE_LIMIT_TABLE: 'login_client=1/1h, admin_guesses=3/1h', TRUST_PROXY: '127.0.0.1' },
       settings: patient,
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   it('nothing is limited', async () => {
     const login = () => from(service, '192.0.2.1').call('POST', '/auth/login', {})

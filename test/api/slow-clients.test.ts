@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
-import { type RunningService, type TestService, startService } from '../support/service.ts'
+import { type RunningService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: application/json'].join('\r\n')}\r\n\r\n`
 
@@ -89,11 +90,7 @@ describe('a client that uploads slowly', () => {
 })
 
 describe('connections', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false, env: { MAX_CONNECTIONS: '20' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false, env: { MAX_CONNECTIONS: '20' } }))
 
   it('are limited by address, and released when they close', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => openConnection(service)))

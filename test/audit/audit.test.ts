@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { type AuditedAct, createAudit } from '../../services/audit/index.ts'
 import { apiClient } from '../support/api-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { goodPassword, insertUser, signUpUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('the audit log', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ env: { AUDIT_KEEP_DAYS: '30' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ env: { AUDIT_KEEP_DAYS: '30' } }))
 
   const admin = (method: string, path: string, body?: unknown) =>
     apiClient(service.url, service.env['ADMIN_TOKEN']).call(method, path, body)

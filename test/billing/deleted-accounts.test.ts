@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 import { useBilling } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('an account that is deleted', () => {
   const billing = useBilling()
@@ -151,11 +152,7 @@ describe('an account that is deleted', () => {
 })
 
 describe('an account that is deleted without keys of the provider', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ env: { DELETION_WAIT_SECONDS: '1' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ env: { DELETION_WAIT_SECONDS: '1' } }))
 
   it('waits if it may have a subscription, and not for purchases that have ended', async () => {
     const purchase = (_id: string, userId: string, status: PurchaseRecord['status'], ids = {}) =>

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const kilobyte = 1024
 
 describe('the storage quota of a user', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({
+  const service = useStarted(() =>
+    startService({
       worker: false,
       env: { STORAGE_MAX_MB: '1', OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   const file = (name: string, kilobytes: number) => ({ name, content: 'x'.repeat(kilobytes * kilobyte) })
   const bytesOf = async (userId: string) =>

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { goodPassword, insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('deletion', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService())
 
   const counterOf = async (userId: string) => (await service.collections.users.findById(userId).lean())?.thread_counter
 

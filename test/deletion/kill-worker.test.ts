@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { startDyingWorker } from '../support/processes.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('kill -9 of the worker at every activity boundary of an account deletion', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false, env: { DELETION_WAIT_SECONDS: '0', WORKER_QUEUES: 'deletions' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() =>
+    startService({ worker: false, env: { DELETION_WAIT_SECONDS: '0', WORKER_QUEUES: 'deletions' } }),
+  )
 
   it('leaves nothing, and does not affect other users', async () => {
     const [user, other] = [

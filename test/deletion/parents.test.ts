@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSuspension } from '../../services/admin/suspension.ts'
 import { setDeletionMarkers } from '../../services/deletion/mark.ts'
 import { parentsRemain } from '../../services/parents.ts'
 import { commandsDuring } from '../support/commands.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const marks = ['update', 'findAndModify']
 
 describe('what was stored beneath an assistant', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
 
   async function family() {
     const client = await insertUser(service)

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { createDeletion } from '../../services/deletion/index.ts'
 import { retainedCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
 import { schedulesCapability } from '../../services/schedules/capability.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { type RunningService, type TestService, startService } from '../support/service.ts'
+import { type RunningService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('the steps of a deletion', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
 
   const storesOf = () => {
     const { collections } = service

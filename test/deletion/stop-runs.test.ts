@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { type StopRunsDeps, stopRuns } from '../../services/deletion/stop-runs.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('waiting for the workflows of many threads', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
 
   it('polls each until it has ended, a few at a time', async () => {
     const since = new Date()

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 type Dependency = 'mongodb' | 'redis' | 'temporal'
 type Talk = Awaited<ReturnType<typeof conversation>>
@@ -149,11 +150,7 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
 })
 
 describe('while there is no worker', () => {
-  let service: ModelService
-  beforeAll(async () => {
-    service = await startModelService({ worker: false, env: { DEPENDENCY_TIMEOUT_SECONDS: '4' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startModelService({ worker: false, env: { DEPENDENCY_TIMEOUT_SECONDS: '4' } }))
 
   it('a run with reject is accepted on an idle thread, and refused on a busy one, in time', async () => {
     const talk = await conversation(service)

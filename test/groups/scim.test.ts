@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { type ModelService, startModelService } from '../support/model-service.ts'
+import { startModelService } from '../support/model-service.ts'
 import { insertUser, newEmail } from '../support/users.ts'
 import { tokenOf } from '../projects/joined.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const token = 'the-token-of-the-provisioning-system'
 const patchOf = (...Operations: object[]) => ({
@@ -11,9 +12,8 @@ const patchOf = (...Operations: object[]) => ({
 })
 
 describe('provisioning by SCIM', () => {
-  let service: ModelService
-  beforeAll(async () => {
-    service = await startModelService({
+  const service = useStarted(() =>
+    startModelService({
       env: {
         SCIM_TOKEN: token,
         SCIM_PROVIDER: 'company',
@@ -29,9 +29,8 @@ describe('provisioning by SCIM', () => {
           },
         ]),
       },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   const scim = () => {
     const client = apiClient(`${service.url}/scim/v2`, token)

@@ -2,20 +2,17 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { countIncompleteBlobs } from '../../infra/backup/incomplete-blobs.ts'
 import type { BlobLocation } from '../../infra/mongo/blob-bytes.ts'
 import { createBlobStore } from '../../infra/mongo/blob-store.ts'
 import { missingBytes } from '../../infra/mongo/piece-location.ts'
 import { commandsDuring } from '../support/commands.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('the bytes of uploaded files', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
   const blobs = () => service.api.infra.knowledge.blobs
   const pieces = () => service.api.infra.database.connection.collection('blobs.chunks')
 

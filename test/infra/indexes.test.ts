@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type TestService, startService } from '../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 
 /** The order of each list that is read in parts. */
 const lists: Record<string, object[]> = {
@@ -22,11 +23,7 @@ const lists: Record<string, object[]> = {
 }
 
 describe('the indexes of the database', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
 
   const keysOf = async (collection: string) =>
     (await service.api.infra.database.connection.collection(collection).indexes()).map(({ key }) => key)

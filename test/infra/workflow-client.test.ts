@@ -1,20 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import { connectTemporal } from '../../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('the workflow client', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() => startService({ worker: false }))
 
   const clientOf = (dependencyTimeoutSeconds = 15) =>
     createWorkflowClient(

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelService, startModelService } from '../support/model-service.ts'
+import { startModelService } from '../support/model-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
@@ -10,17 +10,16 @@ import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 import { conversation } from '../runs/support.ts'
 import { prometheusPrograms, startPrometheus } from './prometheus.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const token = 'a token for the metrics, long enough'
 
 describe('metrics', () => {
-  let service: ModelService
-  beforeAll(async () => {
-    service = await startModelService({
+  const service = useStarted(() =>
+    startModelService({
       env: { METRICS_PORT: '0', METRICS_TOKEN: token, EMBEDDING_DIMENSIONS: '256' },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   const ask = (port: number | undefined, path: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(`http://127.0.0.1:${port}${path}`, { headers, method })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
@@ -8,8 +8,9 @@ import { codecTokenOf } from '../../infra/temporal/codec-token.ts'
 import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { type RunningService, type TestService, startService } from '../support/service.ts'
+import { type RunningService, startService } from '../support/service.ts'
 import { goodPassword, insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const uiOrigin = 'http://127.0.0.1:8233'
 
@@ -19,13 +20,11 @@ interface JsonPayload {
 }
 
 describe('the payload codec', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({
+  const service = useStarted(() =>
+    startService({
       env: { TEMPORAL_CODEC_KEY: randomBytes(32).toString('base64'), TEMPORAL_UI_ORIGINS: uiOrigin },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   const decodePath = () => `/codec/${codecTokenOf(service.settings)}/decode`
 

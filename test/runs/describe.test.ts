@@ -1,15 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type TestService, startService } from '../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import { conversation } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 describe('the descriptions of runs', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false, env: { OPENAI_API_KEY: 'test', DEFAULT_MODEL: 'standard' } })
-  })
-  afterAll(() => service.close())
+  const service = useStarted(() =>
+    startService({ worker: false, env: { OPENAI_API_KEY: 'test', DEFAULT_MODEL: 'standard' } }),
+  )
 
   it('are JSON Schemas that match what the service accepts, with defaults', async () => {
     const client = await insertUser(service)

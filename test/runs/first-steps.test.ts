@@ -8,6 +8,7 @@ import { type ModelService, startModelService } from '../support/model-service.t
 import { readEvents } from '../support/sse.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
 import { conversation } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -148,14 +149,12 @@ describe('the first step of a run', () => {
 })
 
 describe('a first step that finds all slots taken', () => {
-  let service: ModelService
-  beforeAll(async () => {
-    service = await startModelService({
+  const service = useStarted(() =>
+    startModelService({
       worker: false,
       settings: { runsInApi: true, modelStepsAtOnce: 1, runTaskTimeoutSeconds: 30 },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   it('is shown what was added to its thread while it waited', async () => {
     const [busy, talk] = [await conversation(service), await conversation(service)]

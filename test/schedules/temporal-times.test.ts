@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type TestService, startService } from '../support/service.ts'
+import { expect, it } from 'vitest'
+import { startService } from '../support/service.ts'
 import { nextTimes } from '../../domain/schedules/next-times.ts'
 import { timingOf } from '../../services/schedules/schedule-request.ts'
 import { planner } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ worker: false, settings: { scheduleMaxDefault: 1000 } })
-})
-afterAll(() => service.close())
+const service = useStarted(() => startService({ worker: false, settings: { scheduleMaxDefault: 1000 } }))
 
 const created_at = new Date('2026-01-01T00:00:00Z')
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/St_Johns']

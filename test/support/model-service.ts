@@ -1,6 +1,6 @@
-import { afterAll, beforeAll } from 'vitest'
 import { type Respond, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 import { type ServiceOptions, type TestService, startService } from './service.ts'
+import { useStarted } from './use-started.ts'
 
 export interface ModelServiceOptions extends ServiceOptions {
   /** What the model answers when its script is at its end; without it that is an error. */
@@ -33,17 +33,6 @@ export async function startModelService(options: ModelServiceOptions = {}): Prom
   }
 }
 
-/**
- * `startModelService` for all tests of the file or the `describe` that calls this: it starts before
- * the first of them and closes after the last. What is returned is empty until then.
- */
-export function useModelService(options: ModelServiceOptions = {}): ModelService {
-  const service = {} as ModelService
-  let started: ModelService | undefined
-  beforeAll(async () => {
-    started = await startModelService(options)
-    Object.assign(service, started)
-  })
-  afterAll(() => started?.close())
-  return service
-}
+/** `startModelService` for all tests of the file or the `describe` that calls this. */
+export const useModelService = (options: ModelServiceOptions = {}): ModelService =>
+  useStarted(() => startModelService(options))

@@ -4,14 +4,11 @@ import { z } from 'zod'
 import { apiClient } from '../support/api-client.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ worker: false, env: { OUTBOUND_ALLOW: '127.0.0.1' } })
-})
-afterAll(() => service.close())
+const service = useStarted(() => startService({ worker: false, env: { OUTBOUND_ALLOW: '127.0.0.1' } }))
 
 describe('GET /tools/', () => {
   it('lists every tool with valid JSON Schemas', async () => {

@@ -1,13 +1,10 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pagedPdf } from '../support/paged-pdf.ts'
-import { type Console, say, startConsole } from './support.ts'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 
 const handbook = pagedPdf([
   ['Handbook of the harbour', 'Ships announce themselves on channel 12. The office opens at six.'],

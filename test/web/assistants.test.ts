@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { noise, pdfOf, scanOf } from '../support/scans.ts'
-import { type Console, say, startConsole } from './support.ts'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 
 const instructions =
   'You answer the questions of skippers. Be brief, name the page that you quote, and say so when you do not know.'

@@ -1,14 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Console, say, startConsole } from './support.ts'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 
 const answer = (page: Page, text: string) => page.locator('.markdown').getByText(text)
 const tool = { type: 'http_request', name: 'tide_tables' }

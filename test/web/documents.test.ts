@@ -1,14 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 const page1 = '<!doctype html><title>Tide table</title><h1>High water</h1><p>At six.</p>'
 const page2 = page1.replace('six', 'seven')

@@ -1,19 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startHttpServer } from '../support/http-server.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { insertUser } from '../support/users.ts'
-import { type Console, startConsole } from './support.ts'
+import { startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 /** An operator's own. */
 const logo = path.join(import.meta.dirname, '../../docs/images/embed.png')
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ PRODUCT_NAME: 'Pilot & Sons', PRODUCT_COLOR: '#0f766e', PRODUCT_LOGO: logo })
-})
-afterAll(() => site.close())
+const site = useStarted(() =>
+  startConsole({ PRODUCT_NAME: 'Pilot & Sons', PRODUCT_COLOR: '#0f766e', PRODUCT_LOGO: logo }),
+)
 
 /** A page of another site, under a strict policy of its own. */
 async function otherSite(assistantId: string, workers = 'worker-src blob:') {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('chats are found by their messages, pinned, tagged, shared, printed, and deleted together with an undo', async () => {
   const { page, user } = await site.signedIn()

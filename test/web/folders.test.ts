@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('chats are dragged into a folder and out of it, and its instructions and files hold in them', async () => {
   const { page, user, assistantId } = await site.signedIn()

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { allEvents } from '../support/sse.ts'
-import { type Console, look, say, startConsole } from './support.ts'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('an owner reads what visitors ask, what they think of answers, and makes test questions of open ones', async () => {
   const { page, user, assistantId } = await site.signedIn({ 'type==agent/access_mode': 'public_no_auth' })

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('the console speaks the language of the browser, and the one that the account chose', async () => {
   const german = await site.context.browser()?.newContext({ locale: 'de-AT' })

@@ -1,15 +1,12 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { languages } from '../../web/src/texts/languages.ts'
-import { type Console, look, startConsole } from './support.ts'
+import { look, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const widths = [390, 1440]
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 /** Words of buttons, tabs, labels and headings that are cut, or stand outside of the page. Boxes that scroll may. */
 const cutWords = `(() => {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('formulas are set, prices are not, code names its language, and a wrong formula stays readable', async () => {
   const { page } = await site.signedIn()

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('a fact is kept, found by whom it is for, changed and deleted', async () => {
   const { page, user } = await site.signedIn()

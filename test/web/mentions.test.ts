@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { joinProject } from '../projects/joined.ts'
-import { type Console, look, startConsole } from './support.ts'
+import { look, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('@ has another assistant answer, and # has a file of it searched, by keyboard', async () => {
   const { page, user, assistantId } = await site.signedIn({ 'type==agent/system_message': 'You guide ships.' })

@@ -1,14 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { firstIdAt } from '../../domain/ids.ts'
 import { insertUser } from '../support/users.ts'
-import { type Console, startConsole } from './support.ts'
+import { startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ TEMPORAL_UI_URL: 'http://127.0.0.1:1' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ TEMPORAL_UI_URL: 'http://127.0.0.1:1' }))
 
 /** Whatever is folded is opened: no id stands on the page. */
 async function expectNoIds(page: Page, what: string): Promise<void> {

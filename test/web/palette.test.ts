@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('the keyboard alone finds chats, assistants, pages and actions, and shows its keys', async () => {
   const { page } = await site.signedIn()

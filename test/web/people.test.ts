@@ -1,16 +1,13 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { joinProject, tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
 import { type TestUser, goodPassword, insertUser, newEmail } from '../support/users.ts'
-import { type Console, look, say, startConsole } from './support.ts'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 const membersOf = (projectId: string) => `/projects/${projectId}/members`
 const dialogOf = (page: Page) => page.getByRole('dialog')

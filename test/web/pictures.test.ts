@@ -1,13 +1,10 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pngOf, scanOf, pdfOf } from '../support/scans.ts'
-import { type Console, say, startConsole } from './support.ts'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 /** Pastes or drops files as a browser does. */
 async function give(page: Page, kind: 'paste' | 'drop', files: { name: string; type: string; content: Buffer }[]) {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, look, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { look, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('a schedule is made with its meaning and next times, run at once, paused, changed and deleted', async () => {
   const { page, user } = await site.signedIn()

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ChatRequest } from '../support/scripted-model.ts'
-import { type Console, look, say, startConsole } from './support.ts'
+import { look, say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ SMALL_MODEL: 'small' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ SMALL_MODEL: 'small' }))
 
 const isSmall = ({ body }: ChatRequest) => body.model === 'small'
 

@@ -1,17 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { insertUser } from '../support/users.ts'
-import { type Console, startConsole } from './support.ts'
+import { startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
 const docs = path.join(import.meta.dirname, '../../docs')
 const workflows = `${inject('services').temporalUiUrl}/namespaces/default/workflows`
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 test('the Temporal UI shows user, assistant and outcome, by the columns and views of the documentation', async () => {
   const owner = await insertUser(site.service)

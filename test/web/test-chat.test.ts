@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Console, say, startConsole } from './support.ts'
+import { expect, test } from 'vitest'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole()
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole())
 
 const asked = () => JSON.stringify(site.model.requests.at(-1)?.body)
 

@@ -1,14 +1,11 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
-import { type Console, say, startConsole } from './support.ts'
+import { say, startConsole } from './support.ts'
+import { useStarted } from '../support/use-started.ts'
 
-let site: Console
-beforeAll(async () => {
-  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
-})
-afterAll(() => site.close())
+const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 
 const toolsOf = async ({ user, assistantId }: { user: { get: (path: string) => Promise<any> }; assistantId: string }) =>
   (await user.get(`/assistants/${assistantId}`)).config['type==agent/tools']
