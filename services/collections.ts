@@ -5,20 +5,17 @@ import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-r
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
-import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
-import type { KnowledgeCollections } from './knowledge/collections.ts'
 
 /** Those whose records are declared. */
 export type DeclaredCollections = { [K in DeclaredName]: Model<DeclaredRecords[K]> }
 
 /** The database collections that services use. `infra/mongo` creates them. */
-export interface Collections extends KnowledgeCollections, DeclaredCollections {
+export interface Collections extends DeclaredCollections {
   users: Model<UserRecord>
   projects: Model<ProjectRecord>
   assistants: Model<StoredAssistant>
   threads: Model<ThreadRecord>
   checkpoints: Model<CheckpointRecord>
   runs: Model<RunRecord>
-  toolCalls: Model<ToolCallRecord>
 }

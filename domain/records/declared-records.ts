@@ -3,10 +3,12 @@ import type { ArchiveLine, RecordOf } from './declared-record.ts'
 import { attachmentRecord } from './attachment.ts'
 import { auditEntryRecord } from './audit-entry.ts'
 import { budgetRecord } from './budget.ts'
+import { chunkGroupRecord } from './chunk-group.ts'
 import { documentRecord } from './document.ts'
 import { evaluationRecord } from './evaluation.ts'
 import { feedbackRecord } from './feedback.ts'
 import { fileBatchRecord } from './file-batch.ts'
+import { fileRecord } from './file.ts'
 import { folderRecord } from './folder.ts'
 import { groupRecord } from './group.ts'
 import { idempotencyKeyRecord } from './idempotency-key.ts'
@@ -21,6 +23,7 @@ import { receiptRecord } from './receipt.ts'
 import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
 import { shareRecord } from './share.ts'
 import { sourcePageRecord, sourceRecord } from './source.ts'
+import { toolCallRecord } from './tool-call.ts'
 import { usedTokenRecord } from './used-token.ts'
 
 /** The kinds of records that are declared, by the names that code has for their collections. */
@@ -51,6 +54,9 @@ export const declaredRecords = {
   budgets: budgetRecord,
   billingEvents: billingEventRecord,
   modelSettings: modelSettingsRecord,
+  files: fileRecord,
+  chunks: chunkGroupRecord,
+  toolCalls: toolCallRecord,
 } as const
 
 type Declared = typeof declaredRecords

@@ -1,4 +1,5 @@
-import type { Scan } from '../knowledge/scan.ts'
+import Type, { type Static } from 'typebox'
+import { type RecordOf, StoredId, StoredTime, declareRecord } from './declared-record.ts'
 
 /**
  * `uploading` files are hidden. The chunks and vectors of a `failing` file are being removed; it is shown as
@@ -14,95 +15,125 @@ export function isOpenFile({ status }: Pick<FileRecord, 'status'>): boolean {
   return openFileStatuses.some((open) => open === status)
 }
 
+const FileOfPage = Type.Object({
+  source_id: StoredId,
+  page_id: StoredId,
+  /** From where the text was read. */
+  url: Type.String({ minLength: 1 }),
+  title: Type.Optional(Type.String()),
+})
+export type FileOfPage = Static<typeof FileOfPage>
+
 /**
  * A file of an assistant's knowledge, of a project (`domain/knowledge/project-files.ts`), or of a vector store. That of
  * a vector store is an entry: it shares the bytes of a project's file, which it outlives by no moment.
  */
-export interface FileRecord {
-  _id: string
+const File = Type.Object({
+  _id: StoredId,
   /** The owner: an assistant, a vector store or a project. */
-  assistant_id: string
+  assistant_id: StoredId,
   /** Only entries: the project's file. */
-  source_id?: string
+  source_id: Type.Optional(StoredId),
   /**
    * Only copies: the id under which the chunks and vectors are stored that it shares with files of the same bytes: that
    * of the first of them, which may be deleted by now.
    */
-  content_id?: string
+  content_id: Type.Optional(StoredId),
   /** Only entries: what searches can filter by, as JSON text. */
-  attributes_json?: string
+  attributes_json: Type.Optional(Type.String()),
   /** Only entries: how it is cut into chunks, if not as usual. */
-  chunking?: { max_tokens: number; overlap_tokens: number }
+  chunking: Type.Optional(Type.Object({ max_tokens: Type.Number(), overlap_tokens: Type.Number() })),
   /** Only entries: a caller ended its processing. */
-  cancelled?: boolean
+  cancelled: Type.Optional(Type.Boolean()),
   /** Only files of projects: what the caller means to do with it. */
-  purpose?: string
+  purpose: Type.Optional(Type.String()),
   /** Only files of projects, and parts of them (`services/knowledge/part-uploads.ts`). */
-  expires_at?: Date
+  expires_at: Type.Optional(StoredTime),
   /** Only files that arrive, or arrived, in parts. */
-  upload?: {
-    /** The size that was announced. */
-    bytes: number
-    created_at: Date
-    expires_after_seconds?: number
-    /** Set while a request makes the file of its parts. */
-    claimed_at?: Date
-  }
+  upload: Type.Optional(
+    Type.Object({
+      /** The size that was announced. */
+      bytes: Type.Number(),
+      created_at: StoredTime,
+      expires_after_seconds: Type.Optional(Type.Number()),
+      /** Set while a request makes the file of its parts. */
+      claimed_at: Type.Optional(StoredTime),
+    }),
+  ),
   /** Only pages of sources (`source.ts`): the text of a page is searched while its record names this file. */
-  web?: FileOfPage
-  user_id: string
+  web: Type.Optional(FileOfPage),
+  user_id: StoredId,
   /** Who uploaded it, if that is not the holder of the project. */
-  created_by?: string
-  ingestion_id: string
+  created_by: Type.Optional(Type.String()),
+  ingestion_id: StoredId,
   /** Position within the upload, from 0: files are processed in this order. */
-  order: number
-  name: string
-  content_type: string
+  order: Type.Number(),
+  name: Type.String(),
+  content_type: Type.String(),
   /** Size in bytes; set when the whole file has arrived. */
-  size: number
+  size: Type.Number(),
   /** Empty until the whole file has arrived, and of a file that arrived in parts. */
-  sha256: string
+  sha256: Type.String(),
   /** Id of the bytes in GridFS. */
-  blob_id: string
-  status: FileStatus
+  blob_id: StoredId,
+  status: Type.Enum(fileStatuses),
   /** Why the file failed, as shown to its owner. */
-  error?: string
+  error: Type.Optional(Type.String()),
   /**
    * Whether the service caused the failure, so that a retry makes sense. Only for failed files; absent in old
    * records.
    */
-  retryable?: boolean
+  retryable: Type.Optional(Type.Boolean()),
   /** How often the owner has retried it. */
-  retries?: number
+  retries: Type.Optional(Type.Number()),
   /** Chunks stored so far. Final when `extracted` is true. */
-  chunks: number
+  chunks: Type.Number(),
   /** Characters of text in those chunks, without overlaps. */
-  characters: number
-  extracted: boolean
+  characters: Type.Number(),
+  extracted: Type.Boolean(),
   /** Pages of it are pictures: it is read when there is a place for that. */
-  has_scans?: boolean
-  /** Only when it was read and pages of it were pictures. */
-  scan?: Scan
+  has_scans: Type.Optional(Type.Boolean()),
+  /** Only when it was read and pages of it were pictures; see `domain/knowledge/scan.ts`. */
+  scan: Type.Optional(
+    Type.Object({ pages: Type.Number(), confidence: Type.Number(), unreadable_pages: Type.Array(Type.Number()) }),
+  ),
   /**
    * Number of chunks whose vectors are stored. These are always the first ones, so that a retry continues from
    * here.
    */
-  embedded: number
+  embedded: Type.Number(),
   /** The generation of the space that has all of its vectors (`domain/knowledge/vector-space.ts`); absent: 0. */
-  generation?: number
+  generation: Type.Optional(Type.Number()),
   /** Set while a ready file is embedded anew: how many of its chunks, from the first, have vectors in that space. */
-  next?: { generation: number; embedded: number }
-  created_at: Date
-  updated_at: Date
-}
+  next: Type.Optional(Type.Object({ generation: Type.Number(), embedded: Type.Number() })),
+  created_at: StoredTime,
+  updated_at: StoredTime,
+})
 
-export interface FileOfPage {
-  source_id: string
-  page_id: string
-  /** From where the text was read. */
-  url: string
-  title?: string
-}
+export const fileRecord = declareRecord({
+  model: 'File',
+  collection: 'files',
+  schema: File,
+  owners: [],
+  indexes: [
+    [{ assistant_id: 1, created_at: 1, order: 1, _id: 1 }],
+    [{ ingestion_id: 1, order: 1, _id: 1 }],
+    [{ status: 1, updated_at: 1 }],
+    [{ user_id: 1 }],
+    [{ blob_id: 1 }],
+    [{ assistant_id: 1, sha256: 1 }],
+    [{ content_id: 1 }, { partialFilterExpression: { content_id: { $exists: true } } }],
+    // A vector store has each file once.
+    [
+      { source_id: 1, assistant_id: 1 },
+      { unique: true, partialFilterExpression: { source_id: { $exists: true } } },
+    ],
+    [{ 'web.source_id': 1, _id: 1 }, { partialFilterExpression: { 'web.source_id': { $exists: true } } }],
+    [{ expires_at: 1 }, { partialFilterExpression: { expires_at: { $exists: true } } }],
+  ],
+  archive: undefined,
+})
+export type FileRecord = RecordOf<typeof fileRecord>
 
 /** The id under which the chunks and vectors of a file are stored. */
 export function contentOf({ _id, content_id: shared }: Pick<FileRecord, '_id' | 'content_id'>): string {

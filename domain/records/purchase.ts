@@ -1,12 +1,11 @@
 import Type from 'typebox'
 import { type RecordOf, StoredId, StoredTime, declareRecord } from './declared-record.ts'
 
-export const purchaseStatuses = ['open', 'active', 'ended', 'expired'] as const
 /**
  * `open`: the checkout is not paid yet. `active`: paid, and it allows its threads. `ended`: refunded, or the
  * subscription is over. `expired`: the checkout was never paid.
  */
-export type PurchaseStatus = (typeof purchaseStatuses)[number]
+export const purchaseStatuses = ['open', 'active', 'ended', 'expired'] as const
 
 /** A plan that a user opened a checkout for. Its id is that of the checkout session at the payment provider. */
 const Purchase = Type.Object({
@@ -74,4 +73,3 @@ export const billingEventRecord = declareRecord({
   indexes: [[{ remove_at: 1 }, { expireAfterSeconds: 0 }]],
   archive: undefined,
 })
-export type BillingEventRecord = RecordOf<typeof billingEventRecord>

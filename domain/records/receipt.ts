@@ -7,7 +7,6 @@ import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf } from './d
  * file. So have sources (`services/sources/delete-source.ts`).
  */
 export const receiptKinds = [...deletionKinds, 'file', 'source'] as const
-export type ReceiptKind = (typeof receiptKinds)[number]
 
 /** What became of a shared project whose holder has deleted his account. */
 const ProjectOutcome = Type.Object({

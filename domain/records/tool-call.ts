@@ -1,41 +1,55 @@
+import Type from 'typebox'
 import type { MessagePart } from '../content-parts.ts'
-
-/**
- * One entry of the ledger of tool calls. `_id` consists of run, step and position, because models reuse call ids.
- * Only the attempt that changes its status from `waiting` to `claimed` executes a call.
- */
-export interface ToolCallRecord {
-  _id: string
-  run_id: string
-  thread_id: string
-  step: number
-  index: number
-  /** The id that the model gave the call. */
-  call_id: string
-  name: string
-  args_json: string
-  status: 'waiting' | 'claimed' | 'done'
-  /** The client executes it, and sends the result. */
-  client?: boolean
-  /** The run in which another assistant answers; it was started, or is about to be. */
-  asked?: AskedRun
-  /** The attempt that claimed the call. */
-  claimed_by?: string
-  /** The result, as text for the model. */
-  result?: string
-  /** Files that the tool has written. */
-  parts?: MessagePart[]
-  /** A person's decision about the call, if the run waits for approval. */
-  decision?: { action: 'approve' | 'reject' | 'edit'; message?: string }
-  created_at: Date
-  finished_at?: Date
-}
+import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf } from './declared-record.ts'
 
 export interface AskedRun {
   assistant_id: string
   run_id: string
   thread_id: string
 }
+
+/**
+ * One entry of the ledger of tool calls. `_id` consists of run, step and position, because models reuse call ids.
+ * Only the attempt that changes its status from `waiting` to `claimed` executes a call.
+ */
+const ToolCall = Type.Object({
+  _id: Type.String({ minLength: 1 }),
+  run_id: StoredId,
+  thread_id: StoredId,
+  step: Type.Number(),
+  index: Type.Number(),
+  /** The id that the model gave the call. */
+  call_id: Type.String(),
+  name: Type.String(),
+  args_json: Type.String({ minLength: 1 }),
+  status: Type.Enum(['waiting', 'claimed', 'done']),
+  /** The client executes it, and sends the result. */
+  client: Type.Optional(Type.Boolean()),
+  /** The run in which another assistant answers; it was started, or is about to be. */
+  asked: Type.Optional(mixedOf<AskedRun>()),
+  /** The attempt that claimed the call. */
+  claimed_by: Type.Optional(Type.String()),
+  /** The result, as text for the model. */
+  result: Type.Optional(Type.String()),
+  /** Files that the tool has written. */
+  parts: Type.Optional(Type.Array(mixedOf<MessagePart>())),
+  /** A person's decision about the call, if the run waits for approval. */
+  decision: Type.Optional(
+    Type.Object({ action: Type.Enum(['approve', 'reject', 'edit']), message: Type.Optional(Type.String()) }),
+  ),
+  created_at: StoredTime,
+  finished_at: Type.Optional(StoredTime),
+})
+
+export const toolCallRecord = declareRecord({
+  model: 'ToolCall',
+  collection: 'tool_calls',
+  schema: ToolCall,
+  owners: [],
+  indexes: [[{ run_id: 1, step: 1, index: 1 }, { unique: true }], [{ thread_id: 1 }]],
+  archive: undefined,
+})
+export type ToolCallRecord = RecordOf<typeof toolCallRecord>
 
 /** The run of a call, by the call's key. */
 export const runIdOfCall = (key: string): string => key.split('/', 1)[0] ?? ''

@@ -4,7 +4,6 @@ import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 import { declaredModels } from './models/declared.ts'
 import { coreModels } from './models/core.ts'
-import { knowledgeModels } from './models/knowledge.ts'
 
 export interface Database {
   collections: Collections
@@ -78,7 +77,6 @@ export async function connectDatabase(
   onClient?.(connection.getClient())
   const collections = {
     ...coreModels(connection),
-    ...knowledgeModels(connection),
     ...declaredModels(connection),
   }
   return {

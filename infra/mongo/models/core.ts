@@ -3,7 +3,6 @@ import type { StoredAssistant } from '../../../domain/records/assistant.ts'
 import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { CheckpointRecord, ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
-import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
 import type { MessageTerms } from '../../../domain/search/message-terms.ts'
 import { schemaOptions } from '../schema-options.ts'
@@ -381,31 +380,6 @@ run.index({ check_at: 1 }, { sparse: true })
 run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
 run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 
-const toolCall = new Schema<ToolCallRecord>(
-  {
-    _id: id,
-    run_id: text,
-    thread_id: text,
-    step: { type: Number, required: true },
-    index: { type: Number, required: true },
-    call_id: maybeEmptyText,
-    name: maybeEmptyText,
-    args_json: text,
-    status: text,
-    client: Boolean,
-    asked: Schema.Types.Mixed,
-    claimed_by: String,
-    result: String,
-    parts: { type: [Schema.Types.Mixed], default: undefined },
-    decision: { type: new Schema({ action: text, message: String }, { _id: false }) },
-    created_at: date,
-    finished_at: Date,
-  },
-  schemaOptions('tool_calls'),
-)
-toolCall.index({ run_id: 1, step: 1, index: 1 }, { unique: true })
-toolCall.index({ thread_id: 1 })
-
 export function coreModels(connection: Connection) {
   return {
     users: connection.model<UserRecord>('User', user),
@@ -414,6 +388,5 @@ export function coreModels(connection: Connection) {
     threads: connection.model<ThreadRecord>('Thread', thread),
     checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
     runs: connection.model<RunRecord>('Run', run),
-    toolCalls: connection.model<ToolCallRecord>('ToolCall', toolCall),
   }
 }
