@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { pagedPdf } from '../support/paged-pdf.ts'
-import { say, startConsole } from './support.ts'
+import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
 
 const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
@@ -242,7 +242,7 @@ test('what waits, is rejected, or is gone says so; a name of any length stays in
   await site.expectAccessible(page, 'a chat that is gone')
 })
 
-test('files are read side by side, stay in their chat, and a message that comes before them says so', async () => {
+test('files are read side by side, stay in their chat, and a message waits for them, or goes out at once', async () => {
   const { page } = await site.signedIn()
   const goOn = Promise.withResolvers<void>()
   // The largest file is held back on its way.
@@ -261,13 +261,25 @@ test('files are read side by side, stay in their chat, and a message that comes 
   await page.locator('.attachment[data-phase="uploading"]', { hasText: 'large.txt' }).waitFor()
   expect(await page.locator('.attachment[data-phase="failed"]').getByRole('progressbar').count()).toBe(0)
   site.model.reply({ text: 'I do not know it yet.' })
+  const waits = page.getByText('Goes out when the file has been read.')
   await say(page, 'How large is it?')
-  await page.getByText('large.txt: still being read.').waitFor()
+  await waits.waitFor()
+  await look(page, 'waits-for-file')
+  await site.expectAccessible(page, 'a message that waits for a file')
+  expect(await page.locator('.question, .turn-ai').count()).toBe(0)
+  await page.getByRole('button', { name: 'Send now' }).click()
   await page.locator('.markdown', { hasText: 'I do not know it yet.' }).waitFor()
+  expect(await waits.count()).toBe(0)
   await page.locator('.attachment', { hasText: 'empty.txt' }).waitFor()
+
+  const next = site.model.reply({ text: 'Now I know it.' })
+  await say(page, 'And now?')
+  await waits.waitFor()
+  goOn.resolve()
+  expect((await next.arrived).body.messages.at(-1)).toMatchObject({ content: 'And now?' })
+  expect((await next.arrived).body.tools?.[0]?.function.name).toBe('retrieval')
+  await page.locator('.markdown', { hasText: 'Now I know it.' }).waitFor()
   await page.getByRole('link', { name: 'New chat' }).click()
   await page.locator('.hello-title').waitFor()
   expect(await page.locator('.attachment').count()).toBe(0)
-  goOn.resolve()
-  await page.getByText('“large.txt” is ready.').waitFor()
 })

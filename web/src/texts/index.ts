@@ -63,7 +63,7 @@ export const texts = await loadTexts(import.meta.glob<typeof english>('./*/conso
     filesOf: ['names'],
     share: { state: ['ago', 'views'], shownWith: ['product', 'date'] },
     pictures: { picture: ['number'], enlarge: ['number'], from: ['host'], tooLarge: ['name'], tooMany: ['most'] },
-    sentWhileReading: ['names', 'amount'],
+    sendsWhenRead: ['amount'],
     filesReady: ['amount'],
   },
   prompts: { deleteText: ['name'] },

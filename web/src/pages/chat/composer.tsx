@@ -5,7 +5,6 @@ import { useConsoleSettings } from '../../lib/api.ts'
 import { keepDraft, readDraft } from '../../lib/drafts.ts'
 import { type Addressed, type Mention, addressedIn, mentionAt } from '../../lib/mentions.ts'
 import { useMembership } from '../../lib/membership.ts'
-import { shortName } from '../../lib/names.ts'
 import { addPictures, isPicture, putPictures, usePictures } from '../../lib/pictures.ts'
 import { variablesOf } from '../../lib/prompt-variables.ts'
 import { say } from '../../lib/toasts.ts'
@@ -77,6 +76,9 @@ export function Composer({
   const fileInput = useRef<HTMLInputElement>(null)
   const uploads = useUploads(assistantId, chat)
   const isHeld = isOneAtATime && sending > 0
+  const unread = uploads.filter(({ phase }) => phase === 'uploading' || phase === 'processing')
+  /** The files for which the message in the field waits. */
+  const [awaited, setAwaited] = useState<string[]>()
   const pictures = usePictures(chat)
   const { may, why } = useMembership()
   /** Files become knowledge of the assistant; pictures go with the message. */
@@ -101,6 +103,7 @@ export function Composer({
   }
   const isDragging = useFileDrop(add, !isAside)
   const write = (next: string) => {
+    if (next.trim() === '') setAwaited(undefined)
     setText(next)
     keepDraft(chat, next)
   }
@@ -117,10 +120,11 @@ export function Composer({
   const send = () => {
     const message = text.trim()
     if (isEmpty || isHeld) return
+    // Sent once more, it goes out at once.
+    if (unread.length > 0 && awaited === undefined) return setAwaited(unread.map(({ key }) => key))
+    setAwaited(undefined)
     write('')
     putPictures(chat, [])
-    const unread = uploads.filter(({ phase }) => phase === 'uploading' || phase === 'processing')
-    if (unread.length > 0) say(t.sentWhileReading(unread.map(({ name }) => shortName(name)).join(', '), unread.length))
     setSending((count) => count + 1)
     lastSent.current = lastSent.current.then(async () => {
       // What was written meanwhile stays behind the message that comes back.
@@ -132,6 +136,15 @@ export function Composer({
       setSending((count) => count - 1)
     })
   }
+  const isRead = awaited !== undefined && unread.length === 0 && !isHeld
+  const sendRead = useSame(() => {
+    // Without a file that could not be read, the person may want to ask something else.
+    if (uploads.some(({ key, phase }) => phase === 'failed' && awaited?.includes(key))) setAwaited(undefined)
+    else send()
+  })
+  useEffect(() => {
+    if (isRead) sendRead()
+  }, [isRead, sendRead])
   const [isManaging, setManaging] = useState(false)
   const [asked, setAsked] = useState<{ name: string; text: string }>()
   const insert = (prompt: { name: string; text: string }) =>
@@ -188,6 +201,14 @@ export function Composer({
           </Suspense>
         )}
         {uploads.length > 0 && <Attachments uploads={uploads} />}
+        {awaited && (
+          <p className="composer-note small muted" role="status">
+            {t.sendsWhenRead(awaited.length)}{' '}
+            <button type="button" className="link-button" onClick={send}>
+              {t.sendNow}
+            </button>
+          </p>
+        )}
         <PromptList {...prompts} />
         {mention && (
           <Suspense>
