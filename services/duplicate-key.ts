@@ -11,6 +11,15 @@ export function isDuplicateKey(error: unknown, field?: string): boolean {
   return 'message' in error && String(error.message).includes(`index: ${field}_1`)
 }
 
+/** What `write` returns; throws `refusal` if a unique index refused it. */
+export async function refusingTaken<T>(write: () => Promise<T>, refusal: () => Error): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    throw isDuplicateKey(error) ? refusal() : error
+  }
+}
+
 /** Whether a record was stored; false if there is one with its key. */
 export async function isNew(stored: Promise<unknown>): Promise<boolean> {
   try {

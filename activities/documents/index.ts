@@ -1,5 +1,6 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
+import { backOffMs } from '../../domain/back-off.ts'
 import type { FileDeletionInput } from '../../domain/contracts/file-deletion.ts'
 import { type EmbedStepResult, type FileStepInput, readerFailedType } from '../../domain/contracts/ingestion.ts'
 import type { ReembedStepResult, ReembeddingInput } from '../../domain/contracts/reembedding.ts'
@@ -83,6 +84,6 @@ function modelFailure(error: ModelFailure): ApplicationFailure {
     type: error.retryable ? 'unavailable' : error.type,
     nonRetryable: !error.retryable,
     details: [error.retryAfterMs],
-    nextRetryDelay: error.retryAfterMs ?? Math.min(60_000, 500 * 2 ** activityInfo().attempt),
+    nextRetryDelay: error.retryAfterMs ?? backOffMs(activityInfo().attempt, { firstMs: 1000, longestMs: 60_000 }),
   })
 }

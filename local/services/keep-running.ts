@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backOffMs } from '../../domain/back-off.ts'
 import { reason } from './ways.ts'
 
 /** A process that was started here. `exited` resolves when it ends, for whatever reason. */
@@ -45,7 +46,7 @@ export function keepRunning<T extends Life>(kept: Kept<T>, { say, onStart }: Wat
       say(`${kept.name} ended ${failures} times in a row (${how}) and is not started again. ${kept.whereToLook}`)
       return undefined
     }
-    const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(failures - 1, 0), longestPauseMs)
+    const pauseMs = backOffMs(Math.max(failures, 1), { firstMs: firstPauseMs, longestMs: longestPauseMs })
     await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     if (stopping.signal.aborted) return undefined
     try {

@@ -7,7 +7,7 @@ import {
   everyone,
   groupLimits,
 } from '../../domain/records/group.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { refusingTaken } from '../duplicate-key.ts'
 import { type Grouped, groupsOf } from '../membership.ts'
 import type { PageRange } from '../page.ts'
 import type { AllowancesNow } from './allowances.ts'
@@ -77,7 +77,7 @@ export function createGroups(
         created_at: now,
         updated_at: now,
       }
-      await refusingTaken(() => store.create(group))
+      await refusingTaken(() => store.create(group), taken)
       return group
     },
 
@@ -103,7 +103,7 @@ export function createGroups(
         allowances.forget()
         return changed
       }
-      const updated = await refusingTaken(() => store.update(groupId, change))
+      const updated = await refusingTaken(() => store.update(groupId, change), taken)
       if (updated === null) throw noSuchGroup()
       return updated
     },
@@ -168,11 +168,4 @@ function named(search: string | undefined): object {
   return text ? { name: { $regex: text, $options: 'i' } } : {}
 }
 
-async function refusingTaken<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isDuplicateKey(error)) throw new AppError('conflict', 'There is a group with this name already.')
-    throw error
-  }
-}
+const taken = () => new AppError('conflict', 'There is a group with this name already.')

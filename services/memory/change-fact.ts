@@ -1,7 +1,7 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { type MemoryScope, memorySpaces, scopeKey } from '../../domain/memory/memory-scope.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { refusingTaken } from '../duplicate-key.ts'
 import { deleteVectorsOfFile } from '../knowledge/vector-spaces.ts'
 import { scopeOf } from './embed-facts.ts'
 import type { EraseFactDeps } from './erase-fact.ts'
@@ -61,15 +61,12 @@ export function createChangeFact(deps: ChangeFactDeps) {
   }
 
   async function write(before: MemoryRecord, scope: MemoryScope, update: object): Promise<MemoryRecord> {
-    try {
-      return await transaction(async (session) => {
+    const stored = () =>
+      transaction(async (session) => {
         await lockScope(collections, before.user_id, scope, session)
         return present(await factStore(collections).change(before, update, session))
       })
-    } catch (error) {
-      if (isDuplicateKey(error)) throw new AppError('conflict', 'There is already a fact with this text.')
-      throw error
-    }
+    return refusingTaken(stored, () => new AppError('conflict', 'There is already a fact with this text.'))
   }
 }
 

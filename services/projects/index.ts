@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import type { NeededRole, ProjectRole } from '../../domain/project-roles.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { refusingTaken } from '../duplicate-key.ts'
 import { lockUser } from '../parents.ts'
 import { type Grouped, requireRole, roleIn } from '../membership.ts'
 import { type Person, personsOf } from '../persons/store.ts'
@@ -76,11 +76,13 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
         created_at: now,
         updated_at: now,
       }
-      await refusingTakenNames(() =>
-        transaction(async (session) => {
-          await lockUser(collections, userId, session)
-          await projectStore(collections).add(project, session)
-        }),
+      await refusingTaken(
+        () =>
+          transaction(async (session) => {
+            await lockUser(collections, userId, session)
+            await projectStore(collections).add(project, session)
+          }),
+        nameTaken,
       )
       return project
     },
@@ -94,8 +96,9 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
       await requireProject(user, projectId, 'owner')
       if (name !== undefined) checkName(name)
       const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
-      const updated = await refusingTakenNames(() =>
-        projects.change(user, projectId, { ...changes, updated_at: new Date() }),
+      const updated = await refusingTaken(
+        () => projects.change(user, projectId, { ...changes, updated_at: new Date() }),
+        nameTaken,
       )
       if (updated === null) throw missing()
       return updated
@@ -121,11 +124,4 @@ function checkName(name: string): void {
   }
 }
 
-async function refusingTakenNames<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isDuplicateKey(error)) throw new AppError('bad_request', 'You already have a project with this name.')
-    throw error
-  }
-}
+const nameTaken = () => new AppError('bad_request', 'You already have a project with this name.')

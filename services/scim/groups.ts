@@ -6,7 +6,7 @@ import type { ScimFilter } from '../../domain/scim/filter.ts'
 import { type PatchOperation, impliedBy, isChosen, memberOf } from '../../domain/scim/patch.ts'
 import { ScimError } from '../../domain/scim/scim-error.ts'
 import { scimLimits, textOf } from '../../domain/scim/user.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { refusingTaken } from '../duplicate-key.ts'
 import type { LeaveGroups } from '../groups/leave-groups.ts'
 import type { GroupStore } from '../groups/store.ts'
 import type { PageRange } from '../page.ts'
@@ -98,7 +98,7 @@ export function createScimGroups({ store, groups: all, leaveGroups }: ScimGroups
       },
       ...(externalId === undefined ? { $unset: { external_id: 1 } } : {}),
     }
-    const updated = await refusingTaken(() => all.update(groupId, change))
+    const updated = await refusingTaken(() => all.update(groupId, change), taken)
     if (updated === null) throw new AppError('not_found', 'There is no such group.')
   }
 
@@ -132,7 +132,7 @@ export function createScimGroups({ store, groups: all, leaveGroups }: ScimGroups
         created_at: now,
         updated_at: now,
       }
-      await refusingTaken(() => all.create(group))
+      await refusingTaken(() => all.create(group), taken)
       await enter(group._id, members)
       return seen(group)
     },
@@ -232,11 +232,4 @@ function idsOf(given: unknown): string[] {
   return [...new Set(ids)]
 }
 
-async function refusingTaken<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isDuplicateKey(error)) throw new ScimError('uniqueness', 'There is a group with this name already.')
-    throw error
-  }
-}
+const taken = () => new ScimError('uniqueness', 'There is a group with this name already.')

@@ -7,7 +7,7 @@ import type { ScimFilter } from '../../domain/scim/filter.ts'
 import type { PatchOperation } from '../../domain/scim/patch.ts'
 import { ScimError } from '../../domain/scim/scim-error.ts'
 import { type GivenScimUser, type ScimUser, addressOf, patchScimUser } from '../../domain/scim/user.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
+import { refusingTaken } from '../duplicate-key.ts'
 import type { GroupStore } from '../groups/store.ts'
 import type { LeaveGroups } from '../groups/leave-groups.ts'
 import type { PageRange } from '../page.ts'
@@ -103,7 +103,7 @@ export function createScimUsers(deps: ScimUsersDeps) {
     const gone = Object.entries(members).filter(([, value]) => value === undefined)
     const $unset = Object.fromEntries(gone.map(([name]) => [name, 1]))
     const change = { $set, ...(gone.length === 0 ? {} : { $unset }) }
-    const stored = await refusingTaken(() => store.update(earlier._id, change))
+    const stored = await refusingTaken(() => store.update(earlier._id, change), taken)
     if (stored === null) throw new AppError('not_found', 'There is no such user.')
     const isActive = stored.deactivated_at === undefined
     if (isActive && user.active === false) await deactivation.deactivate(stored._id)
@@ -144,7 +144,7 @@ export function createScimUsers(deps: ScimUsersDeps) {
         last_active_at: now,
         scim,
       }
-      await refusingTaken(() => store.create(record))
+      await refusingTaken(() => store.create(record), taken)
       if (user.active === false) await deactivation.deactivate(record._id)
       return seenOne(await required(record._id))
     },
@@ -191,12 +191,4 @@ function asScim(user: UserRecord): ScimUser {
   }
 }
 
-async function refusingTaken<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isDuplicateKey(error))
-      throw new ScimError('uniqueness', 'There is an account with this name or address already.')
-    throw error
-  }
-}
+const taken = () => new ScimError('uniqueness', 'There is an account with this name or address already.')

@@ -1,24 +1,13 @@
 import { resultsOfCalls } from '../../../domain/call-results.ts'
 import type { Message } from '../../../domain/messages.ts'
 import { type InputEntry, isSummary } from './find-items.ts'
-import type { NewResponse, RequestedTools } from './new-response.ts'
+import { type NewResponse, noTools } from './new-response.ts'
 
 const prompt = [
   'Summarise the conversation so far for the model that continues it without having read it.',
   'Keep what was asked for, decided and found out, names, numbers, paths and ids exactly as they are, what the tools have answered, and what is still open.',
   'Answer with the summary alone, in the language of the conversation.',
 ].join(' ')
-
-const noTools: RequestedTools = {
-  functions: [],
-  functionsText: undefined,
-  shapes: [],
-  fileSearch: undefined,
-  webSearch: undefined,
-  code: undefined,
-  servers: [],
-  shown: [],
-}
 
 /** The request for a summary of what another request brings. Like any other it is a run, of which nothing is kept. */
 export function summaryRequest(
@@ -44,7 +33,7 @@ export function summaryRequest(
       server_tools: [],
       tool_choice_json: JSON.stringify('none'),
     },
-    tools: noTools,
+    tools: noTools(),
     metadataJson: undefined,
     shown: { tools: [] },
     ...(held === undefined ? {} : { held }),

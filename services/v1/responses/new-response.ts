@@ -41,6 +41,17 @@ export interface RequestedTools {
   foundText?: string | undefined
 }
 
+export const noTools = (): RequestedTools => ({
+  functions: [],
+  functionsText: undefined,
+  shapes: [],
+  fileSearch: undefined,
+  webSearch: undefined,
+  code: undefined,
+  servers: [],
+  shown: [],
+})
+
 export interface NewResponse {
   model: string
   acting: Acting

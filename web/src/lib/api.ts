@@ -6,6 +6,16 @@ import { expire, getSession } from './session.ts'
 
 export { ApiError, type Schemas, unwrap }
 
+/** What a request answers; null if there is no such thing. */
+export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
 export type Assistant = Schemas['Assistant']
 export type Thread = Schemas['Thread']
 export type Project = Schemas['Project']

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 
 /**
  * What was chosen for a chat in place of what its assistant says: a model, how hard it thinks, its temperature, and what is
@@ -9,7 +9,7 @@ const choices = ['model', 'effort', 'temperature', 'instructions', 'beside'] as 
 type Choice = (typeof choices)[number] | 'about' | 'sides'
 
 const keyOf = (choice: Choice, chat: string) => `assistant-platform.${choice}.${chat}`
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 
 /** Empty: that of the assistant. */
 export const chosenFor = (choice: Choice, chat: string): string => localStorage.getItem(keyOf(choice, chat)) ?? ''
@@ -17,7 +17,7 @@ export const chosenFor = (choice: Choice, chat: string): string => localStorage.
 export function choose(choice: Choice, chat: string, value: string): void {
   if (value === '') localStorage.removeItem(keyOf(choice, chat))
   else localStorage.setItem(keyOf(choice, chat), value)
-  for (const listener of listeners) listener()
+  notify()
 }
 
 /** A new chat has become one with an id. */
@@ -29,11 +29,5 @@ export function moveChoices(from: string, to: string): void {
 }
 
 export function useChosenFor(choice: Choice, chat: string): string {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => chosenFor(choice, chat),
-  )
+  return useRead(() => chosenFor(choice, chat))
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { texts } from '../texts/index.ts'
 import { api, keys, queryClient, tokenOf, unwrap, wordsOf } from './api.ts'
 import { say } from './toasts.ts'
@@ -14,19 +14,13 @@ interface Waiting {
   timer: ReturnType<typeof setTimeout>
 }
 
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 const waiting = new Set<Waiting>()
 /** Chats that are not shown: they are deleted soon, or being deleted. */
 let hidden: ReadonlySet<string> = new Set()
 
 export function useHiddenThreads(): ReadonlySet<string> {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => hidden,
-  )
+  return useRead(() => hidden)
 }
 
 /**
@@ -103,5 +97,5 @@ function show(ids: string[]): void {
 
 function set(next: ReadonlySet<string>): void {
   hidden = next
-  for (const listener of listeners) listener()
+  notify()
 }

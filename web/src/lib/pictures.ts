@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { texts } from '../texts/index.ts'
 import { newId } from './new-id.ts'
 import { say } from './toasts.ts'
@@ -21,19 +21,13 @@ const keptMessages = 20
 const none: readonly Picture[] = []
 const added = new Map<string, readonly Picture[]>()
 const sent = new Map<string, string[]>()
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 
 export const isPicture = ({ type }: File): boolean => types.includes(type)
 
 /** The pictures that wait in a chat for the message that they belong to. */
 export function usePictures(chat: string): readonly Picture[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => added.get(chat) ?? none,
-  )
+  return useRead(() => added.get(chat) ?? none)
 }
 
 /** Says of each picture that is too large, or one too many, why it is not added. */
@@ -53,7 +47,7 @@ export async function addPictures(chat: string, files: readonly File[]): Promise
 export function putPictures(chat: string, pictures: readonly Picture[]): void {
   if (pictures.length === 0) added.delete(chat)
   else added.set(chat, pictures)
-  for (const listener of listeners) listener()
+  notify()
 }
 
 /** Keeps the pictures of a message that was sent, so that they are shown at once. */

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { type RunSnapshot, followRun } from '../../../client/src/index.ts'
 import { keys, queryClient, tokenOf, wordsOf } from './api.ts'
 import { fetchExact } from './exact-numbers.ts'
@@ -11,7 +11,7 @@ export interface Followed {
 }
 
 const followed = new Map<string, Followed>()
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 let version = 0
 let isScheduled = false
 
@@ -41,13 +41,7 @@ async function run(runId: string, threadId: string): Promise<void> {
 
 /** The state of the runs that are followed; renders at most once a frame. */
 export function useFollowed(): (runId: string) => Followed | undefined {
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => version,
-  )
+  useRead(() => version)
   return (runId) => followed.get(runId)
 }
 
@@ -58,6 +52,6 @@ function set(runId: string, entry: Followed): void {
   requestAnimationFrame(() => {
     isScheduled = false
     version += 1
-    for (const listener of listeners) listener()
+    notify()
   })
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 
 /** A sent message that the thread does not show yet, because its run waits for its turn. */
 export interface SentMessage {
@@ -9,20 +9,14 @@ export interface SentMessage {
   runId?: string
 }
 
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 const cache = new Map<string, SentMessage[]>()
 const none: SentMessage[] = []
 const keyOf = (threadId: string) => `sent.${threadId}`
 
 /** Kept in the tab's storage, so that a reload does not lose the text of waiting messages. */
 export function useSentMessages(threadId: string): SentMessage[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => read(threadId),
-  )
+  return useRead(() => read(threadId))
 }
 
 export function addSent(threadId: string, message: SentMessage): void {
@@ -47,5 +41,5 @@ function write(threadId: string, messages: SentMessage[]): void {
   cache.set(threadId, messages)
   if (messages.length === 0) sessionStorage.removeItem(keyOf(threadId))
   else sessionStorage.setItem(keyOf(threadId), JSON.stringify(messages))
-  for (const listener of listeners) listener()
+  notify()
 }

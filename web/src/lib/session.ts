@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { forgetHeld } from './held-decisions.ts'
 
 const storageKey = 'assistant-platform.session'
@@ -12,7 +12,7 @@ export interface Session {
   userId: string
 }
 
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 /** Whether the session ended by itself, which the login tells. */
 let isExpired = false
 let current = read()
@@ -22,7 +22,7 @@ window.addEventListener('storage', (event) => {
 })
 
 export function useSession(): Session | undefined {
-  return useSyncExternalStore(subscribe, () => current)
+  return useRead(() => current)
 }
 
 export function getSession(): Session | undefined {
@@ -105,12 +105,7 @@ function claimsOf(token: string): { projectId: string; userId: string; iat: numb
 
 function update(session: Session | undefined): void {
   current = session
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  notify()
 }
 
 /** After an account was deleted: its receipt, which its last token can still read. Kept by this page only. */

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { refusalOf } from '../../../client/src/create-client.ts'
 import { tokenOf } from './api.ts'
 
@@ -27,22 +27,16 @@ type Spoken = { key: string; state: 'loading' | 'speaking' }
 
 let spoken: Spoken | undefined
 let stop = () => {}
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 
 function change(next: Spoken | undefined): void {
   spoken = next
-  for (const listener of listeners) listener()
+  notify()
 }
 
 /** What is being read aloud, of all that can be: one at a time. */
 export function useSpoken(): Spoken | undefined {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => spoken,
-  )
+  return useRead(() => spoken)
 }
 
 /** `only`: if it is this that is read. */

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 
 export interface Toast {
   id: number
@@ -15,7 +15,7 @@ interface ToastAction {
 }
 
 const shownMs = 6000
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 let toasts: readonly Toast[] = []
 let nextId = 1
 
@@ -35,16 +35,10 @@ export function say(text: string, tone: Toast['tone'] = 'plain', action?: ToastA
 }
 
 export function useToasts(): readonly Toast[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => toasts,
-  )
+  return useRead(() => toasts)
 }
 
 function set(next: readonly Toast[]): void {
   toasts = next
-  for (const listener of listeners) listener()
+  notify()
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createListeners } from './listeners.ts'
 import { ApiError } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
 import { type Schemas, api, keys, queryClient, unwrap, wordsOf } from './api.ts'
@@ -29,20 +29,14 @@ const sentAtOnce = 3
 const pollMs = 700
 
 let uploads: readonly Upload[] = []
-const listeners = new Set<() => void>()
+const { notify, useRead } = createListeners()
 /** Files whose turn to be sent has not come, the smallest first. */
 let waiting: { assistantId: string; key: string; file: File }[] = []
 let sending = 0
 
 /** The uploads to an assistant, all or those that were begun in one place. */
 export function useUploads(assistantId: string | undefined, place?: string): readonly Upload[] {
-  const all = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => uploads,
-  )
+  const all = useRead(() => uploads)
   return all.filter((one) => one.assistantId === assistantId && (place === undefined || one.place === place))
 }
 
@@ -145,5 +139,5 @@ function change(key: string, part: Partial<Upload>): void {
 }
 
 function announce(): void {
-  for (const listener of listeners) listener()
+  notify()
 }

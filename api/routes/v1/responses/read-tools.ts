@@ -4,7 +4,7 @@ import { type ClientFunction, clientFunctionsText } from '../../../../domain/cli
 import { invalidInput } from '../../../../domain/errors.ts'
 import type { CallShape } from '../../../../domain/responses/call-shape.ts'
 import { customFunction, shellFunctions } from '../../../../domain/responses/client-calls.ts'
-import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
+import { type RequestedTools, noTools } from '../../../../services/v1/responses/new-response.ts'
 import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
 import { Filter } from '../vector-store-schemas.ts'
 import { offeredName } from './offered-name.ts'
@@ -48,16 +48,7 @@ const maxServers = 16
 export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc: Loc }[] = []): RequestedTools {
   const functions: ClientFunction[] = []
   const names = new Set<string>()
-  const requested: RequestedTools = {
-    functions: [],
-    functionsText: undefined,
-    shapes: [],
-    fileSearch: undefined,
-    webSearch: undefined,
-    code: undefined,
-    servers: [],
-    shown: [],
-  }
+  const requested = noTools()
   const add = (offered: ClientFunction, shape?: CallShape) => {
     // Clients repeat tools that a search has found.
     if (names.has(offered.name) && requested.shown.length === tools.length) return

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError, api, queryClient, unwrap } from '../../lib/api.ts'
+import { api, ApiError, orNull, queryClient, unwrap } from '../../lib/api.ts'
 import { type ProviderKind, exampleUrls } from '../../lib/provider-kinds.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -20,14 +20,7 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
   const queryKey = ['model-account', assistantId]
   const account = useQuery({
     queryKey,
-    queryFn: async () => {
-      try {
-        return await unwrap(api.GET('/assistants/{aid}/compat-account', path))
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null
-        throw error
-      }
-    },
+    queryFn: () => orNull(unwrap(api.GET('/assistants/{aid}/compat-account', path))),
   })
   const [chosenKind, setKind] = useState<ProviderKind>()
   const [key, setKey] = useState('')

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { ApiError, type Schemas, api, keys, unwrap } from '../../lib/api.ts'
+import { api, keys, orNull, type Schemas, unwrap } from '../../lib/api.ts'
 import { type ToolMessage, textOfAnswer, turnsOf } from '../../lib/conversation.ts'
 import { useFollowed } from '../../lib/run-followers.ts'
 import { texts } from '../../texts/index.ts'
@@ -32,14 +32,7 @@ export default function AskedRun({ runId, threadId, name, question, result, rend
     // It begins a moment after it is named.
     refetchInterval: isOpen ? pollEveryMs : false,
     retry: false,
-    queryFn: async () => {
-      try {
-        return await unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: runId } } }))
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null
-        throw error
-      }
-    },
+    queryFn: () => orNull(unwrap(api.GET('/runs/{run_id}', { params: { path: { run_id: runId } } }))),
   })
   const state = useQuery({
     queryKey: [...keys.state(threadId), isOpen],

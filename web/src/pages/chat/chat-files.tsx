@@ -1,18 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { FileText, Trash2, Upload as UploadIcon } from 'lucide-react'
-import { useRef, useState } from 'react'
-import { type Assistant, useFiles, wordsOf } from '../../lib/api.ts'
+import { FileText } from 'lucide-react'
+import { type Assistant, useFiles } from '../../lib/api.ts'
 import { addChatFile, removeChatFile, useChatFiles } from '../../lib/chat-files.ts'
 import { useDocuments } from '../../lib/documents.ts'
 import { useMembership } from '../../lib/membership.ts'
-import { say } from '../../lib/toasts.ts'
 import { documentMessages } from '../../texts/documents.ts'
 import { texts } from '../../texts/index.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
 import { FileRow } from './file-row.tsx'
 import { FilesOfFolder } from './folders/files-of-folder.tsx'
+import { OwnFiles } from './own-files.tsx'
 
 const t = texts.chatFiles
 const d = documentMessages
@@ -27,76 +24,22 @@ interface ChatFilesProps {
 
 /** The files that a chat is answered from: its own, and those of its assistant. */
 export default function ChatFiles({ threadId, folderId, assistant, onDocument, onClose }: ChatFilesProps) {
+  const files = useChatFiles(threadId)
   return (
     <Dialog title={t.title} onClose={onClose} wide>
       <div className="stack">
-        <OwnFiles threadId={threadId} />
+        <OwnFiles
+          id="chat-files-own"
+          files={files}
+          labels={{ title: t.own, text: t.ownText, none: t.none, add: t.add, remove: t.remove }}
+          add={(file) => addChatFile(threadId, file)}
+          remove={(fileId) => removeChatFile(threadId, fileId)}
+        />
         {folderId && <FilesOfFolder folderId={folderId} />}
         {assistant && <AssistantFiles assistant={assistant} />}
         <Documents threadId={threadId} onOpen={onDocument} />
       </div>
     </Dialog>
-  )
-}
-
-function OwnFiles({ threadId }: { threadId: string }) {
-  const files = useChatFiles(threadId)
-  const input = useRef<HTMLInputElement>(null)
-  // The service keeps them as files of the project.
-  const why = useMembership().why('editor')
-  const [sending, setSending] = useState<string[]>([])
-  const attempt = async (action: () => Promise<void>) =>
-    action().catch((error: unknown) => say(wordsOf(error, texts.offline), 'danger'))
-  const add = async (list: File[]) => {
-    setSending(list.map(({ name }) => name))
-    // One after the other: the first makes the place for all.
-    for (const file of list) {
-      await attempt(() => addChatFile(threadId, file))
-      setSending(([, ...rest]) => rest)
-    }
-  }
-  return (
-    <section className="stack-small" aria-labelledby="chat-files-own">
-      <div className="spread">
-        <h3 id="chat-files-own">{t.own}</h3>
-        {why === undefined && (
-          <Button size="small" busy={sending.length > 0} onClick={() => input.current?.click()}>
-            <UploadIcon size={14} aria-hidden="true" />
-            {t.add}
-          </Button>
-        )}
-      </div>
-      <p className="muted small">{why ?? t.ownText}</p>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={({ target }) => {
-          void add([...(target.files ?? [])])
-          target.value = ''
-        }}
-      />
-      {files.isPending && <Skeleton lines={2} height={44} />}
-      {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
-      {files.data?.length === 0 && sending.length === 0 && <p className="muted">{t.none}</p>}
-      <ul className="file-list">
-        {files.data?.map(({ id, name, bytes, status, error }) => (
-          <FileRow key={id} name={name} bytes={bytes} status={status} error={error}>
-            {why === undefined && (
-              <IconButton
-                label={t.remove(name)}
-                icon={<Trash2 size={16} />}
-                onClick={() => void attempt(() => removeChatFile(threadId, id))}
-              />
-            )}
-          </FileRow>
-        ))}
-        {sending.map((name, place) => (
-          <FileRow key={`${place} ${name}`} name={name} status="queued" />
-        ))}
-      </ul>
-    </section>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError, type Thread, api, keys, queryClient, unwrap } from '../../lib/api.ts'
+import { api, keys, orNull, queryClient, type Thread, unwrap } from '../../lib/api.ts'
 import { copyText } from '../../lib/copy-text.ts'
 import { formatAgo } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -111,14 +111,7 @@ function ShareLink({ threadId: tid }: { threadId: string }) {
     queryKey: keys.share(tid),
     retry: false,
     staleTime: 0,
-    queryFn: async () => {
-      try {
-        return await unwrap(api.GET('/threads/{tid}/share', path))
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null
-        throw error
-      }
-    },
+    queryFn: () => orNull(unwrap(api.GET('/threads/{tid}/share', path))),
   })
   const changed = () =>
     Promise.all([keys.share(tid), keys.shares].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
