@@ -102,7 +102,7 @@ export async function createRetrievalTool(
       }
       const query = await completeQuery(deps.collections, queryIn(args), { name, call })
       const embed = onceEmbedded(deps.embedder)
-      const searches = owners.map(({ owner, fileIds }) =>
+      const searches = owners.map(async ({ owner, fileIds }) =>
         fileIds?.length === 0
           ? []
           : retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit, fileIds }, signal),
