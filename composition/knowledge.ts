@@ -50,6 +50,7 @@ export function composeKnowledge(core: Core) {
         timeoutSeconds: settings.extractTimeoutSeconds,
         idleReaders: settings.extractConcurrency,
         ocr: ocrOf(settings),
+        readsHidden: settings.extractHidden,
         onConfinement: (confinement) => logger.info({ confinement }, 'readers of files are confined'),
       }),
       readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),

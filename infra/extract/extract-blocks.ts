@@ -13,23 +13,30 @@ import type { ScanReader } from './ocr/scan.ts'
 const freeCharacters = 10_000_000
 const charactersPerByte = 50
 
+export interface Reading {
+  /** Reads pages that are pictures; without it they hold no text. */
+  scans?: ScanReader | undefined
+  /** Whether what a workbook or presentation hides is read: sheets, rows, columns, slides. Default: yes. */
+  readsHidden?: boolean | undefined
+}
+
 /**
- * The text of a file as blocks in reading order. Throws `UnreadableFile`. `scans` reads pages that are pictures; without
- * it they hold no text. Runs parsers on untrusted data: call it only in a separate process (see `extractor.ts`).
+ * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on untrusted data: call it only in
+ * a separate process (see `extractor.ts`).
  */
 export async function* extractBlocks(
   content: Content,
   name: string,
-  scans?: ScanReader,
+  reading: Reading = {},
 ): AsyncGenerator<Block, FileRead> {
   const size = await sizeOf(content)
   if (size === 0) throw new UnreadableFile('empty', 'This file is empty.')
   const detected = await detectFormat(content, name)
   const limit = freeCharacters + charactersPerByte * size
-  const inner = createInnerFiles(size, (file, given) => blocksOf(file.content, file.name, scans, given))
+  const inner = createInnerFiles(size, (file, given) => blocksOf(file.content, file.name, reading, given))
   let characters = 0
   let found = false
-  for await (const raw of await readerOf(content, detected, scans, inner)) {
+  for await (const raw of await readerOf(content, detected, reading, inner)) {
     const block = { ...raw, text: storable(raw.text) }
     characters += block.text.length
     if (characters > limit)
@@ -38,18 +45,13 @@ export async function* extractBlocks(
     yield block
   }
   if (!found) throw noText()
-  return { contentType: detected.contentType, scan: scans?.result() }
+  return { contentType: detected.contentType, scan: reading.scans?.result() }
 }
 
 /** The blocks of a file that is in another one. */
-async function* blocksOf(
-  content: Content,
-  name: string,
-  scans: ScanReader | undefined,
-  inner: InnerFiles,
-): AsyncGenerator<Block> {
+async function* blocksOf(content: Content, name: string, reading: Reading, inner: InnerFiles): AsyncGenerator<Block> {
   if ((await sizeOf(content)) === 0) return
-  yield* await readerOf(content, await detectFormat(content, name), scans, inner)
+  yield* await readerOf(content, await detectFormat(content, name), reading, inner)
 }
 
 /** Text that every store and model server accepts: without zero characters and lone surrogates. */
@@ -61,7 +63,7 @@ function storable(text: string): string {
 async function readerOf(
   content: Content,
   detected: Detected,
-  scans: ScanReader | undefined,
+  { scans, readsHidden = true }: Reading,
   inner: InnerFiles,
 ): Promise<AsyncGenerator<Block>> {
   const { format, contentType, extension } = detected
@@ -72,15 +74,15 @@ async function readerOf(
       if (extension === 'docx') return (await import('./formats/word.ts')).readWord(content)
       if (extension === 'wordml') return (await import('./formats/word.ts')).readWordXml(content)
       if (extension === 'epub') return (await import('./formats/book.ts')).readBook(content)
-      if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content)
+      if (extension === 'pptx') return (await import('./formats/slides.ts')).readSlides(content, readsHidden)
       if (extension === 'doc') return (await import('./formats/doc.ts')).readDoc(content)
-      if (extension === 'ppt') return (await import('./formats/ppt.ts')).readPpt(content)
+      if (extension === 'ppt') return (await import('./formats/ppt.ts')).readPpt(content, readsHidden)
       if (extension === 'rtf') return (await import('./formats/rtf.ts')).readRtf(content)
-      return (await import('./formats/open-document.ts')).readOpenDocument(content, extension)
+      return (await import('./formats/open-document.ts')).readOpenDocument(content, extension, readsHidden)
     case 'spreadsheet':
       if (extension === 'ods' || extension === 'ots')
-        return (await import('./formats/open-document.ts')).readOpenDocument(content, extension)
-      return (await import('./formats/spreadsheet.ts')).readSpreadsheet(content)
+        return (await import('./formats/open-document.ts')).readOpenDocument(content, extension, readsHidden)
+      return (await import('./formats/spreadsheet.ts')).readSpreadsheet(content, readsHidden)
     case 'html':
       return (await import('./formats/html.ts')).readHtml(content, extension)
     case 'markdown':

@@ -30,6 +30,8 @@ export interface ExtractorOptions {
   idleReaders: number
   /** How pages are read that are pictures; undefined: they are not. */
   ocr?: Ocr | undefined
+  /** Whether hidden sheets, rows, columns and slides are read. Default: yes. */
+  readsHidden?: boolean
   /** Called once, before the first file is read, with the confinement of readers. */
   onConfinement?: (description: string) => void
   maxTokens?: number
@@ -240,10 +242,14 @@ function* inSlices(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += 256 * 1024) yield body.subarray(at, at + 256 * 1024)
 }
 
-function jobOf({ name, chunking, scans }: FileToRead, { maxTokens, overlapTokens, ocr }: ExtractorOptions) {
+function jobOf(
+  { name, chunking, scans }: FileToRead,
+  { maxTokens, overlapTokens, ocr, readsHidden = true }: ExtractorOptions,
+) {
   return {
     name,
     ocr: ocr && { ...ocr, seconds: scans?.seconds, isDayLimit: scans?.isDayLimit },
+    readsHidden,
     maxTokens: chunking?.maxTokens ?? maxTokens ?? defaultChunkerOptions.maxTokens,
     overlapTokens: chunking?.overlapTokens ?? overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }

@@ -17,6 +17,8 @@ export interface ExtractionJob {
   overlapTokens: number
   /** Undefined: pictures are not read. */
   ocr?: Ocr | undefined
+  /** Whether hidden sheets, rows, columns and slides are read. */
+  readsHidden: boolean
   /** The file is a page of the web: its readable part and its links are wanted, no chunks. */
   page?: { url: string; maxLinks: number; charset?: string | undefined } | undefined
 }

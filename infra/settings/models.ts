@@ -128,6 +128,11 @@ export const knowledgeSettings = {
       'Files read at once, two at least; neither one user nor scans take the last place.',
       { default: 3 },
     ),
+    extractHidden: onOff(
+      'EXTRACT_HIDDEN',
+      'Whether hidden sheets, rows, columns and slides of workbooks and presentations are read, and marked as hidden.',
+      { default: true },
+    ),
     crawlPauseMs: integer('CRAWL_PAUSE_MS', [0, 60_000], 'Pause between two pages of a site that asks for none.', {
       default: 200,
     }),

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { utils, write } from '@e965/xlsx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { type Reading, extractBlocks } from '../../infra/extract/extract-blocks.ts'
 import { docx, paragraph, xlsx } from '../support/office-files.ts'
 import { zip } from '../support/zip.ts'
 
@@ -15,11 +15,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Headings with their level before them. */
-async function read(name: string, data: Buffer | string): Promise<string[]> {
+async function read(name: string, data: Buffer | string, reading: Reading = {}): Promise<string[]> {
   const file = path.join(folder, 'given')
   await writeFile(file, data)
   const texts: string[] = []
-  for await (const block of extractBlocks(file, name))
+  for await (const block of extractBlocks(file, name, reading))
     texts.push(block.kind === 'heading' ? `${block.level} ${block.text}` : block.text.trim())
   return texts
 }
@@ -295,11 +295,12 @@ describe('documents in OpenDocument that odfpy made', () => {
 
   it('write formulas in their line, counts as their list goes on, and repeat a value in few rows of many', async () => {
     const head = 'xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:style="s" xmlns:xlink="x"'
-    const open = (kind: string, mime: string, body: string, others: Record<string, string> = {}) => {
+    const made = (mime: string, body: string, others: Record<string, string> = {}) => {
       const content = `<office:document-content ${head}>${body}</office:document-content>`
       const parts = { mimetype: `application/vnd.oasis.opendocument.${mime}`, 'content.xml': content, ...others }
-      return read(`a.${kind}`, zip(Object.entries(parts).map(([name, text]) => ({ name, data: Buffer.from(text) }))))
+      return zip(Object.entries(parts).map(([name, text]) => ({ name, data: Buffer.from(text) })))
     }
+    const open = (kind: string, ...given: Parameters<typeof made>) => read(`a.${kind}`, made(...given))
     const style =
       '<office:automatic-styles><text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="a" style:num-suffix=")"/></text:list-style></office:automatic-styles>'
     const item = (text: string) => `<text:list-item><text:p>${text}</text:p></text:list-item>`
@@ -319,6 +320,21 @@ describe('documents in OpenDocument that odfpy made', () => {
     const span = (name: string, text: string) => `<text:span text:style-name="${name}">${text}</text:span>`
     const powers = `<office:body><office:text><text:p>10${span('T1', '6')} of CO${span('T2', '2')}, note${span('T1', '1')}, 1${span('T0', '2')}</text:p></office:text></office:body>`
     expect(await open('odt', 'text', raised + powers)).toEqual(['10^6 of CO2, note1, 12'])
+    const cells = (...texts: string[]) =>
+      texts.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join('')
+    const hiding =
+      '<office:automatic-styles><style:style style:name="H"><style:table-properties table:display="false"/></style:style></office:automatic-styles>'
+    const hidden = ' table:visibility="collapse"'
+    const book = `${hiding}<office:body><office:spreadsheet><table:table table:name="Pay"><table:table-column/><table:table-column${hidden}/><table:table-column/><table:table-row>${cells('Name', 'Salary', 'Town')}</table:table-row><table:table-row>${cells('Ada', '5120', 'Linz')}</table:table-row><table:table-row${hidden}>${cells('Bo', '4870', 'Graz')}</table:table-row></table:table><table:table table:name="Old" table:style-name="H"><table:table-row>${cells('Past')}</table:table-row></table:table></office:spreadsheet></office:body>`
+    expect(await open('ods', 'spreadsheet', book)).toEqual([
+      '1 Pay',
+      'Name: Ada; Salary (hidden column): 5120; Town: Linz',
+      'Name: Bo; Salary (hidden column): 4870; Town: Graz; (hidden row)',
+      '1 Old (hidden sheet)',
+      'Past',
+    ])
+    const seen = await read('a.ods', made('spreadsheet', book), { readsHidden: false })
+    expect(seen).toEqual(['1 Pay', 'Name: Ada; Town: Linz'])
     const row =
       '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row>'
     const sheet = `<office:body><office:spreadsheet><table:table table:name="S">${row}</table:table></office:spreadsheet></office:body>`

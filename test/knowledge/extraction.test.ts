@@ -8,6 +8,7 @@ import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { readJson } from '../../infra/extract/formats/json.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
+import { xlsx } from '../support/office-files.ts'
 import { deepDocx, deepMail, deepOdt, docxBomb, endlessPdf, repeatedOdt, zipBomb } from '../support/hostile-files.ts'
 
 /** The time on the clock is that of a busy machine: what takes too long is found by its processor time. */
@@ -100,6 +101,17 @@ describe('documents of other programs', () => {
       expect((await fixture(name)).text).toContain(`${amalia}\nShip: Nordstern; Tons: 960; Captain: Øver;gård`)
     },
   )
+
+  it('leaves out hidden sheets where that is set', async () => {
+    const sheets = ['Fees', 'Salaries'].map((name, index) => ({ name, rows: [[name, index]], isHidden: index === 1 }))
+    const discreet = createExtractor({ ...limits, readsHidden: false })
+    try {
+      expect((await content('book.xlsx', xlsx(sheets), discreet)).text).not.toContain('Salaries')
+      expect((await content('book.xlsx', xlsx(sheets))).text).toContain('Salaries')
+    } finally {
+      await discreet.close()
+    }
+  })
 
   it('reads a PDF page by page, in the order of the text', async () => {
     const { chunks, text } = await fixture('devils-dictionary.pdf')

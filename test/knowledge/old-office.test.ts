@@ -165,6 +165,9 @@ describe('a presentation of PowerPoint 97', () => {
       { kind: 'text', text: '(hidden slide)', page: 2 },
       { kind: 'text', text: 'Not shown', page: 2 },
     ])
+    const seen = []
+    for await (const { text } of extractBlocks(oldSlides(slides), 'a.ppt', { readsHidden: false })) seen.push(text)
+    expect(seen).toEqual(blocks.slice(0, -2).map(({ text }) => text))
   })
 
   it('has tables, alternative texts, and no numbers of slides', async () => {

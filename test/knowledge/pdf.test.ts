@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function blocks(file: string, scans?: ScanReader): Promise<Block[]> {
   const found: Block[] = []
-  for await (const block of extractBlocks(file, 'given.pdf', scans)) found.push(block)
+  for await (const block of extractBlocks(file, 'given.pdf', { scans })) found.push(block)
   return found
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
+import { type Reading, extractBlocks } from '../../infra/extract/extract-blocks.ts'
 import { type Sheet, docx, paragraph, xlsx } from '../support/office-files.ts'
 
 let folder: string
@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** The texts of the blocks of a file. */
-async function read(name: string, data: string | Buffer): Promise<string[]> {
+async function read(name: string, data: string | Buffer, reading: Reading = {}): Promise<string[]> {
   const file = path.join(folder, 'given')
   await writeFile(file, data)
   const texts: string[] = []
-  for await (const { text } of extractBlocks(file, name)) texts.push(text.trim())
+  for await (const { text } of extractBlocks(file, name, reading)) texts.push(text.trim())
   return texts
 }
 /** The sheet and row of each row of a file. */
@@ -321,6 +321,20 @@ describe('values of a workbook', () => {
       'Item: Nuts; Sum: 7; (hidden row)',
       'Salaries (hidden sheet)',
       'Name: Ada; Salary: 5120',
+    ])
+    const bonus = {
+      name: 'Bonus',
+      rows: [
+        ['Name', 'Bonus', 'Year'],
+        ['Bo', 300, 2025],
+      ],
+      hiddenColumns: [2],
+    }
+    expect(await read('book.xlsx', xlsx([order, salaries, bonus]), { readsHidden: false })).toEqual([
+      'Order',
+      'Item: Bolts; Sum: =B2*C2 (formula, its value is not stored)',
+      'Bonus',
+      'Name: Bo; Year: 2025',
     ])
   })
 })

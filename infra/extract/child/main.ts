@@ -31,7 +31,8 @@ async function run(job: ExtractionJob): Promise<void> {
     // The parent allows time for the page from now on.
     await flush()
   }
-  const blocks = extractBlocks(jobFile, job.name, job.ocr && createScanReader(job.ocr, beforePage))
+  const scans = job.ocr && createScanReader(job.ocr, beforePage)
+  const blocks = extractBlocks(jobFile, job.name, { scans, readsHidden: job.readsHidden })
   for (;;) {
     const next = await blocks.next()
     const chunks = next.done ? chunker.flush() : chunker.push(next.value)

@@ -12,25 +12,35 @@ import { type Attributes, blocksOfXml, createXmlReader } from '../word/xml.ts'
 const maxEdges = 100
 
 /** OpenDocument text, slides, drawings and workbooks, in reading order. */
-export async function* readOpenDocument(content: Content, extension: string): AsyncGenerator<Block> {
+export async function* readOpenDocument(
+  content: Content,
+  extension: string,
+  readsHidden: boolean,
+): AsyncGenerator<Block> {
   if ((await headOf(content, 2)).toString('latin1') !== 'PK') {
-    yield* readFlat(content, extension === 'odt')
+    yield* readFlat(content, { hasEdges: extension === 'odt', readsHidden })
     return
   }
   const archive = await openArchive(content)
   try {
-    yield* readParts(archive, extension === 'odt')
+    yield* readParts(archive, { hasEdges: extension === 'odt', readsHidden })
   } finally {
     archive.close()
   }
 }
 
-async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<Block> {
+interface Parts {
+  /** Headers and footers. */
+  hasEdges: boolean
+  readsHidden: boolean
+}
+
+async function* readParts(archive: Archive, { hasEdges, readsHidden }: Parts): AsyncGenerator<Block> {
   if (((await archive.text('META-INF/manifest.xml', maxPartBytes)) ?? '').includes('encryption-data'))
     throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
   const source = await archive.stream('content.xml')
   if (source === undefined) throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
-  const context = contextWith(await readObjects(archive))
+  const context = contextWith(await readObjects(archive), readsHidden)
   const edges = readStyles((await archive.text('styles.xml', maxPartBytes)) ?? '', context)
   // Those of workbooks are the same in all of them, and slides have none.
   if (hasEdges) yield* edges.headers
@@ -53,7 +63,8 @@ async function* readParts(archive: Archive, hasEdges: boolean): AsyncGenerator<B
   if (hasEdges) yield* edges.footers
 }
 
-const contextWith = (objects: Map<string, Block[]>): DocumentContext => ({
+const contextWith = (objects: Map<string, Block[]>, readsHidden: boolean): DocumentContext => ({
+  readsHidden,
   numbers: createListNumbers(),
   headingStyles: new Map(),
   hiddenStyles: new Set(),
@@ -62,9 +73,9 @@ const contextWith = (objects: Map<string, Block[]>): DocumentContext => ({
 })
 
 /** A document as one file of XML: its styles stand before its content. */
-async function* readFlat(content: Content, hasEdges: boolean): AsyncGenerator<Block> {
+async function* readFlat(content: Content, { hasEdges, readsHidden }: Parts): AsyncGenerator<Block> {
   const xml = (await bytesOf(content)).toString('utf8')
-  const context = contextWith(new Map())
+  const context = contextWith(new Map(), readsHidden)
   const edges = readStyles(xml, context)
   if (hasEdges) yield* edges.headers
   yield* blocksOfXml(xml, createDocumentBody(context))

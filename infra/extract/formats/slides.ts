@@ -7,7 +7,7 @@ import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 
 /** A PowerPoint presentation: its slides in order, with tables, charts, alternative texts and notes. */
-export async function* readSlides(content: Content): AsyncGenerator<Block> {
+export async function* readSlides(content: Content, readsHidden: boolean): AsyncGenerator<Block> {
   const archive = await openPackage(content)
   try {
     const main = await mainPart(archive, 'ppt/presentation.xml')
@@ -15,7 +15,8 @@ export async function* readSlides(content: Content): AsyncGenerator<Block> {
     const order = slideIds((await archive.text(main, maxPartBytes)) ?? '')
     const authors = await authorsOf(archive, relations)
     const slides = order.flatMap((id) => relations.find((relation) => relation.id === id)?.target ?? [])
-    for (const [index, slide] of slides.entries()) yield* readSlide(archive, slide, index + 1, authors)
+    for (const [index, slide] of slides.entries())
+      yield* readSlide(archive, slide, { page: index + 1, authors, readsHidden })
   } finally {
     archive.close()
   }
@@ -42,13 +43,13 @@ const withoutOwnId = ({ id: _own, ...others }: Record<string, string>): Record<s
 async function* readSlide(
   archive: Archive,
   slide: string,
-  page: number,
-  authors: Map<string, string>,
+  { page, authors, readsHidden }: { page: number; authors: Map<string, string>; readsHidden: boolean },
 ): AsyncGenerator<Block> {
   const xml = (await archive.text(slide, maxPartBytes)) ?? ''
   const relations = await relationsOf(archive, slide)
   const objects = await readObjects(archive, slide)
   const isHidden = /<p:sld\b[^>]*\sshow="(?:0|false)"/.test(xml.slice(0, 4000))
+  if (isHidden && !readsHidden) return
   if (isHidden) yield { kind: 'text', text: '(hidden slide)', page }
   for (const shape of shapesOf(xml)) {
     yield* blocksOfShape(shape, page)

@@ -13,8 +13,8 @@ import { readObjects } from '../office-objects.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader } from '../word/xml.ts'
 
-/** Every sheet as a section, every row with its column names and its values. What is hidden says so. */
-export async function* readSpreadsheet(content: Content): AsyncGenerator<Block> {
+/** Every sheet as a section, every row with its column names and its values. What is hidden says so, or is left out. */
+export async function* readSpreadsheet(content: Content, readsHidden: boolean): AsyncGenerator<Block> {
   const workbook = parse(await bytesOf(content))
   const drawn = await drawingsOf(content)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
@@ -24,8 +24,9 @@ export async function* readSpreadsheet(content: Content): AsyncGenerator<Block> 
     const shapes = drawn.get(index) ?? []
     if (rows.length === 0 && shapes.length === 0) continue
     const isHidden = (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0
+    if (isHidden && !readsHidden) continue
     yield { kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }
-    if (sheet) yield* rowsOf(sheet, rows, { name, date1904 })
+    if (sheet) yield* rowsOf(sheet, rows, { name, date1904, readsHidden })
     yield* shapes
   }
 }
@@ -82,7 +83,7 @@ const maxSheets = 2000
 function* rowsOf(
   sheet: WorkSheet,
   rows: CellObject[][],
-  { name, date1904 }: { name: string; date1904: boolean },
+  { name, date1904, readsHidden }: { name: string; date1904: boolean; readsHidden: boolean },
 ): Generator<Block> {
   const merges = createMergedCells()
   for (const { s: first, e: last } of sheet['!merges'] ?? [])
@@ -93,14 +94,17 @@ function* rowsOf(
   for (const place of Object.keys(rows)) {
     const number = Number(place)
     const row = rows[number] ?? []
+    const isHidden = sheet['!rows']?.[number]?.hidden === true
+    if (isHidden && !readsHidden) continue
     const cells = new Map<number, string>()
     for (const column of Object.keys(row)) {
+      if (!readsHidden && hiddenColumns.has(Number(column))) continue
       const cell = row[Number(column)]
       const text = cell === undefined ? '' : textOfCell(cell, date1904)
       if (text !== '') cells.set(Number(column), text)
     }
     const repeated = merges.fill(number, cells)
-    if (sheet['!rows']?.[number]?.hidden === true && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
+    if (isHidden && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
     yield* table.row(
       [...cells].toSorted(([a], [b]) => a - b),
       repeated,

@@ -3,18 +3,16 @@ import type { Block } from '../../../domain/chunking/block.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import type { Attributes, XmlEvents } from '../word/xml.ts'
 import { type ListNumbers, outline } from './list-numbers.ts'
-import { createSheets } from './sheets.ts'
+import { type Hiding, createSheets } from './sheets.ts'
 import { createSlides } from './slides.ts'
 import { createTables } from './tables.ts'
 
-export interface DocumentContext {
+export interface DocumentContext extends Hiding {
   numbers: ListNumbers
   /** What formulas and charts say, by the folders in which the document keeps them. */
   objects: Map<string, Block[]>
   /** Levels of styles of paragraphs that make them headings. */
   headingStyles: Map<string, number>
-  /** Names of styles that hide what has them. */
-  hiddenStyles: Set<string>
   /** Styles of words that stand above or below their line. */
   raisedStyles: Map<string, Raised>
 }
@@ -103,8 +101,8 @@ export function createDocumentBody(context: DocumentContext): XmlEvents & { take
 
   const put = (blocks: Block[]): void => addAll(targets.at(-1) ?? done, blocks)
   const tables = createTables(put, targets)
-  const sheets = createSheets(put, targets, context.hiddenStyles)
-  const slides = createSlides(put, targets, context.hiddenStyles)
+  const sheets = createSheets(put, targets, context)
+  const slides = createSlides(put, targets, context)
 
   /** Beside the open paragraph, or behind what is there. */
   function hang(blocks: Block[]): void {

@@ -55,6 +55,7 @@ function chartOf(xml: string): Block[] {
     objects: new Map(),
     headingStyles: new Map(),
     hiddenStyles: new Set(),
+    readsHidden: true,
     raisedStyles: new Map(),
   })
   const reader = createXmlReader(body)

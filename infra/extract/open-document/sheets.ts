@@ -6,6 +6,7 @@ import type { Attributes } from '../word/xml.ts'
 
 interface Sheet {
   writer: ReturnType<typeof createSheetWriter>
+  hiddenColumns: Set<number>
   merged: ReturnType<typeof createMergedCells>
   /** The row that is open, from 0, and how many rows it stands for. */
   row: number
@@ -22,17 +23,36 @@ interface Sheet {
 const maxRepeated = 100
 const maxColumn = hiddenColumn - 1
 
+/** What a document hides, and whether it is read all the same. */
+export interface Hiding {
+  /** Names of styles that hide what has them. */
+  hiddenStyles: Set<string>
+  readsHidden: boolean
+}
+
 /** The sheets of a workbook: each a section, its rows with their numbers and the names of their columns. */
-export function createSheets(put: (blocks: Block[]) => void, targets: Block[][], hiddenStyles: Set<string>) {
+export function createSheets(
+  putRead: (blocks: Block[]) => void,
+  targets: Block[][],
+  { hiddenStyles, readsHidden }: Hiding,
+) {
   let isWorkbook = false
   let sheet: Sheet | undefined
+  /** The open sheet is hidden, and hidden ones are not read. */
+  let isLeftOut = false
+  const put = (blocks: Block[]) => {
+    if (!isLeftOut) putRead(blocks)
+  }
 
   function beginSheet(attributes: Attributes): void {
     const name = attributes['table:name'] ?? ''
     const isHidden = hiddenStyles.has(attributes['table:style-name'] ?? '')
+    isLeftOut = isHidden && !readsHidden
+    const hiddenColumns = new Set<number>()
     put([{ kind: 'heading', level: 1, text: isHidden ? `${name} (hidden sheet)` : name }])
     sheet = {
-      writer: createSheetWriter({ sheet: name }),
+      writer: createSheetWriter({ sheet: name, hiddenColumns }),
+      hiddenColumns,
       merged: createMergedCells(),
       row: 0,
       repeated: 1,
@@ -63,14 +83,16 @@ export function createSheets(put: (blocks: Block[]) => void, targets: Block[][],
       })
     if (text !== '')
       for (let index = 0; index < Math.min(count, maxRepeated); index++)
-        if (here.column + index < maxColumn) here.cells.set(here.column + index, text)
+        if (here.column + index < maxColumn && (readsHidden || !here.hiddenColumns.has(here.column + index)))
+          here.cells.set(here.column + index, text)
     here.column = Math.min(here.column + count, maxColumn)
   }
 
   function endRow(here: Sheet): void {
     const count = here.cells.size === 0 ? 0 : Math.min(here.repeated, maxRepeated)
     const { cells } = here
-    for (let index = 0; index < Math.max(count, 1); index++) {
+    const isLeft = here.isHidden && !readsHidden
+    for (let index = 0; !isLeft && index < Math.max(count, 1); index++) {
       const repeats = here.merged.fill(here.row + index, cells)
       if (here.isHidden && cells.size > 0) cells.set(hiddenColumn, '(hidden row)')
       const row = [...cells].toSorted(([a], [b]) => a - b)
@@ -93,9 +115,12 @@ export function createSheets(put: (blocks: Block[]) => void, targets: Block[][],
         else sheet.depth++
       }
       if (sheet === undefined || sheet.depth > 1) return true
-      if (name === 'table:table-row') {
-        const visibility = attributes['table:visibility']
-        sheet.isHidden = visibility === 'collapse' || visibility === 'filter'
+      if (name === 'table:table-column') {
+        const end = Math.min(sheet.column + numberOf(attributes, 'table:number-columns-repeated'), maxColumn)
+        if (isUnseen(attributes)) for (let at = sheet.column; at < end; at++) sheet.hiddenColumns.add(at)
+        sheet.column = end
+      } else if (name === 'table:table-row') {
+        sheet.isHidden = isUnseen(attributes)
         sheet.repeated = numberOf(attributes, 'table:number-rows-repeated')
         sheet.cells = new Map()
         sheet.column = 0
@@ -118,6 +143,12 @@ export function createSheets(put: (blocks: Block[]) => void, targets: Block[][],
       return true
     },
   }
+}
+
+/** By hand or by a filter. */
+function isUnseen(attributes: Attributes): boolean {
+  const visibility = attributes['table:visibility']
+  return visibility === 'collapse' || visibility === 'filter'
 }
 
 function numberOf(attributes: Attributes, name: string): number {

@@ -1,4 +1,5 @@
 import type { Block } from '../../../domain/chunking/block.ts'
+import type { Hiding } from './sheets.ts'
 import type { Attributes } from '../word/xml.ts'
 
 interface Shape {
@@ -13,7 +14,11 @@ interface Shape {
 const unread = new Set(['date-time', 'page-number', 'footer', 'header'])
 
 /** Slides and drawings: what stands on each, from top to bottom below its title, then its notes. */
-export function createSlides(put: (blocks: Block[]) => void, targets: Block[][], hiddenStyles: Set<string>) {
+export function createSlides(
+  put: (blocks: Block[]) => void,
+  targets: Block[][],
+  { hiddenStyles, readsHidden }: Hiding,
+) {
   let isPresentation = false
   let page = 0
   let shapes: Shape[] | undefined
@@ -25,9 +30,10 @@ export function createSlides(put: (blocks: Block[]) => void, targets: Block[][],
   function endPage(): void {
     const all = shapes ?? []
     shapes = undefined
+    const areRead = readsHidden || !isHidden
     const marks: Block[] = isHidden ? [{ kind: 'text', text: '(hidden slide)' }] : []
     const own = inOrder(all).flatMap((shape) => (shape.class === 'title' ? titleOf(shape) : shape.blocks))
-    put([...marks, ...own, ...(notes ?? [])].map((block) => ({ ...block, page })))
+    if (areRead) put([...marks, ...own, ...(notes ?? [])].map((block) => ({ ...block, page })))
     notes = undefined
   }
 
