@@ -26,9 +26,10 @@ export function fuse(byVector: Ranked[], byWords: Ranked[]): Fused[] {
   const found = new Map<string, Fused>()
   for (const [id, meaning] of betweenWorstAndBest(byVector))
     found.set(id, { id, score: meaningWeight * meaning, meaning })
+  const wordsWeight = areAlike(byWords) ? meaningWeight : 1 - meaningWeight
   for (const [id, words] of ofTheBest(byWords)) {
     const one = found.get(id) ?? { id, score: 0 }
-    found.set(id, { ...one, score: one.score + (1 - meaningWeight) * words, words })
+    found.set(id, { ...one, score: one.score + wordsWeight * words, words })
   }
   return [...found.values()].toSorted((a, b) => b.score - a.score)
 }
@@ -48,6 +49,9 @@ function ofTheBest(list: Ranked[]): [string, number][] {
   const best = largestOf([...scores.values()])
   return [...scores].map(([id, score]) => [id, best > 0 ? score / best : 1])
 }
+
+/** Whether words tell nothing apart, as one that stands in every line: none goes before the best by meaning. */
+const areAlike = (list: Ranked[]): boolean => list.length > 1 && list.every(({ score }) => score === list[0]?.score)
 
 /** Duplicates count once. */
 function bestOfEach(list: Ranked[]): Map<string, number> {

@@ -21,6 +21,11 @@ test('what has all words goes before what is about the same', () => {
   expect(fuse(nearest, list({ answer: 30, similar: 6 })).map(({ id }) => id)).toEqual(['answer', 'similar'])
 })
 
+test('texts that are all alike by words do not go before the best by meaning', () => {
+  const fused = fuse(list({ nearest: 0.9, other: 0.5 }), list({ a: 2, b: 2, c: 2 }))
+  expect(fused.map(({ id }) => id)).toEqual(['nearest', 'a', 'b', 'c', 'other'])
+})
+
 test('a text that both found twice counts once, and one of one list gets the share of that list', () => {
   const fused = fuse(list({ a: 0.9 }), [...list({ a: 3, b: 1.5 }), ...list({ a: 1 })])
   expect(fused.map(({ id }) => id)).toEqual(['a', 'b'])
