@@ -38,7 +38,8 @@ export async function searchWeb(
   const response = await ask(account, query, fetch, signal)
   if (!response.ok) {
     await response.body?.cancel()
-    throw new Error(`the search service answered with status ${response.status}`)
+    const hint = account.provider === 'searxng' && response.status === 403 ? searxngForbids : ''
+    throw new Error(`the search service answered with status ${response.status}${hint}`)
   }
   const { bytes } = await readStart(response)
   const text = bytes.toString('utf8')
@@ -46,6 +47,9 @@ export async function searchWeb(
     account.provider === 'brave' ? (parse(BraveAnswer, text).web?.results ?? []) : parse(SearchAnswer, text).results
   return found.slice(0, maxResults).map(pageOf)
 }
+
+/** As it is delivered, it answers people only (docs.searxng.org/admin/settings/settings_search). */
+const searxngForbids = ': its settings must name the format json (search.formats)'
 
 async function ask(account: SearchAccount, query: string, fetch: Fetch, signal: AbortSignal): Promise<Response> {
   try {
