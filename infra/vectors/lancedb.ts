@@ -138,7 +138,8 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
       waiting.set(space, { timer: setTimeout(build, quietMs).unref(), build })
       return
     }
-    if (building.has(space)) return
+    // What is being built may have begun before the last rows came.
+    if (building.has(space)) return buildSoon(space, { isApart, isPatient: true })
     const built = (isApart ? buildApart(place, space) : tables.use(space, buildIndexes))
       .catch(() => undefined)
       .finally(() => building.delete(space))
@@ -168,8 +169,10 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
 
     /** Builds at once what waits, and waits for all that is being built. */
     async built(): Promise<void> {
-      for (const space of waiting.keys()) endWaiting(space)?.()
-      await Promise.all(building.values())
+      while (building.size + waiting.size > 0) {
+        await Promise.all(building.values())
+        for (const space of waiting.keys()) endWaiting(space)?.()
+      }
     },
   }
 }

