@@ -1,7 +1,7 @@
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Archive, openArchive } from './archive.ts'
 import { type Content, bytesOf, headOf, streamOf } from './content.ts'
-import { createXmlReader } from './word/xml.ts'
+import { readOpened } from './word/xml.ts'
 
 /** Of a part that is read whole. */
 export const maxPartBytes = 32 * 1024 * 1024
@@ -56,18 +56,12 @@ export async function relationsOf(archive: Archive, part: string): Promise<Relat
   const folder = part.slice(0, end)
   const xml = (await archive.text(`${folder}_rels/${part.slice(end)}.rels`, maxPartBytes)) ?? ''
   const found: Relation[] = []
-  const reader = createXmlReader({
-    open(name, attributes) {
-      if (!/(^|:)Relationship$/.test(name) || found.length >= maxRelations) return
-      const { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode } = attributes
-      if (mode === 'External') return
-      found.push({ id, kind: type.split('/').at(-1) ?? '', target: resolvedName(folder, target) })
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened(xml, (name, attributes) => {
+    if (!/(^|:)Relationship$/.test(name) || found.length >= maxRelations) return
+    const { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode } = attributes
+    if (mode === 'External') return
+    found.push({ id, kind: type.split('/').at(-1) ?? '', target: resolvedName(folder, target) })
   })
-  reader.write(xml)
-  reader.end()
   return found
 }
 

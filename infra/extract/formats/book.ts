@@ -4,7 +4,7 @@ import { type Archive, openArchive } from '../archive.ts'
 import type { Content } from '../content.ts'
 import { maxPartBytes, resolvedName } from '../office-package.ts'
 import { type Raised, learnRaisedClasses } from '../raised-text.ts'
-import { createXmlReader } from '../word/xml.ts'
+import { readOpened } from '../word/xml.ts'
 import { readHtml } from './html.ts'
 
 const maxStyleSheets = 50
@@ -30,32 +30,20 @@ export async function* readBook(content: Content): AsyncGenerator<Block> {
 
 async function chaptersOf(archive: Archive): Promise<string[]> {
   let packageName: string | undefined
-  const container = createXmlReader({
-    open(name, attributes) {
-      if (name.endsWith('rootfile')) packageName ??= attributes['full-path']
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened((await archive.text('META-INF/container.xml', maxPartBytes)) ?? '', (name, attributes) => {
+    if (name.endsWith('rootfile')) packageName ??= attributes['full-path']
   })
-  container.write((await archive.text('META-INF/container.xml', maxPartBytes)) ?? '')
-  container.end()
   const xml = packageName === undefined ? undefined : await archive.text(packageName, maxPartBytes)
   if (packageName === undefined || xml === undefined)
     throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.')
   const folder = packageName.slice(0, packageName.lastIndexOf('/') + 1)
   const pages = new Map<string, string>()
   const order: string[] = []
-  const reader = createXmlReader({
-    open(name, { id = '', idref = '', href = '', 'media-type': type = '', properties = '' }) {
-      const isPage = /html|xml$/.test(type) && !/\bnav\b/.test(properties)
-      if (/(^|:)item$/.test(name) && isPage) pages.set(id, resolvedName(folder, decoded(href)))
-      else if (/(^|:)itemref$/.test(name)) order.push(idref)
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened(xml, (name, { id = '', idref = '', href = '', 'media-type': type = '', properties = '' }) => {
+    const isPage = /html|xml$/.test(type) && !/\bnav\b/.test(properties)
+    if (/(^|:)item$/.test(name) && isPage) pages.set(id, resolvedName(folder, decoded(href)))
+    else if (/(^|:)itemref$/.test(name)) order.push(idref)
   })
-  reader.write(xml)
-  reader.end()
   return [...new Set(order.flatMap((id) => pages.get(id) ?? []))]
 }
 

@@ -4,7 +4,7 @@ import type { Content } from '../content.ts'
 import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
 import { readObjects } from '../office-objects.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
-import { attribute, createXmlReader } from '../word/xml.ts'
+import { attribute, createXmlReader, readOpened } from '../word/xml.ts'
 
 /** A PowerPoint presentation: its slides in order, with tables, charts, alternative texts and notes. */
 export async function* readSlides(content: Content, readsHidden: boolean): AsyncGenerator<Block> {
@@ -24,17 +24,11 @@ export async function* readSlides(content: Content, readsHidden: boolean): Async
 
 function slideIds(xml: string): string[] {
   const ids: string[] = []
-  const reader = createXmlReader({
-    open(name, attributes) {
-      // The other attribute of this name has no prefix.
-      const id = attributes['r:id'] ?? attribute(withoutOwnId(attributes), 'id')
-      if (name === 'p:sldId' && id !== undefined) ids.push(id)
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened(xml, (name, attributes) => {
+    // The other attribute of this name has no prefix.
+    const id = attributes['r:id'] ?? attribute(withoutOwnId(attributes), 'id')
+    if (name === 'p:sldId' && id !== undefined) ids.push(id)
   })
-  reader.write(xml)
-  reader.end()
   return ids
 }
 
@@ -67,15 +61,9 @@ async function* readSlide(
 async function authorsOf(archive: Archive, relations: Relation[]): Promise<Map<string, string>> {
   const authors = new Map<string, string>()
   const part = relations.find(({ kind }) => kind === 'commentAuthors' || kind === 'authors')?.target
-  const reader = createXmlReader({
-    open(_name, { id, name }) {
-      if (id !== undefined && name !== undefined && authors.size < maxAuthors) authors.set(id, name.slice(0, 100))
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened((part === undefined ? undefined : await archive.text(part, maxPartBytes)) ?? '', (_name, { id, name }) => {
+    if (id !== undefined && name !== undefined && authors.size < maxAuthors) authors.set(id, name.slice(0, 100))
   })
-  reader.write((part === undefined ? undefined : await archive.text(part, maxPartBytes)) ?? '')
-  reader.end()
   return authors
 }
 

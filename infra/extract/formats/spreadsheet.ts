@@ -11,7 +11,7 @@ import { type Content, bytesOf, headOf } from '../content.ts'
 import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
 import { readObjects } from '../office-objects.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
-import { attribute, createXmlReader } from '../word/xml.ts'
+import { attribute, readOpened } from '../word/xml.ts'
 
 /** Every sheet as a section, every row with its column names and its values. What is hidden says so, or is left out. */
 export async function* readSpreadsheet(content: Content, readsHidden: boolean): AsyncGenerator<Block> {
@@ -66,15 +66,9 @@ async function readDrawings(archive: Archive): Promise<Map<number, Block[]>> {
 
 function sheetIds(xml: string): string[] {
   const ids: string[] = []
-  const reader = createXmlReader({
-    open(name, attributes) {
-      if (/(^|:)sheet$/.test(name) && ids.length < maxSheets) ids.push(attribute(attributes, 'id') ?? '')
-    },
-    close: () => undefined,
-    text: () => undefined,
+  readOpened(xml, (name, attributes) => {
+    if (/(^|:)sheet$/.test(name) && ids.length < maxSheets) ids.push(attribute(attributes, 'id') ?? '')
   })
-  reader.write(xml)
-  reader.end()
   return ids
 }
 

@@ -67,6 +67,13 @@ export function createXmlReader(events: XmlEvents) {
   return { write: (text: string): void => parser.write(text), end: (): void => parser.end() }
 }
 
+/** Tells of the elements of a text of XML alone, as they open. */
+export function readOpened(xml: string, open: XmlEvents['open']): void {
+  const reader = createXmlReader({ open, close: () => undefined, text: () => undefined })
+  reader.write(xml)
+  reader.end()
+}
+
 /** What a text of XML becomes, as it is read. */
 export function* blocksOfXml(xml: string, body: XmlEvents & { take(): Block[] }): Generator<Block> {
   const reader = createXmlReader(body)
