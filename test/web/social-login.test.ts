@@ -35,19 +35,24 @@ afterAll(async () => {
 })
 
 const storedToken = (page: Page) => page.evaluate(() => localStorage.getItem('assistant-platform.session'))
+/** As somebody whom the provider knows. */
+async function logInAs(page: Page, person: string): Promise<void> {
+  await page.goto(`${site.service.url}/login`)
+  await page.getByRole('link', { name: 'Continue with Single sign-on' }).click()
+  await page.fill('input[name=login]', person)
+  await page.fill('input[name=password]', 'any')
+  await page.click('button[type=submit]')
+  await page.waitForSelector('h1:has-text("Authorize")')
+  await page.click('button[type=submit]')
+}
+
 const callback = (token: string) => `${site.url}/auth-callback?jwt_token=${token}&main_agent_id=a&main_thread_id=t`
 
 test('social login that began in this browser ends in the console, without its token in the address', async () => {
   const email = newEmail()
   provider.people.set('ada', { email, email_verified: true })
   const page = await site.newPage()
-  await page.goto(`${site.service.url}/login`)
-  await page.getByRole('link', { name: 'Continue with Single sign-on' }).click()
-  await page.fill('input[name=login]', 'ada')
-  await page.fill('input[name=password]', 'any')
-  await page.click('button[type=submit]')
-  await page.waitForSelector('h1:has-text("Authorize")')
-  await page.click('button[type=submit]')
+  await logInAs(page, 'ada')
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
   expect(page.url()).not.toContain('jwt_token')
   expect(await storedToken(page)).not.toBeNull()
@@ -144,13 +149,7 @@ test('login and sign-up have a button for each provider, and follow the domain o
   // One that does not speak for the address says so, and leads back.
   const other = await (await browserOf(page).newContext()).newPage()
   provider.people.set('grace', { email, email_verified: true })
-  await other.goto(`${site.service.url}/login`)
-  await other.getByRole('link', { name: 'Continue with Single sign-on' }).click()
-  await other.fill('input[name=login]', 'grace')
-  await other.fill('input[name=password]', 'any')
-  await other.click('button[type=submit]')
-  await other.waitForSelector('h1:has-text("Authorize")')
-  await other.click('button[type=submit]')
+  await logInAs(other, 'grace')
   await other.getByRole('heading', { name: 'Your address logs in elsewhere' }).waitFor()
   await site.expectAccessible(other, 'an address that logs in elsewhere')
   await pictures(other, 'elsewhere')
