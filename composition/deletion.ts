@@ -24,6 +24,7 @@ export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
       stream,
       stores: createStores({ collections, transaction, stream, knowledge, billing, timetable, refreshes, handOver }),
       handOver,
+      mailer: core.mailer,
       workflows,
       tracing,
       budgetCounting,

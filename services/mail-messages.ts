@@ -5,6 +5,7 @@ interface MailMessages {
   verification: { subject: string; intro: string; note: string }
   passwordReset: { subject: string; intro: string; note: string }
   invitation: { subject: string; intro: string; note: string }
+  accountDeleted: { subject: string; intro: string; note: string }
   result: {
     subject: string
     noAnswer: (outcome: string) => string
@@ -29,6 +30,11 @@ const en: MailMessages = {
     subject: 'You are invited to a project',
     intro: 'Somebody invites you to use a project together. Log in or sign up with this address, and open this link:',
     note: 'It works once, within seven days. If you do not know who could have invited you, ignore this mail.',
+  },
+  accountDeleted: {
+    subject: 'Your account is deleted',
+    intro: 'Your account with this address is deleted, and so is everything in it: assistants, files and chats.',
+    note: 'It cannot be brought back. If you did not ask for this, tell those who run this service.',
   },
   result: {
     subject: 'Your schedule',
@@ -66,6 +72,11 @@ const de: MailMessages = {
       'Jemand lädt dich ein, ein Projekt gemeinsam zu nutzen. Melde dich mit dieser Adresse an oder registriere dich, und öffne diesen Link:',
     note: 'Er funktioniert einmal, innerhalb von sieben Tagen. Wenn du nicht weißt, wer dich eingeladen haben könnte, ignoriere diese E-Mail.',
   },
+  accountDeleted: {
+    subject: 'Dein Konto ist gelöscht',
+    intro: 'Dein Konto mit dieser Adresse ist gelöscht, und mit ihm alles darin: Assistenten, Dateien und Chats.',
+    note: 'Es lässt sich nicht wiederherstellen. Wenn du das nicht wolltest, sag es denen, die diesen Dienst betreiben.',
+  },
   result: {
     subject: 'Dein Zeitplan',
     noAnswer: (outcome) => `Es gibt keine Antwort (${outcome}).`,
@@ -102,6 +113,12 @@ const fr: MailMessages = {
       'Quelqu’un vous invite à utiliser ensemble un projet. Connectez-vous ou inscrivez-vous avec cette adresse, puis ouvrez ce lien :',
     note: 'Il fonctionne une fois, pendant sept jours. Si vous ne savez pas qui a pu vous inviter, ignorez cet e-mail.',
   },
+  accountDeleted: {
+    subject: 'Votre compte est supprimé',
+    intro:
+      'Votre compte avec cette adresse est supprimé, ainsi que tout ce qu’il contenait : assistants, fichiers et discussions.',
+    note: 'Il ne peut pas être rétabli. Si vous ne l’avez pas demandé, prévenez ceux qui gèrent ce service.',
+  },
   result: {
     subject: 'Votre planification',
     noAnswer: (outcome) => `Il n’y a pas de réponse (${outcome}).`,
@@ -137,6 +154,12 @@ const es: MailMessages = {
     intro:
       'Alguien le invita a usar un proyecto en común. Inicie sesión o regístrese con esta dirección, y abra este enlace:',
     note: 'Funciona una vez, durante siete días. Si no sabe quién ha podido invitarle, ignore este correo.',
+  },
+  accountDeleted: {
+    subject: 'Su cuenta está eliminada',
+    intro:
+      'Su cuenta con esta dirección está eliminada, y con ella todo lo que contenía: asistentes, archivos y chats.',
+    note: 'No se puede recuperar. Si no lo ha pedido, avise a quienes gestionan este servicio.',
   },
   result: {
     subject: 'Su programación',

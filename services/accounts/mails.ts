@@ -28,21 +28,26 @@ export function invitationMail({ link, ...receiver }: Receiver & { link: string 
   return mailOf('invitation', receiver, { text: link, html: `<p><a href="${url}">${url}</a></p>` })
 }
 
+/** The mail that says that an account is deleted. Nothing in it leads anywhere. */
+export function accountDeletedMail(receiver: Receiver): Mail {
+  return mailOf('accountDeleted', receiver)
+}
+
 /** `core`: what the mail is sent for. */
 function mailOf(
-  kind: 'verification' | 'passwordReset' | 'invitation',
+  kind: 'verification' | 'passwordReset' | 'invitation' | 'accountDeleted',
   { language = defaultLanguage, ...receiver }: Receiver,
-  core: Pick<Mail, 'text' | 'html'>,
+  core?: Pick<Mail, 'text' | 'html'>,
 ): Mail {
   const { subject, intro, note } = mailMessages[language][kind]
   return {
     ...receiver,
     subject,
-    text: `${[intro, core.text, note].join('\n\n')}\n`,
+    text: `${[intro, ...(core ? [core.text] : []), note].join('\n\n')}\n`,
     html: `<!doctype html>
 <html lang="${language}"><body>
 <p>${escapeHtml(intro)}</p>
-${core.html}
+${core?.html ?? ''}
 <p>${escapeHtml(note)}</p>
 </body></html>
 `,

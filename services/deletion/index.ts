@@ -1,9 +1,11 @@
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/contracts/deletion.ts'
+import { accountDeletedMail } from '../accounts/mails.ts'
 import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
 import type { HandOver } from '../hand-over/index.ts'
+import type { Mailer } from '../mailer.ts'
 import { cancelRun } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { setDeletionMarkers } from './mark.ts'
@@ -12,6 +14,8 @@ import { countOwners, removeOwnersBelow, removeRoot } from './owners.ts'
 import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
 import type { Store } from '../owned-data/data-store.ts'
 import { runStore } from '../stores/runs.ts'
+import { userStore } from '../stores/users.ts'
+import { within } from '../within.ts'
 import { deletionReceiptStore, deletedOwnerStore } from './store.ts'
 
 export interface DeletionDeps extends StopRunsDeps {
@@ -20,7 +24,11 @@ export interface DeletionDeps extends StopRunsDeps {
   stores: Store[]
   billing: Pick<Billing, 'endFor'>
   handOver: Pick<HandOver, 'ofDeletedAccount'>
+  mailer: Pick<Mailer, 'send' | 'ping'>
 }
+
+/** A mail server that is silent holds up no deletion for longer. */
+const mailLimitMs = 3000
 
 /** The workflows of an account, besides those of its threads. */
 const accountContracts = [emailVerificationContract, passwordResetContract]
@@ -89,8 +97,9 @@ export function createDeletion(deps: DeletionDeps) {
       return withoutRoot(await countOwners(collections, input), input)
     },
 
-    /** Removes the root and completes the receipt, in one transaction. */
+    /** Removes the root and completes the receipt, in one transaction. Before, while its address is known, a mail says so. */
     async finish(input: DeletionInput, left: StoreCounts): Promise<void> {
+      if (input.kind === 'account') await within(mailLimitMs, mailDeleted(input))
       await transaction(async (session) => {
         await removeRoot(collections, input, session)
         // The deletion has waited until no subscription was left.
@@ -109,6 +118,20 @@ export function createDeletion(deps: DeletionDeps) {
   /** What becomes of shared projects is told on the receipt before it happens. */
   async function handOverProjects({ id, receiptId, sharedProjects }: DeletionInput): Promise<void> {
     await deps.handOver.ofDeletedAccount(id, sharedProjects, (outcome) => receipts.noteProject(receiptId, id, outcome))
+  }
+
+  /** Once: a deletion does not wait for a mail server. Only to an address that its owner has confirmed. */
+  async function mailDeleted({ id, receiptId }: DeletionInput): Promise<void> {
+    const receiver = await userStore(collections).findReceiverOfAny({ _id: id, verified: true })
+    if (receiver?.email === undefined || deps.mailer.ping === undefined) return
+    const { email: to, language } = receiver
+    try {
+      await deps.mailer.send(accountDeletedMail({ to, language, messageId: `deletion-${receiptId}` }))
+    } catch (error) {
+      // Its causes may name the address.
+      const reason = error instanceof Error ? error.message : 'unknown'
+      deps.onError(new Error(`no mail says that an account was deleted: ${reason}`))
+    }
   }
 
   async function stopInChatsOfOthers(userId: string): Promise<void> {

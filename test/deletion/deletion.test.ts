@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
+import { mailsTo } from '../support/mailbox.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { startService } from '../support/service.ts'
 import { goodPassword, insertUser } from '../support/users.ts'
@@ -110,6 +111,10 @@ describe('deletion', () => {
     expect(Object.keys(stores).filter((name) => stores[name] === 0)).toEqual([])
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
     expect(await service.collections.users.exists({ _id: user.userId })).toBeNull()
+    const [mail, ...more] = await mailsTo(user.email)
+    expect(mail?.subject).toBe('Your account is deleted')
+    expect(more).toEqual([])
+    expect(mail?.text).not.toMatch(/\d|http/)
     const again = await apiClient(service.url).call('POST', '/auth/signup', {
       email: user.email,
       password: goodPassword,

@@ -139,6 +139,7 @@ function createDeletionDeps(service: RunningService) {
     billing: service.api.services.billing,
     handOver: service.api.platform.members.handOver,
     tracing: { ended: () => undefined },
+    mailer: service.api.platform.core.mailer,
     onError: (error: unknown) => {
       throw error
     },
