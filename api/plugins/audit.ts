@@ -85,7 +85,8 @@ export function auditOwner(request: FastifyRequest, userId: string): void {
 
 function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | 'anonymous' {
   const { auth, isLink } = request.routeOptions.config
-  if (auth === 'admin') return isDone ? 'admin' : 'anonymous'
+  // Provisioning acts for operators.
+  if (auth === 'admin' || auth === 'scim') return isDone ? 'admin' : 'anonymous'
   if (isLink) return 'anonymous'
   return request.session !== null || isDone ? 'user' : 'anonymous'
 }

@@ -115,7 +115,7 @@ describe('the audit log', () => {
     for (let index = 0; index < 100; index++)
       await audit.record({
         actor: 'user',
-        action: 'test',
+        action: 'projects.update',
         outcome: 'done',
         subjects: [`${index}`],
         userId: user.userId,

@@ -106,7 +106,7 @@ export async function fillEstate(service: RunningService, user: TestUser, { proj
     key: newId(),
     user_id: userId,
     actor: 'user',
-    action: 'test',
+    action: 'assistants.create',
     outcome: 'done',
     subjects: [],
     count: 1,

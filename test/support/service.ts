@@ -7,6 +7,7 @@ import { startApi } from '../../api/start-api.ts'
 import { migrate } from '../../composition/migrations.ts'
 import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
+import auditTexts from '../../web/src/texts/en/audit.json' with { type: 'json' }
 import { startWorker } from '../../worker/start-worker.ts'
 import { watchShardKeys } from './shard-keys.ts'
 import { reusedWorkers } from './reused-workers.ts'
@@ -88,6 +89,8 @@ export async function startService({ env, settings: changed, worker = true, onLo
     checkShardKeys: shardKeys.check,
     close: async () => {
       await Promise.all([api.app.close(), running?.close()])
+      for (const action of await api.infra.database.collections.auditEntries.distinct('action'))
+        if (!(action in auditTexts.sentences)) noteProblem(`the console has no sentence for the audited ${action}`)
       await api.infra.database.connection.dropDatabase()
       await api.close()
       await rm(settings.dataDir, { recursive: true, force: true })
