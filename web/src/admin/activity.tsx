@@ -3,7 +3,7 @@ import { unwrap } from '../lib/api.ts'
 import { formatDay, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
 
 const t = operationMessages.admin
@@ -16,8 +16,7 @@ export function Activity({ api }: { api: AdminApi }) {
     refetchInterval: refreshMs,
     queryFn: () => unwrap(api.GET('/admin/activity', { params: { query: { days: 30 } } })),
   })
-  if (activity.isPending) return <Skeleton lines={4} height={48} />
-  if (activity.isError) return <Problem error={activity.error} onRetry={() => void activity.refetch()} />
+  if (!activity.isSuccess) return <Loading query={activity} lines={4} height={48} />
   const { days } = activity.data
   type Day = (typeof days)[number]
   const sum = (valueOf: (day: Day) => number) => days.reduce((total, day) => total + valueOf(day), 0)

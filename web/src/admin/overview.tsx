@@ -3,7 +3,7 @@ import { ChevronDown } from 'lucide-react'
 import { api as publicApi, unwrap, useConsoleSettings } from '../lib/api.ts'
 import { formatBytes, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import { Activity } from './activity.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
 
@@ -52,8 +52,7 @@ function Health({ api }: { api: AdminApi }) {
     queryFn: () => unwrap(publicApi.GET('/ok')),
   })
   const stats = useStats(api)
-  if (health.isPending) return <Skeleton lines={1} />
-  if (health.isError) return <Problem error={health.error} onRetry={() => void health.refetch()} />
+  if (!health.isSuccess) return <Loading query={health} lines={1} />
   const dependencies = Object.entries(health.data.dependencies)
   const down = dependencies.filter(([, { status }]) => status === 'down')
   const failed = stats.data?.deletions.failed ?? 0
@@ -97,8 +96,7 @@ const useStats = (api: AdminApi) =>
 /** How much there is of each kind. */
 function Stats({ api }: { api: AdminApi }) {
   const stats = useStats(api)
-  if (stats.isPending) return <Skeleton lines={4} />
-  if (stats.isError) return <Problem error={stats.error} onRetry={() => void stats.refetch()} />
+  if (!stats.isSuccess) return <Loading query={stats} lines={4} />
   const { users, projects, assistants, threads, runs, files } = stats.data
   const rows = [
     [t.users, users.total, t.usersOf(users.verified, users.active_last_30_days)],

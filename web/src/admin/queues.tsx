@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
 
@@ -33,8 +33,7 @@ export function Queues({ api }: { api: AdminApi }) {
   return (
     <section className="card stack-small">
       <h2>{t.queues}</h2>
-      {queues.isPending && <Skeleton lines={4} />}
-      {queues.isError && <Problem error={queues.error} onRetry={() => void queues.refetch()} />}
+      <Loading query={queues} lines={4} />
       {queues.data && (
         <ScrollRegion label={t.queues}>
           <table className="table">
@@ -75,8 +74,7 @@ function Ingestions({ api }: { api: AdminApi }) {
   return (
     <section className="card stack-small">
       <h2>{t.ingestions}</h2>
-      {open.isPending && <Skeleton lines={2} />}
-      {open.isError && <Problem error={open.error} onRetry={() => void open.refetch()} />}
+      <Loading query={open} lines={2} />
       {open.data?.ingestions.length === 0 && <p className="muted small">{t.noIngestions}</p>}
       {open.data && open.data.ingestions.length > 0 && (
         <ScrollRegion label={t.ingestions}>

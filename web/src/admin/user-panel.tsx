@@ -12,7 +12,7 @@ import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
 import { providerName } from './provider-name.ts'
 
@@ -49,8 +49,7 @@ export function UserPanel({ api, userId, onClose }: UserPanelProps) {
       <div className="row row-end">
         <IconButton label={texts.close} icon={<X size={18} />} autoFocus onClick={onClose} />
       </div>
-      {user.isPending && <Skeleton lines={6} />}
-      {user.isError && <Problem error={user.error} onRetry={() => void user.refetch()} />}
+      <Loading query={user} lines={6} />
       {user.data && <UserCard api={api} details={user.data} onChange={change} />}
     </aside>
   )

@@ -5,7 +5,7 @@ import { formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import type { AdminApi } from '../lib/admin-api.ts'
 import { UserPanel } from './user-panel.tsx'
 import { UserTable } from './user-table.tsx'
@@ -48,8 +48,7 @@ export function Users({ api }: { api: AdminApi }) {
               setOffset(0)
             }}
           />
-          {users.isPending && <Skeleton lines={6} />}
-          {users.isError && <Problem error={users.error} onRetry={() => void users.refetch()} />}
+          <Loading query={users} lines={6} />
           {found && (
             <>
               <p className="muted small" aria-live="polite">

@@ -14,7 +14,7 @@ import { peopleMessages } from '../texts/people.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { Loading } from '../ui/states.tsx'
 import { Welcome } from './account/welcome.tsx'
 
 const t = peopleMessages.invitation
@@ -78,8 +78,7 @@ function SignedIn({ token }: { token: string }) {
   if (invitation.data?.status === 'member') return <MemberAlready invitation={invitation.data} />
   return (
     <Welcome title={t.title}>
-      {invitation.isPending && <Skeleton lines={3} />}
-      {invitation.isError && <Problem error={invitation.error} onRetry={() => void invitation.refetch()} />}
+      <Loading query={invitation} lines={3} />
       {invitation.data && <Offer token={token} invitation={invitation.data} account={account} />}
     </Welcome>
   )

@@ -9,7 +9,7 @@ import { useTitle } from '../lib/use-title.ts'
 import { planMessages } from '../texts/plans.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
 
 const t = planMessages
 type Plan = Schemas['Plan']
@@ -31,8 +31,7 @@ export function Plans() {
       </header>
       {checkout === 'cancelled' && <Notice>{t.cancelled}</Notice>}
       {checkout !== 'cancelled' && sessionId && <CheckoutState sessionId={sessionId} />}
-      {plans.isPending && <Skeleton lines={4} height={48} />}
-      {plans.isError && <Problem error={plans.error} onRetry={() => void plans.refetch()} />}
+      <Loading query={plans} lines={4} height={48} />
       {settings && plans.data?.length === 0 && (
         <Empty
           icon={<CreditCard size={30} aria-hidden="true" />}
@@ -99,8 +98,7 @@ function CheckoutState({ sessionId }: { sessionId: string }) {
   useEffect(() => {
     if (status === 'active') void queryClient.invalidateQueries({ queryKey: keys.usage })
   }, [status])
-  if (checkout.isPending) return <Skeleton lines={1} height={44} />
-  if (checkout.isError) return <Problem error={checkout.error} onRetry={() => void checkout.refetch()} />
+  if (!checkout.isSuccess) return <Loading query={checkout} lines={1} height={44} />
   const { thread_max: threadMax, url } = checkout.data
   switch (checkout.data.status) {
     case 'active':

@@ -13,7 +13,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
 
 const t = texts.prompts
 const m = mentionMessages
@@ -37,8 +37,7 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={t.title} onClose={onClose} wide>
       <p className="muted">{t.text}</p>
-      {prompts.isPending && <Skeleton lines={3} height={40} />}
-      {prompts.isError && <Problem error={prompts.error} onRetry={() => void prompts.refetch()} />}
+      <Loading query={prompts} lines={3} height={40} />
       {prompts.data?.length === 0 && (
         <Empty
           icon={<MessageSquareText size={32} aria-hidden="true" />}

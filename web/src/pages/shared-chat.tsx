@@ -9,7 +9,7 @@ import { productName } from '../lib/product.ts'
 import { useTitle } from '../lib/use-title.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
-import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
 import { Transcript } from './chat/transcript.tsx'
 
 const t = texts.chat
@@ -50,8 +50,7 @@ export function SharedChat() {
         <h1>{newest ? newest.name || t.untitled : texts.loading}</h1>
         {newest && <p className="muted small">{t.share.shownWith(productName, formatDate(newest.shared_at))}</p>}
       </header>
-      {pages.isPending && <Skeleton lines={6} />}
-      {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
+      <Loading query={pages} lines={6} />
       {pages.hasNextPage && (
         <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
           {texts.nav.olderMessages}

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import { Problem, ProgressBar, Skeleton } from '../ui/states.tsx'
+import { Loading, ProgressBar } from '../ui/states.tsx'
 
 const t = texts.usage
 type UserUsage = Schemas['UserUsage']
@@ -48,8 +48,7 @@ export function Usage() {
           ))}
         </SelectField>
       </header>
-      {usage.isPending && <Skeleton lines={5} height={48} />}
-      {usage.isError && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+      <Loading query={usage} lines={5} height={48} />
       {usage.data && (
         <>
           <Spent usage={usage.data} range={range} />

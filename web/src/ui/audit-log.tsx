@@ -8,7 +8,7 @@ import { AuditSentence, type Names, agentWords } from './audit-sentence.tsx'
 import { Button } from './button.tsx'
 import { CopyButton } from './code-block.tsx'
 import { SelectField } from './field.tsx'
-import { Problem, Skeleton } from './states.tsx'
+import { Loading } from './states.tsx'
 
 const t = auditMessages
 type Entry = Schemas['AuditEntry']
@@ -48,8 +48,7 @@ export function AuditLog({ name, words, read, isOwn = false }: AuditLogProps) {
           ))}
         </SelectField>
       </div>
-      {log.isPending && <Skeleton lines={6} />}
-      {log.isError && <Problem error={log.error} onRetry={() => void log.refetch()} />}
+      <Loading query={log} lines={6} />
       {log.data && entries.length === 0 && <p className="muted">{t.none}</p>}
       {entries.length > 0 && <EntryList entries={entries} names={names} isOwn={isOwn} />}
       {log.hasNextPage && (

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
-import { Problem, Skeleton } from './states.tsx'
+import { Loading } from './states.tsx'
 
 /** A page with a list of things of which one more can be made. `children`: the list and its dialogs. */
 export function ListPage({
@@ -42,8 +42,7 @@ export function ListPage({
         )}
       </header>
       {why !== undefined && <Notice>{why}</Notice>}
-      {query.isPending && <Skeleton lines={3} height={52} />}
-      {query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />}
+      <Loading query={query} lines={3} height={52} />
       {children}
     </div>
   )

@@ -60,6 +60,19 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
+interface LoadingProps {
+  query: { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }
+  /** Of the skeleton: how many, and how high each is. */
+  lines?: number
+  height?: number
+}
+
+/** In place of what a query has not brought yet: a skeleton, or why it failed, with a button to try again. */
+export function Loading({ query, ...skeleton }: LoadingProps) {
+  if (query.isPending) return <Skeleton {...skeleton} />
+  return query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />
+}
+
 export function ProgressBar({ value, label }: { value: number; label: string }) {
   const percent = Math.round(value * 100)
   return (

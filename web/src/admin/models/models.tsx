@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { operationMessages } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import type { AdminApi } from '../../lib/admin-api.ts'
 import { Choices } from './choices.tsx'
 import { ServerCard } from './server-card.tsx'
@@ -28,8 +28,7 @@ export function Models({ api }: { api: AdminApi }) {
           {t.add}
         </Button>
       </header>
-      {settings.isPending && <Skeleton lines={5} height={48} />}
-      {settings.isError && <Problem error={settings.error} onRetry={() => void settings.refetch()} />}
+      <Loading query={settings} lines={5} height={48} />
       {settings.data && (
         <>
           {settings.data.is_demo && <Notice tone="warn">{t.demo}</Notice>}

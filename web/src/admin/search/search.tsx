@@ -11,7 +11,7 @@ import { operationMessages } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 
 type Settings = Schemas['SearchSettings']
 type Trial = Schemas['SearchTrial']
@@ -32,8 +32,7 @@ export function Search({ api }: { api: AdminApi }) {
           <p className="muted">{t.text}</p>
         </div>
       </header>
-      {settings.isPending && <Skeleton lines={5} height={48} />}
-      {settings.isError && <Problem error={settings.error} onRetry={() => void settings.refetch()} />}
+      <Loading query={settings} lines={5} height={48} />
       {settings.data && (
         <>
           <WebSearch key={JSON.stringify(settings.data.web)} api={api} web={settings.data.web} />

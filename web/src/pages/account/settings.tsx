@@ -14,7 +14,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { ProgramLogins } from './logins.tsx'
 import { SharedChats } from './shared-chats.tsx'
 
@@ -33,8 +33,7 @@ export function AccountSettings() {
         <h1>{t.settings}</h1>
         <p className="muted">{t.settingsText}</p>
       </header>
-      {me.isPending && <Skeleton lines={6} />}
-      {me.isError && <Problem error={me.error} onRetry={() => void me.refetch()} />}
+      <Loading query={me} lines={6} />
       {me.data && (
         <>
           <Profile key={me.data.user_id} user={me.data} />

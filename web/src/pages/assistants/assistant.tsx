@@ -17,7 +17,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Face } from '../../ui/face.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { TabList } from '../../ui/tab-list.tsx'
 import { AssistantReader } from './assistant-reader.tsx'
 import { DebugTab } from './debug-tab.tsx'
@@ -46,8 +46,7 @@ export function AssistantPage() {
         )
       ) : (
         <div className="page">
-          {assistant.isPending && <Skeleton lines={6} />}
-          {assistant.isError && <Problem error={assistant.error} onRetry={() => void assistant.refetch()} />}
+          <Loading query={assistant} lines={6} />
         </div>
       )}
     </>

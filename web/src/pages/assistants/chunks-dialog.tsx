@@ -5,7 +5,7 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 
 const t = texts.knowledge
 const chunksPage = 20
@@ -37,8 +37,7 @@ export function ChunksDialog({
   const shown = chunks.data?.pages.flatMap((page) => page.chunks) ?? []
   return (
     <Dialog title={t.chunksTitle(file.name)} onClose={onClose} wide>
-      {chunks.isPending && <Skeleton lines={5} />}
-      {chunks.isError && <Problem error={chunks.error} />}
+      <Loading query={chunks} lines={5} />
       {chunks.data && <p className="muted small">{t.showing(shown.length, chunks.data.pages[0]?.total ?? 0)}</p>}
       <ol className="stack-small">
         {shown.map((chunk) => (

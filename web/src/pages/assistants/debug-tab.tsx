@@ -5,7 +5,7 @@ import { assistantMessages } from '../../texts/assistant.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 
 const t = assistantMessages.debug
 const pretty = (value: unknown) => JSON.stringify(value, undefined, 2)
@@ -18,8 +18,7 @@ export function DebugTab({ assistantId }: { assistantId: string }) {
     queryFn: () =>
       unwrap(api.GET('/runs/debug/assistant/{assistant_id}', { params: { path: { assistant_id: assistantId } } })),
   })
-  if (view.isPending) return <Skeleton lines={6} />
-  if (view.isError) return <Problem error={view.error} onRetry={() => void view.refetch()} />
+  if (!view.isSuccess) return <Loading query={view} lines={6} />
   const { resolved, config, tools, tool_problems: problems, model_account: account } = view.data
   return (
     <div className="stack">

@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading, Problem, Skeleton } from '../../ui/states.tsx'
 
 const pathOf = (aid: string) => ({ params: { path: { aid } } })
 
@@ -42,8 +42,7 @@ function OpenQuestions({ assistantId }: { assistantId: string }) {
     <section className="card stack-small">
       <h2>{t.open.title}</h2>
       <p className="muted small">{t.open.text}</p>
-      {open.isPending && <Skeleton lines={3} />}
-      {open.isError && <Problem error={open.error} onRetry={() => void open.refetch()} />}
+      <Loading query={open} lines={3} />
       {open.data?.length === 0 && <p className="muted">{t.open.none}</p>}
       <ul className="stack-small">
         {open.data?.map((group) => (
@@ -201,8 +200,7 @@ function ChatDialog({ assistantId, chat, onClose }: ChatDialogProps) {
   })
   return (
     <Dialog wide title={formatDateTime(chat.created_at)} onClose={onClose}>
-      {messages.isPending && <Skeleton lines={5} />}
-      {messages.isError && <Problem error={messages.error} onRetry={() => void messages.refetch()} />}
+      <Loading query={messages} lines={5} />
       <ol className="stack insight-chat">
         {messages.data?.map(({ by_visitor: isVisitor, text }, place) => (
           <li key={place}>
@@ -231,8 +229,7 @@ function Said({ assistantId }: { assistantId: string }) {
     <section className="card stack-small">
       <h2>{t.feedback.title}</h2>
       <p className="muted small">{t.feedback.text}</p>
-      {said.isPending && <Skeleton lines={3} />}
-      {said.isError && <Problem error={said.error} onRetry={() => void said.refetch()} />}
+      <Loading query={said} lines={3} />
       {said.data?.length === 0 && <p className="muted">{t.feedback.none}</p>}
       <ul className="stack-small">
         {said.data?.map((one) => (

@@ -6,7 +6,7 @@ import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.t
 import { useFileDrop } from '../../lib/use-file-drop.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Empty, Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
+import { Empty, Loading, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { Evaluation } from './evaluation.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
@@ -35,8 +35,7 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
         </>
       )}
       {hasReady && <Reembedding assistantId={assistantId} />}
-      {files.isPending && <Skeleton lines={4} height={44} />}
-      {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
+      <Loading query={files} lines={4} height={44} />
       {!canEdit && files.data?.files.length === 0 && <p className="muted">{t.none}</p>}
       {files.data && files.data.files.length > 0 && (
         <ul className="file-list">

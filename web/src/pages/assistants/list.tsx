@@ -9,7 +9,7 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
 import { RoleNote } from '../../ui/role-note.tsx'
-import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { Empty, Loading } from '../../ui/states.tsx'
 import { FromFile } from './from-file.tsx'
 
 const CreateDialog = lazy(() => import('./create-dialog.tsx'))
@@ -41,8 +41,7 @@ export function Assistants() {
         )}
       </header>
       <RoleNote needed="editor" />
-      {assistants.isPending && <Skeleton lines={4} height={64} />}
-      {assistants.isError && <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />}
+      <Loading query={assistants} lines={4} height={64} />
       {assistants.data?.length === 0 && (
         <Empty
           icon={<Bot size={32} aria-hidden="true" />}

@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 
 const t = assistantMessages.modelAccount
 
@@ -43,8 +43,7 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
     await unwrap(api.DELETE('/assistants/{aid}/compat-account', path))
     await queryClient.invalidateQueries({ queryKey })
   })
-  if (account.isPending) return <Skeleton />
-  if (account.isError) return <Problem error={account.error} onRetry={() => void account.refetch()} />
+  if (!account.isSuccess) return <Loading query={account} />
   return (
     <div className="stack">
       <p className="muted">{t.text}</p>

@@ -11,7 +11,7 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
+import { Loading, ProgressBar } from '../../ui/states.tsx'
 
 const t = assistantMessages.web
 type Source = Schemas['Source']
@@ -34,8 +34,7 @@ export function WebSources({ assistantId }: { assistantId: string }) {
           </Button>
         )}
       </div>
-      {sources.isPending && <Skeleton lines={2} height={44} />}
-      {sources.isError && <Problem error={sources.error} onRetry={() => void sources.refetch()} />}
+      <Loading query={sources} lines={2} height={44} />
       {sources.data?.sources.length === 0 && <p className="muted">{t.none}</p>}
       {sources.data && sources.data.sources.length > 0 && (
         <ul className="file-list">
@@ -136,8 +135,7 @@ function PagesDialog({ source, onClose }: { source: Source; onClose: () => void 
           </option>
         ))}
       </SelectField>
-      {pages.isPending && <Skeleton lines={4} />}
-      {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
+      <Loading query={pages} lines={4} />
       {pages.data?.pages.length === 0 && <p className="muted">{t.noPages}</p>}
       <ul className="file-list">
         {pages.data?.pages.map((page) => (

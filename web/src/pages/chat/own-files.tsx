@@ -7,7 +7,7 @@ import { useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { FileRow } from './file-row.tsx'
 
 interface OwnFilesProps {
@@ -57,8 +57,7 @@ export function OwnFiles({ id, files, labels: t, add, remove }: OwnFilesProps) {
           target.value = ''
         }}
       />
-      {files.isPending && <Skeleton lines={2} height={44} />}
-      {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
+      <Loading query={files} lines={2} height={44} />
       {files.data?.length === 0 && sending.length === 0 && <p className="muted">{t.none}</p>}
       <ul className="file-list">
         {files.data?.map(({ id: fileId, name, bytes, status, error }) => (

@@ -11,7 +11,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { Transcript, type TranscriptMessage } from './transcript.tsx'
 
 const t = texts.chat
@@ -40,8 +40,7 @@ export function PrintChat() {
           </div>
         )}
       </header>
-      {chat.isPending && <Skeleton lines={6} />}
-      {chat.isError && <Problem error={chat.error} onRetry={() => void chat.refetch()} />}
+      <Loading query={chat} lines={6} />
       {chat.data && chat.data.omitted > 0 && <Notice>{t.older(chat.data.omitted)}</Notice>}
       {chat.data && <Transcript messages={shownIn(chat.data.messages)} />}
     </main>

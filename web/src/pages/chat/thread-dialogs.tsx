@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { WhoSees } from './who-sees.tsx'
 
 const t = texts.chat
@@ -133,8 +133,7 @@ function ShareLink({ threadId: tid }: { threadId: string }) {
     <div className="form">
       <p className="muted">{t.share.text}</p>
       {problem && <Notice tone="danger">{problem}</Notice>}
-      {share.isPending && <Skeleton lines={2} />}
-      {share.isError && <Problem error={share.error} onRetry={() => void share.refetch()} />}
+      <Loading query={share} lines={2} />
       {share.data && (
         <p role="status">
           {t.share.state(formatAgo(share.data.updated_at), share.data.views)} {url === undefined && t.share.onlyOnce}

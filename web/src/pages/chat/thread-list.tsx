@@ -10,7 +10,7 @@ import { type Period, periodOf } from '../../lib/period.ts'
 import { useLater } from '../../lib/use-later.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { type Selection, ThreadItem } from './thread-item.tsx'
 
 const FoundMessages = lazy(async () => ({ default: (await import('./found-messages.tsx')).FoundMessages }))
@@ -100,8 +100,7 @@ export function ThreadList() {
         </div>
       )}
       <div className="threads-body">
-        {pages.isPending && <Skeleton lines={4} height={26} />}
-        {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
+        <Loading query={pages} lines={4} height={26} />
         {pages.data && shown.length + first.length === 0 && !searchesOn && (isNarrowed || !knowsFolders()) && (
           <p className="muted small thread-none">{words || tag ? t.noMatch : isArchive ? t.noArchived : t.noChats}</p>
         )}

@@ -8,7 +8,7 @@ import { useSession } from '../../lib/session.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { peopleMessages as t } from '../../texts/people.ts'
-import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { Empty, Loading } from '../../ui/states.tsx'
 import { Invitations } from './invitations.tsx'
 import { GroupForm } from './group-form.tsx'
 import { LeaveProject } from './leave-project.tsx'
@@ -41,8 +41,7 @@ export function PeoplePage() {
           </Link>
         </Empty>
       )}
-      {projects.isPending && <Skeleton lines={6} />}
-      {projects.isError && <Problem error={projects.error} onRetry={() => void projects.refetch()} />}
+      <Loading query={projects} lines={6} />
     </div>
   )
 }
@@ -71,8 +70,7 @@ function People({ project }: { project: Project }) {
       </header>
       {isOwner && <InviteForm projectId={projectId} />}
       {isOwner && members.data && <GroupForm projectId={projectId} members={members.data} />}
-      {members.isPending && <Skeleton lines={3} height={52} />}
-      {members.isError && <Problem error={members.error} onRetry={() => void members.refetch()} />}
+      <Loading query={members} lines={3} height={52} />
       {active.length > 0 && <MemberList project={project} members={active} canManage={isOwner} />}
       {members.data && isOwner && <Invitations projectId={projectId} invitations={invited} />}
       <RoleHelp />

@@ -5,7 +5,7 @@ import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { scheduleMessages } from '../../texts/schedules.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 
 const t = scheduleMessages
 type ScheduleRun = Schemas['ScheduleRun']
@@ -20,8 +20,7 @@ export function ScheduleHistory({ schedule, onClose }: { schedule: Schemas['Sche
   })
   return (
     <Dialog title={t.history} onClose={onClose}>
-      {runs.isPending && <Skeleton lines={3} />}
-      {runs.isError && <Problem error={runs.error} onRetry={() => void runs.refetch()} />}
+      <Loading query={runs} lines={3} />
       {runs.data?.runs.length === 0 && <p className="muted">{t.noRuns}</p>}
       <ul className="file-list">
         {runs.data?.runs.map((run) => (

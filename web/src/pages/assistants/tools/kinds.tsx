@@ -18,7 +18,7 @@ import { assistantMessages } from '../../../texts/assistant.ts'
 import { SchemaForm } from '../../../ui/schema-form.tsx'
 import { CheckField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../../ui/states.tsx'
+import { Loading } from '../../../ui/states.tsx'
 
 const t = assistantMessages.tools
 
@@ -156,8 +156,7 @@ interface AskableFieldProps {
 /** The settings of the tool `assistant`: which assistants of the project may be asked. */
 function AskableField({ assistantId, value, onValue }: AskableFieldProps) {
   const assistants = useAssistants()
-  if (assistants.isPending) return <Skeleton lines={3} />
-  if (assistants.isError) return <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />
+  if (!assistants.isSuccess) return <Loading query={assistants} lines={3} />
   const chosen = asList(value['assistant_ids']).map(String)
   const others = assistants.data.filter(({ assistant_id: id }) => id !== assistantId)
   const gone = chosen.filter((id) => !others.some(({ assistant_id: other }) => other === id))

@@ -8,7 +8,7 @@ import { say } from '../../../lib/toasts.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
 import { texts } from '../../../texts/index.ts'
 import { ConfirmDialog } from '../../../ui/dialog.tsx'
-import { Problem, Skeleton } from '../../../ui/states.tsx'
+import { Loading } from '../../../ui/states.tsx'
 import { type ToolSetting, kindOf, titleOf } from './kinds.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 import { ToolRow } from './tool-row.tsx'
@@ -42,8 +42,7 @@ export function ToolsTab({ assistantId, state }: { assistantId: string; state: D
       setSaving(false)
     }
   }
-  if (catalogue.isPending) return <Skeleton lines={5} />
-  if (catalogue.isError) return <Problem error={catalogue.error} onRetry={() => void catalogue.refetch()} />
+  if (!catalogue.isSuccess) return <Loading query={catalogue} lines={5} />
   const described = (type: ToolSetting['type']) => catalogue.data.find((entry) => entry.type === type)
   const toRemove = removed === undefined ? undefined : tools[removed]
   return (

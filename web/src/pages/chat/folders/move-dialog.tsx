@@ -12,7 +12,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
-import { Problem, Skeleton } from '../../../ui/states.tsx'
+import { Loading } from '../../../ui/states.tsx'
 import { longestName } from './new-folder-dialog.tsx'
 
 /** Moves a chat into a folder or out of it: for the keyboard and for phones, where nothing is dragged. */
@@ -36,8 +36,7 @@ export default function MoveDialog({ thread, onClose }: { thread: Thread; onClos
     <Dialog title={t.move} onClose={onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        {folders.isPending && <Skeleton lines={3} />}
-        {folders.isError && <Problem error={folders.error} onRetry={() => void folders.refetch()} />}
+        <Loading query={folders} lines={3} />
         {list.length > 0 && (
           <fieldset className="folder-choices">
             <legend className="visually-hidden">{t.title}</legend>
