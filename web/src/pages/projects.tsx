@@ -11,9 +11,8 @@ import { useSubmit } from '../lib/use-submit.ts'
 import { useTitle } from '../lib/use-title.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { BudgetSettings } from './budget.tsx'
 
@@ -146,18 +145,14 @@ function ProjectDialog({ project, onClose }: { project: Project | undefined; onC
     onClose()
   })
   return (
-    <Dialog title={project ? texts.edit : t.create} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={texts.name} value={name} onValue={setName} required maxLength={100} autoFocus />
-        <TextField label={`${texts.description} (${texts.optional})`} value={description} onValue={setDescription} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {project ? texts.save : t.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={project ? texts.edit : t.create}
+      action={project ? texts.save : t.create}
+      form={form}
+      onClose={onClose}
+    >
+      <TextField label={texts.name} value={name} onValue={setName} required maxLength={100} autoFocus />
+      <TextField label={`${texts.description} (${texts.optional})`} value={description} onValue={setDescription} />
+    </FormDialog>
   )
 }

@@ -10,7 +10,7 @@ import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
 import { mentionMessages } from '../texts/mentions.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, DialogFoot } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
@@ -191,12 +191,7 @@ function PromptDialog({ first, onClose }: { first: Draft; onClose: () => void })
           value={text}
           onValue={setText}
         />
-        <div className="row row-end">
-          <Button onClick={close}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {texts.save}
-          </Button>
-        </div>
+        <DialogFoot action={texts.save} busy={form.isBusy} onClose={close} />
       </form>
       {isClosing && (
         <ConfirmDialog

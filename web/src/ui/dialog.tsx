@@ -3,6 +3,7 @@ import { type ReactNode, useId, useRef, useState } from 'react'
 import { X } from 'lucide-react'
 import { texts } from '../texts/index.ts'
 import { wordsOf } from '../lib/api.ts'
+import type { useSubmit } from '../lib/use-submit.ts'
 import { Button, IconButton } from './button.tsx'
 import { useModal, waysOut } from './modal.ts'
 import { Notice } from './notice.tsx'
@@ -35,6 +36,44 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
       </div>
       <div className="dialog-body">{children}</div>
     </dialog>
+  )
+}
+
+interface DialogFootProps {
+  /** What the button says that submits the form. */
+  action: string
+  danger?: boolean
+  busy?: boolean
+  disabled?: boolean
+  onClose: () => void
+}
+
+/** The two ways out of a dialog with a form. */
+export function DialogFoot({ action, danger = false, onClose, ...state }: DialogFootProps) {
+  return (
+    <div className="row row-end">
+      <Button onClick={onClose}>{texts.cancel}</Button>
+      <Button type="submit" look={danger ? 'danger' : 'primary'} {...state}>
+        {action}
+      </Button>
+    </div>
+  )
+}
+
+interface FormDialogProps extends Omit<DialogFootProps, 'busy'>, DialogProps {
+  form: Pick<ReturnType<typeof useSubmit>, 'isBusy' | 'problem' | 'onSubmit'>
+}
+
+/** A dialog that is a form. Why it failed stands above the buttons, which have just been pressed. */
+export function FormDialog({ title, wide = false, form, children, ...foot }: FormDialogProps) {
+  return (
+    <Dialog title={title} wide={wide} onClose={foot.onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {children}
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <DialogFoot {...foot} busy={form.isBusy} />
+      </form>
+    </Dialog>
   )
 }
 

@@ -7,7 +7,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { operationMessages } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, TextField } from '../../ui/field.tsx'
 import { KindField } from '../../ui/kind-field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -60,98 +60,95 @@ export function ServerDialog({ api, draft: { server, name: givenName, baseUrl },
   })
   const listed: Model[] = [...(found ?? []).map(modelOf), ...chosen.filter(({ id }) => !isIn(id, found ?? []))]
   return (
-    <Dialog wide title={server ? t.editTitle : t.add} onClose={onClose}>
-      <form className="form" onSubmit={save.onSubmit}>
-        {save.problem && <Notice tone="danger">{save.problem}</Notice>}
-        <KindField
-          label={texts.providerKind}
-          value={kind}
-          onValue={(chosen) => {
-            if (url === '' || url === exampleUrls[kind])
-              setUrl(chosen === 'openai-compatible' ? '' : exampleUrls[chosen])
-            setKind(chosen)
-          }}
-        />
-        <TextField
-          label={t.address}
-          help={t.addressHelp}
-          type="url"
-          required
-          autoFocus
-          maxLength={2000}
-          placeholder={exampleUrls[kind]}
-          value={url}
-          onValue={setUrl}
-        />
-        <TextField
-          label={t.key}
-          help={keepsKey ? t.keyKept : t.keyHelp}
-          type="password"
-          autoComplete="off"
-          maxLength={2000}
-          value={key}
-          onValue={setKey}
-        />
-        {server?.key === 'set' && <CheckField label={t.noKey} checked={isKeyRemoved} onValue={setKeyRemoved} />}
-        <div>
-          <Button busy={look.isBusy} disabled={url === ''} onClick={() => void look.submit()}>
-            {t.look}
-          </Button>
-        </div>
-        {look.problem && <Notice tone="danger">{look.problem}</Notice>}
-        <TextField label={texts.name} help={t.nameHelp} required maxLength={100} value={name} onValue={setName} />
-        <fieldset className="stack-small">
-          {listed.length > 0 && <legend className="field-label">{t.modelsOf(chosen.length)}</legend>}
-          {listed.length > 0 && (
-            <div className="model-list" role="group" aria-label={t.modelsOf(chosen.length)} tabIndex={0}>
-              {listed.map((model) => (
-                <CheckField
-                  key={model.id}
-                  label={labelOf(model)}
-                  checked={isIn(model.id, chosen)}
-                  onValue={(isChosen) =>
-                    setChosen(isChosen ? [...chosen, model] : chosen.filter(({ id }) => id !== model.id))
-                  }
-                />
-              ))}
-            </div>
-          )}
-          <div className="search-form">
-            <TextField
-              label={t.otherModel}
-              placeholder={t.otherModelHelp}
-              maxLength={200}
-              value={other}
-              onValue={setOther}
-            />
-            <Button
-              disabled={other.trim() === '' || isIn(other.trim(), chosen)}
-              onClick={() => {
-                setChosen([...chosen, { id: other.trim() }])
-                setOther('')
-              }}
-            >
-              {t.addModel}
-            </Button>
+    <FormDialog
+      wide
+      title={server ? t.editTitle : t.add}
+      action={texts.save}
+      form={save}
+      disabled={chosen.length === 0}
+      onClose={onClose}
+    >
+      <KindField
+        label={texts.providerKind}
+        value={kind}
+        onValue={(chosen) => {
+          if (url === '' || url === exampleUrls[kind]) setUrl(chosen === 'openai-compatible' ? '' : exampleUrls[chosen])
+          setKind(chosen)
+        }}
+      />
+      <TextField
+        label={t.address}
+        help={t.addressHelp}
+        type="url"
+        required
+        autoFocus
+        maxLength={2000}
+        placeholder={exampleUrls[kind]}
+        value={url}
+        onValue={setUrl}
+      />
+      <TextField
+        label={t.key}
+        help={keepsKey ? t.keyKept : t.keyHelp}
+        type="password"
+        autoComplete="off"
+        maxLength={2000}
+        value={key}
+        onValue={setKey}
+      />
+      {server?.key === 'set' && <CheckField label={t.noKey} checked={isKeyRemoved} onValue={setKeyRemoved} />}
+      <div>
+        <Button busy={look.isBusy} disabled={url === ''} onClick={() => void look.submit()}>
+          {t.look}
+        </Button>
+      </div>
+      {look.problem && <Notice tone="danger">{look.problem}</Notice>}
+      <TextField label={texts.name} help={t.nameHelp} required maxLength={100} value={name} onValue={setName} />
+      <fieldset className="stack-small">
+        {listed.length > 0 && <legend className="field-label">{t.modelsOf(chosen.length)}</legend>}
+        {listed.length > 0 && (
+          <div className="model-list" role="group" aria-label={t.modelsOf(chosen.length)} tabIndex={0}>
+            {listed.map((model) => (
+              <CheckField
+                key={model.id}
+                label={labelOf(model)}
+                checked={isIn(model.id, chosen)}
+                onValue={(isChosen) =>
+                  setChosen(isChosen ? [...chosen, model] : chosen.filter(({ id }) => id !== model.id))
+                }
+              />
+            ))}
           </div>
-        </fieldset>
-        {chosen.length > 0 && (
-          <AbilitiesFields
-            models={chosen}
-            known={server?.models ?? []}
-            onChange={(id, change) =>
-              setChosen(chosen.map((model) => (model.id === id ? { ...model, ...change } : model)))
-            }
-          />
         )}
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={save.isBusy} disabled={chosen.length === 0}>
-            {texts.save}
+        <div className="search-form">
+          <TextField
+            label={t.otherModel}
+            placeholder={t.otherModelHelp}
+            maxLength={200}
+            value={other}
+            onValue={setOther}
+          />
+          <Button
+            disabled={other.trim() === '' || isIn(other.trim(), chosen)}
+            onClick={() => {
+              setChosen([...chosen, { id: other.trim() }])
+              setOther('')
+            }}
+          >
+            {t.addModel}
           </Button>
         </div>
-      </form>
-    </Dialog>
+      </fieldset>
+      {chosen.length > 0 && (
+        <AbilitiesFields
+          models={chosen}
+          known={server?.models ?? []}
+          onChange={(id, change) =>
+            setChosen(chosen.map((model) => (model.id === id ? { ...model, ...change } : model)))
+          }
+        />
+      )}
+    </FormDialog>
   )
 }
 

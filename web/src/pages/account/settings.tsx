@@ -10,7 +10,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
@@ -183,35 +183,33 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
     logOut()
   })
   return (
-    <Dialog title={t.deleteTitle} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        <p className="muted">{t.deleteText}</p>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        {choice && (
-          <fieldset className="field">
-            <legend className="field-label">{t.deleteShared}</legend>
-            {(['hand_over', 'delete'] as const).map((each) => (
-              <div key={each} className="check">
-                <input
-                  type="radio"
-                  name={id}
-                  id={`${id}-${each}`}
-                  checked={choice === each}
-                  onChange={() => setChoice(each)}
-                />
-                <label htmlFor={`${id}-${each}`}>{t.deleteSharedChoices[each]}</label>
-              </div>
-            ))}
-          </fieldset>
-        )}
-        <TextField label={t.deleteConfirm} value={typed} onValue={setTyped} autoComplete="off" placeholder={email} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="danger" busy={form.isBusy} disabled={typed === ''}>
-            {t.deleteAction}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t.deleteTitle}
+      action={t.deleteAction}
+      form={form}
+      danger
+      disabled={typed === ''}
+      onClose={onClose}
+    >
+      <p className="muted">{t.deleteText}</p>
+      {choice && (
+        <fieldset className="field">
+          <legend className="field-label">{t.deleteShared}</legend>
+          {(['hand_over', 'delete'] as const).map((each) => (
+            <div key={each} className="check">
+              <input
+                type="radio"
+                name={id}
+                id={`${id}-${each}`}
+                checked={choice === each}
+                onChange={() => setChoice(each)}
+              />
+              <label htmlFor={`${id}-${each}`}>{t.deleteSharedChoices[each]}</label>
+            </div>
+          ))}
+        </fieldset>
+      )}
+      <TextField label={t.deleteConfirm} value={typed} onValue={setTyped} autoComplete="off" placeholder={email} />
+    </FormDialog>
   )
 }

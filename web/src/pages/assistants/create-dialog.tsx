@@ -6,8 +6,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { startMessages } from '../../texts/starts.ts'
 import { texts } from '../../texts/index.ts'
 import '../../styles/templates.css'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
@@ -47,28 +46,19 @@ export default function CreateDialog({ isExample = false, onClose }: DialogProps
     if (instructions === (template?.instructions ?? '')) setInstructions(next?.instructions ?? '')
   }
   return (
-    <Dialog title={t.create} onClose={onClose} wide>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <Choice chosen={template} onChoose={choose} />
-        {lacks && catalogue.isSuccess && <Notice>{startMessages.noWebSearch}</Notice>}
-        <TextField label={texts.name} help={t.nameHelp} value={name} onValue={setName} required maxLength={200} />
-        <TextArea
-          label={`${t.instructions} (${texts.optional})`}
-          help={t.instructionsHelp}
-          placeholder={t.instructionsExample}
-          rows={5}
-          value={instructions}
-          onValue={setInstructions}
-        />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {t.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog wide title={t.create} action={t.create} form={form} onClose={onClose}>
+      <Choice chosen={template} onChoose={choose} />
+      {lacks && catalogue.isSuccess && <Notice>{startMessages.noWebSearch}</Notice>}
+      <TextField label={texts.name} help={t.nameHelp} value={name} onValue={setName} required maxLength={200} />
+      <TextArea
+        label={`${t.instructions} (${texts.optional})`}
+        help={t.instructionsHelp}
+        placeholder={t.instructionsExample}
+        rows={5}
+        value={instructions}
+        onValue={setInstructions}
+      />
+    </FormDialog>
   )
 }
 

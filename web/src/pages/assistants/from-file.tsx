@@ -4,9 +4,8 @@ import { useRef, useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
-import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
 const t = assistantMessages.assistantFiles
@@ -57,12 +56,7 @@ export function FromFile() {
             <form className="form" onSubmit={form.onSubmit}>
               {form.problem && <Notice tone="danger">{form.problem}</Notice>}
               <p>{t.applyText(file.name)}</p>
-              <div className="row row-end">
-                <Button onClick={close}>{texts.cancel}</Button>
-                <Button type="submit" look="primary" busy={form.isBusy}>
-                  {t.apply}
-                </Button>
-              </div>
+              <DialogFoot action={t.apply} busy={form.isBusy} onClose={close} />
             </form>
           ) : (
             <div className="form">

@@ -7,11 +7,9 @@ import { formatDateTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { insightMessages as t } from '../../texts/insights.ts'
-import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { Loading, Problem, Skeleton } from '../../ui/states.tsx'
 
 const pathOf = (aid: string) => ({ params: { path: { aid } } })
@@ -91,30 +89,21 @@ function ToTest({ assistantId, question, onClose }: { assistantId: string; quest
     onClose()
   })
   return (
-    <Dialog title={t.open.toTest} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        <p className="break" dir="auto">
-          {question}
-        </p>
-        <p className="muted small">{names.length === 0 && !files.isPending ? t.open.noFiles : t.open.toTestText}</p>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        {names.length > 0 && (
-          <SelectField label={t.open.file} value={file} onValue={setName}>
-            {names.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </SelectField>
-        )}
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={file === ''}>
-            {t.open.add}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t.open.toTest} action={t.open.add} form={form} disabled={file === ''} onClose={onClose}>
+      <p className="break" dir="auto">
+        {question}
+      </p>
+      <p className="muted small">{names.length === 0 && !files.isPending ? t.open.noFiles : t.open.toTestText}</p>
+      {names.length > 0 && (
+        <SelectField label={t.open.file} value={file} onValue={setName}>
+          {names.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </SelectField>
+      )}
+    </FormDialog>
   )
 }
 

@@ -9,7 +9,7 @@ import { labelOf } from '../../lib/schema.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
@@ -223,17 +223,8 @@ function RejectDialog({ decide, onClose }: RejectProps) {
     onClose()
   })
   return (
-    <Dialog title={t.rejectTitle} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea label={t.rejectWhy} help={t.rejectHelp} rows={4} value={message} onValue={setMessage} autoFocus />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="danger" busy={form.isBusy}>
-            {t.reject}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t.rejectTitle} action={t.reject} form={form} danger onClose={onClose}>
+      <TextArea label={t.rejectWhy} help={t.rejectHelp} rows={4} value={message} onValue={setMessage} autoFocus />
+    </FormDialog>
   )
 }

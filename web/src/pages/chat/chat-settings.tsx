@@ -4,8 +4,7 @@ import { choose, chosenFor } from '../../lib/chat-model.ts'
 import { getSession } from '../../lib/session.ts'
 import { besideMessages } from '../../texts/beside.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { useModels } from '../../ui/model-picker.tsx'
 
@@ -72,12 +71,7 @@ export default function ChatSettings({ chat, onClose }: { chat: string; onClose:
           </SelectField>
         )}
         <TextArea label={t.about} help={t.aboutHelp} rows={4} maxLength={longest} value={about} onValue={setAbout} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary">
-            {texts.save}
-          </Button>
-        </div>
+        <DialogFoot action={texts.save} onClose={onClose} />
       </form>
     </Dialog>,
     document.body,

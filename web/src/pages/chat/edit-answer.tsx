@@ -3,10 +3,8 @@ import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { type AIMessage, textOfAnswer } from '../../lib/conversation.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.chat
 
@@ -26,18 +24,16 @@ export default function EditAnswer({ threadId, answer, onClose }: EditAnswerProp
     onClose()
   })
   return (
-    <Dialog title={t.editAnswer} onClose={onClose} wide>
-      <form className="form" onSubmit={form.onSubmit}>
-        <p className="muted small">{t.editAnswerText}</p>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea label={t.answer} rows={14} value={value} onValue={setValue} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={value.trim() === ''}>
-            {texts.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      wide
+      title={t.editAnswer}
+      action={texts.save}
+      form={form}
+      disabled={value.trim() === ''}
+      onClose={onClose}
+    >
+      <p className="muted small">{t.editAnswerText}</p>
+      <TextArea label={t.answer} rows={14} value={value} onValue={setValue} />
+    </FormDialog>
   )
 }

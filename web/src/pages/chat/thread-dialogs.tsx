@@ -7,7 +7,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { peopleMessages } from '../../texts/people.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Loading } from '../../ui/states.tsx'
@@ -67,18 +67,9 @@ function ChangeDialog({ title, action, thread: { thread_id: tid }, change, onClo
     onClose()
   })
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        {children}
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={title} action={action} form={form} onClose={onClose}>
+      {children}
+    </FormDialog>
   )
 }
 

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { filled, variablesOf } from '../../lib/prompt-variables.ts'
 import { texts } from '../../texts/index.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
 
 const t = texts.prompts
@@ -39,12 +38,7 @@ export default function VariablesDialog({ name, prompt, onFill, onClose }: Varia
             onValue={(value) => setValues(new Map([...values, [one, value]]))}
           />
         ))}
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary">
-            {t.insert}
-          </Button>
-        </div>
+        <DialogFoot action={t.insert} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -3,10 +3,8 @@ import { type Schemas, api, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { memoryMessages as t } from '../../texts/memory.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextArea } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { OwnerOptions, membersOf, ownerOf, useOwners } from './owner-options.tsx'
 
 interface DialogProps {
@@ -33,30 +31,21 @@ export function FactDialog({ fact, first = '', onClose, onSaved }: DialogProps) 
     onClose()
   })
   return (
-    <Dialog title={fact ? t.edit : t.create} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea
-          label={t.fact}
-          help={t.factHelp}
-          value={text}
-          onValue={setText}
-          error={form.fields['text']}
-          required
-          maxLength={1000}
-          rows={3}
-        />
-        <SelectField label={t.for} value={owner} onValue={setOwner}>
-          <option value="">{t.everyAssistant}</option>
-          <OwnerOptions owners={owners} />
-        </SelectField>
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy}>
-            {texts.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={fact ? t.edit : t.create} action={texts.save} form={form} onClose={onClose}>
+      <TextArea
+        label={t.fact}
+        help={t.factHelp}
+        value={text}
+        onValue={setText}
+        error={form.fields['text']}
+        required
+        maxLength={1000}
+        rows={3}
+      />
+      <SelectField label={t.for} value={owner} onValue={setOwner}>
+        <option value="">{t.everyAssistant}</option>
+        <OwnerOptions owners={owners} />
+      </SelectField>
+    </FormDialog>
   )
 }

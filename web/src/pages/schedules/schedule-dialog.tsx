@@ -7,8 +7,7 @@ import { formatDateTimeIn } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { scheduleMessages } from '../../texts/schedules.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
@@ -116,12 +115,12 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
           </SelectField>
         </details>
         <CheckField label={t.mail} checked={mailResult} onValue={setMailResult} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={hasCron && cron.trim() === ''}>
-            {schedule ? texts.save : t.create}
-          </Button>
-        </div>
+        <DialogFoot
+          action={schedule ? texts.save : t.create}
+          busy={form.isBusy}
+          disabled={hasCron && cron.trim() === ''}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

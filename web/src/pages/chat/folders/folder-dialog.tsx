@@ -11,10 +11,8 @@ import { useMembership } from '../../../lib/membership.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
 import { folderMessages as t } from '../../../texts/folders.ts'
 import { texts } from '../../../texts/index.ts'
-import { Button } from '../../../ui/button.tsx'
-import { Dialog } from '../../../ui/dialog.tsx'
+import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../../ui/field.tsx'
-import { Notice } from '../../../ui/notice.tsx'
 import { OwnFiles } from '../own-files.tsx'
 import { longestName } from './new-folder-dialog.tsx'
 
@@ -32,35 +30,26 @@ export function FolderDialog({ folder: given, onClose }: { folder: Folder; onClo
     onClose()
   })
   return (
-    <Dialog title={t.editTitle(given.name)} onClose={onClose} wide>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField
-          label={t.name}
-          value={name}
-          onValue={setName}
-          maxLength={longestName}
-          required
-          disabled={!canChange}
-        />
-        <TextArea
-          label={t.instructions}
-          help={t.instructionsHelp}
-          value={instructions}
-          onValue={setInstructions}
-          maxLength={longestInstructions}
-          rows={5}
-          disabled={!canChange}
-        />
-        <FolderFiles folder={folder} />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={!canChange}>
-            {texts.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      wide
+      title={t.editTitle(given.name)}
+      action={texts.save}
+      form={form}
+      disabled={!canChange}
+      onClose={onClose}
+    >
+      <TextField label={t.name} value={name} onValue={setName} maxLength={longestName} required disabled={!canChange} />
+      <TextArea
+        label={t.instructions}
+        help={t.instructionsHelp}
+        value={instructions}
+        onValue={setInstructions}
+        maxLength={longestInstructions}
+        rows={5}
+        disabled={!canChange}
+      />
+      <FolderFiles folder={folder} />
+    </FormDialog>
   )
 }
 

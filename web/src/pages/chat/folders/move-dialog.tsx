@@ -8,10 +8,8 @@ import { say } from '../../../lib/toasts.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
 import { folderMessages as t } from '../../../texts/folders.ts'
 import { texts } from '../../../texts/index.ts'
-import { Button } from '../../../ui/button.tsx'
-import { Dialog } from '../../../ui/dialog.tsx'
+import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
-import { Notice } from '../../../ui/notice.tsx'
 import { Loading } from '../../../ui/states.tsx'
 import { longestName } from './new-folder-dialog.tsx'
 
@@ -33,46 +31,37 @@ export default function MoveDialog({ thread, onClose }: { thread: Thread; onClos
   const list = folders.data ?? []
   const known = list.some(({ folder_id: id }) => id === chosen) ? chosen : null
   return (
-    <Dialog title={t.move} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <Loading query={folders} lines={3} />
-        {list.length > 0 && (
-          <fieldset className="folder-choices">
-            <legend className="visually-hidden">{t.title}</legend>
-            <label className="thread-choice">
-              <input type="radio" name="folder" checked={known === null} onChange={() => setChosen(null)} />
-              <FolderOutput size={15} aria-hidden="true" />
-              {t.none}
+    <FormDialog title={t.move} action={texts.save} form={form} disabled={folders.data === undefined} onClose={onClose}>
+      <Loading query={folders} lines={3} />
+      {list.length > 0 && (
+        <fieldset className="folder-choices">
+          <legend className="visually-hidden">{t.title}</legend>
+          <label className="thread-choice">
+            <input type="radio" name="folder" checked={known === null} onChange={() => setChosen(null)} />
+            <FolderOutput size={15} aria-hidden="true" />
+            {t.none}
+          </label>
+          {list.map((folder) => (
+            <label key={folder.folder_id} className="thread-choice">
+              <input
+                type="radio"
+                name="folder"
+                checked={known === folder.folder_id}
+                onChange={() => setChosen(folder.folder_id)}
+              />
+              <FolderClosed size={15} aria-hidden="true" />
+              <span className="truncate">{folder.name}</span>
             </label>
-            {list.map((folder) => (
-              <label key={folder.folder_id} className="thread-choice">
-                <input
-                  type="radio"
-                  name="folder"
-                  checked={known === folder.folder_id}
-                  onChange={() => setChosen(folder.folder_id)}
-                />
-                <FolderClosed size={15} aria-hidden="true" />
-                <span className="truncate">{folder.name}</span>
-              </label>
-            ))}
-          </fieldset>
-        )}
-        <TextField
-          label={list.length === 0 ? t.create : t.orNew}
-          value={name}
-          onValue={setName}
-          maxLength={longestName}
-          required={folders.data?.length === 0}
-        />
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" look="primary" busy={form.isBusy} disabled={folders.data === undefined}>
-            {texts.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+          ))}
+        </fieldset>
+      )}
+      <TextField
+        label={list.length === 0 ? t.create : t.orNew}
+        value={name}
+        onValue={setName}
+        maxLength={longestName}
+        required={folders.data?.length === 0}
+      />
+    </FormDialog>
   )
 }
