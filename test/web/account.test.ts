@@ -287,7 +287,10 @@ test('every action of the audit log with a text is an operation of the service',
     'accounts.socialCallback',
     'accounts.socialCallbackOf',
   ])
-  const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences })
+  // Provisioning describes itself, and is not in the description of the API.
+  const named = Object.keys({ ...enAudit.actions, ...enAudit.adminActions, ...enAudit.sentences }).filter(
+    (action) => !action.startsWith('scim.'),
+  )
   expect(named.filter((action) => !known.has(action))).toEqual([])
 })
 

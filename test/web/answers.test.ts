@@ -256,8 +256,11 @@ test('files are read side by side, stay in their chat, and a message waits for t
     text('small.txt', 'The pier is small.'),
     text('empty.txt', ''),
   ])
-  await page.locator('.attachment[data-phase="failed"]', { hasText: 'empty.txt' }).waitFor()
-  await page.getByText('“small.txt” is ready.').waitFor()
+  await Promise.all([
+    page.locator('.attachment[data-phase="failed"]', { hasText: 'empty.txt' }).waitFor(),
+    // It is said for some seconds, perhaps before the other has failed.
+    page.getByText('“small.txt” is ready.').waitFor(),
+  ])
   await page.locator('.attachment[data-phase="uploading"]', { hasText: 'large.txt' }).waitFor()
   expect(await page.locator('.attachment[data-phase="failed"]').getByRole('progressbar').count()).toBe(0)
   site.model.reply({ text: 'I do not know it yet.' })
