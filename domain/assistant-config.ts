@@ -24,7 +24,7 @@ const maxTools = 128
 /** A tool of an assistant. The shape of `config` depends on the type; see `GET /tools/`. */
 export const ToolSetting = Type.Object(
   {
-    type: Type.Enum([...toolTypes], { title: 'ToolType', description: 'Which tool.' }),
+    type: Type.Enum([...toolTypes], { title: 'ToolType', about: 'Kind of a tool.', description: 'Which tool.' }),
     name: Type.Optional(
       Type.String({
         maxLength: requestLimits.nameLength,
@@ -39,7 +39,7 @@ export const ToolSetting = Type.Object(
       }),
     ),
   },
-  { title: 'ToolSetting' },
+  { title: 'ToolSetting', about: 'A tool that an assistant is given, with its settings.' },
 )
 export type ToolSetting = Static<typeof ToolSetting>
 
@@ -66,6 +66,7 @@ export const AssistantConfig = Type.Object(
     [`${prefix}access_mode`]: Type.Optional(
       Type.Enum([...accessModes], {
         title: 'AccessMode',
+        about: 'Who may use the public endpoints of an assistant.',
         default: assistantConfigDefaults.accessMode,
         description: 'Who may use the public endpoints.',
       }),
@@ -178,7 +179,11 @@ export const AssistantConfig = Type.Object(
       }),
     ),
   },
-  { title: 'AssistantConfig', additionalProperties: true },
+  {
+    title: 'AssistantConfig',
+    about: 'Configuration of an assistant. Members that are not listed are kept and ignored.',
+    additionalProperties: true,
+  },
 )
 
 /** The known part of a `config`, with defaults for missing members. */

@@ -28,7 +28,10 @@ const described = {
 }
 
 /** A function that the client of a run executes. */
-export const ClientFunction = Type.Object({ name: functionName, ...described }, { title: 'ClientFunction' })
+export const ClientFunction = Type.Object(
+  { name: functionName, ...described },
+  { title: 'ClientFunction', about: 'A function that the client of a run executes.' },
+)
 export type ClientFunction = Static<typeof ClientFunction>
 
 /** The `config` of an assistant's tool of type `client`. Without a name in it, that of the tool counts. */
@@ -36,28 +39,34 @@ export const ClientToolConfig = Type.Object({ name: Type.Optional(functionName),
 
 const NamedFunction = Type.Object(
   { type: Type.Literal('function'), function: Type.Object({ name: functionName }) },
-  { title: 'NamedFunction' },
+  { title: 'NamedFunction', about: 'One function, by its name.' },
 )
 const modes = ['none', 'auto', 'required'] as const
 
 /** Which tools the model may or must call, as in the chat-completions API; `retrieval` is the assistant's search. */
 export const ToolChoice = Type.Union(
   [
-    Type.Enum([...modes], { title: 'ToolChoiceMode' }),
+    Type.Enum([...modes], { title: 'ToolChoiceMode', about: 'Whether the model may or must call a tool.' }),
     NamedFunction,
-    Type.Object({ type: Type.Literal('retrieval') }, { title: 'RetrievalChoice' }),
+    Type.Object(
+      { type: Type.Literal('retrieval') },
+      { title: 'RetrievalChoice', about: 'The search of the assistant.' },
+    ),
     Type.Object(
       {
         type: Type.Literal('allowed_tools'),
         allowed_tools: Type.Object({
-          mode: Type.Enum(['auto', 'required'], { title: 'AllowedToolsMode' }),
+          mode: Type.Enum(['auto', 'required'], {
+            title: 'AllowedToolsMode',
+            about: 'Whether the model may or must call one of these tools.',
+          }),
           tools: Type.Array(NamedFunction, { minItems: 1, maxItems: maxClientFunctions }),
         }),
       },
-      { title: 'AllowedTools' },
+      { title: 'AllowedTools', about: 'Some of the tools.' },
     ),
   ],
-  { title: 'ToolChoice' },
+  { title: 'ToolChoice', about: 'Which tools the model may or must call.' },
 )
 export type ToolChoice = Static<typeof ToolChoice>
 

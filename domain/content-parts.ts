@@ -19,7 +19,9 @@ const name = Type.String({ maxLength: requestLimits.nameLength })
 
 export const imageDetails = ['auto', 'low', 'high'] as const
 export type ImageDetail = (typeof imageDetails)[number]
-const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'ImageDetail' }))
+const detail = Type.Optional(
+  Type.Enum([...imageDetails], { title: 'ImageDetail', about: 'How closely the model looks at an image.' }),
+)
 
 const ImageInput = Type.Object(
   {
@@ -30,11 +32,11 @@ const ImageInput = Type.Object(
     }),
     detail,
   },
-  { title: 'ImageInput' },
+  { title: 'ImageInput', about: 'An image, by its address or with its bytes.' },
 )
 const AudioInput = Type.Object(
-  { data, format: Type.Enum(['wav', 'mp3'], { title: 'AudioFormat' }) },
-  { title: 'AudioInput' },
+  { data, format: Type.Enum(['wav', 'mp3'], { title: 'AudioFormat', about: 'The format of a sound.' }) },
+  { title: 'AudioInput', about: 'A sound, in base64.' },
 )
 const FileInput = Type.Object(
   {
@@ -42,7 +44,7 @@ const FileInput = Type.Object(
     file_id: Type.Optional(Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })),
     filename: Type.Optional(name),
   },
-  { title: 'FileInput' },
+  { title: 'FileInput', about: 'A file, with its bytes or by the id of a file of the project.' },
 )
 
 /** Parts of a message as callers send them, in the shapes of the chat-completions API. */
@@ -55,6 +57,7 @@ export const ContentPartInput = Type.Union(
   ],
   {
     title: 'ContentPartInput',
+    about: 'A part of a message: text, an image, a sound or a file.',
     description: 'A part of a message: text, an image, sound (wav or mp3), or a PDF or text file.',
   },
 )
@@ -85,17 +88,26 @@ export const MessagePart = Type.Union(
       file_id: Type.Optional(Type.String({ description: 'The file of the project that has the same bytes.' })),
     }),
   ],
-  { title: 'MessagePart', description: 'A part of a message that has more than text.' },
+  {
+    title: 'MessagePart',
+    about: 'A part of a stored message: text, or a file that is kept with it.',
+    description: 'A part of a message that has more than text.',
+  },
 )
 /** A file of the project that came with a message, to be searched in its thread, or read by code. */
 export const FileOfMessage = Type.Object(
   {
     file_id: Type.String(),
     tools: Type.Array(
-      Type.Object({ type: Type.Enum(['file_search', 'code_interpreter'], { title: 'FileOfMessageTool' }) }),
+      Type.Object({
+        type: Type.Enum(['file_search', 'code_interpreter'], {
+          title: 'FileOfMessageTool',
+          about: 'What a file of a message is for.',
+        }),
+      }),
     ),
   },
-  { title: 'FileOfMessage' },
+  { title: 'FileOfMessage', about: 'A file that came with a message.' },
 )
 export type FileOfMessage = Static<typeof FileOfMessage>
 export type MessagePart = Static<typeof MessagePart>

@@ -29,7 +29,11 @@ export const ToolCall = Type.Object(
     shape: Type.Optional(CallShape),
     ...askedMembers,
   },
-  { title: 'ToolCall' },
+  {
+    title: 'ToolCall',
+    about:
+      'A tool call that the model asks for. If it asks another assistant, `run_id` and `thread_id` name the run that answers; a question that was refused has none.',
+  },
 )
 export type ToolCall = Static<typeof ToolCall>
 
@@ -52,7 +56,7 @@ export const TokenUsage = Type.Object(
       Type.Integer({ description: 'Of `completion_tokens`, with which the model thought, if its provider told.' }),
     ),
   },
-  { title: 'TokenUsage' },
+  { title: 'TokenUsage', about: 'Tokens, as the model provider counted them.' },
 )
 
 const logprob = {
@@ -64,7 +68,7 @@ const logprob = {
 /** How probable a token was to the model, and which others were. */
 export const TokenLogprob = Type.Object(
   { ...logprob, top_logprobs: Type.Array(Type.Object(logprob)) },
-  { title: 'TokenLogprob' },
+  { title: 'TokenLogprob', about: 'A token with its probability, and the most probable others in its place.' },
 )
 export type TokenLogprob = Static<typeof TokenLogprob>
 
@@ -107,7 +111,9 @@ const versioned = {
 const keptOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
-  cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
+  cut: Type.Optional(
+    Type.Enum([...cutReasons], { title: 'CutReason', about: 'Why a model stopped before its answer was complete.' }),
+  ),
   /** What the model said instead of an answer. */
   refusal: Type.Optional(Type.String()),
   /** What the model thought before it answered. */
@@ -130,22 +136,33 @@ const toolMembers = {
   asked: Type.Optional(
     Type.Object(
       { assistant_id: Type.String(), run_id: Type.String(), thread_id: Type.String() },
-      { title: 'AskedRun' },
+      { title: 'AskedRun', about: 'The run in which another assistant answered a call, and its thread.' },
     ),
   ),
 }
-const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
-  Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
+const message = <const T extends string, D extends TProperties>(
+  type: T,
+  data: D,
+  name: { title: string; about: string },
+) => Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, name)
 
 /** A message as it is stored and returned. */
 export const Message = Type.Union(
   [
-    message('HumanMessage', { ...shared, ...kept, ...withParts, ...versioned, ...authored }),
-    message('AIMessage', { ...aiMembers, ...keptOfAnswers }),
-    message('ToolMessage', toolMembers),
-    message('SystemMessage', shared),
+    message(
+      'HumanMessage',
+      { ...shared, ...kept, ...withParts, ...versioned, ...authored },
+      { title: 'HumanMessage', about: 'A message of the user, stored.' },
+    ),
+    message(
+      'AIMessage',
+      { ...aiMembers, ...keptOfAnswers },
+      { title: 'AIMessage', about: 'A message of the model, stored; `tool_calls` are the calls that it asks for.' },
+    ),
+    message('ToolMessage', toolMembers, { title: 'ToolMessage', about: 'The result of a tool call, stored.' }),
+    message('SystemMessage', shared, { title: 'SystemMessage', about: 'An instruction to the model, stored.' }),
   ],
-  { title: 'Message' },
+  { title: 'Message', about: 'A stored message.' },
 )
 export type Message = Static<typeof Message>
 /** Text that was added to an assistant's message, or to its `reasoning`, in streams of mode `deltas`. */
@@ -154,7 +171,7 @@ export const MessageDelta = Type.Object(
     type: Type.Literal('AIMessageDelta'),
     data: Type.Object({ id: Type.String(), content: Type.String(), reasoning: Type.Optional(Type.String()) }),
   },
-  { title: 'AIMessageDelta' },
+  { title: 'AIMessageDelta', about: 'Text that was added to the message of this id, in a stream of mode `deltas`.' },
 )
 export type MessageDelta = Static<typeof MessageDelta>
 
@@ -171,7 +188,7 @@ const inputMembers = {
 const { args, type } = ToolCall.properties
 const ToolCallInput = Type.Object(
   { id: foreignId, name: Type.String({ maxLength: requestLimits.nameLength }), args, type },
-  { title: 'ToolCallInput' },
+  { title: 'ToolCallInput', about: 'A tool call as callers send it.' },
 )
 const aiInputMembers = {
   ...inputMembers,
@@ -182,20 +199,40 @@ const aiInputMembers = {
 
 /** The flat form of an input item. */
 export const FlatMessageInput = Type.Object(
-  { type: Type.Enum(['human', 'ai', 'system'], { title: 'FlatMessageType' }), ...inputMembers },
-  { title: 'FlatMessageInput' },
+  {
+    type: Type.Enum(['human', 'ai', 'system'], { title: 'FlatMessageType', about: 'Who a message is from.' }),
+    ...inputMembers,
+  },
+  { title: 'FlatMessageInput', about: 'A message in the flat form.' },
 )
 
 /** A message that callers may send: in the flat form, or in the stored form without a required id. */
 export const MessageInput = Type.Union(
   [
     FlatMessageInput,
-    message('HumanMessage', { ...inputMembers, ...versioned }, 'HumanMessageInput'),
-    message('AIMessage', aiInputMembers, 'AIMessageInput'),
-    message('ToolMessage', { ...inputMembers, tool_call_id: foreignId }, 'ToolMessageInput'),
-    message('SystemMessage', inputMembers, 'SystemMessageInput'),
+    message(
+      'HumanMessage',
+      { ...inputMembers, ...versioned },
+      { title: 'HumanMessageInput', about: 'A message of the user as callers send it.' },
+    ),
+    message('AIMessage', aiInputMembers, {
+      title: 'AIMessageInput',
+      about: 'A message of the model as callers send it.',
+    }),
+    message(
+      'ToolMessage',
+      { ...inputMembers, tool_call_id: foreignId },
+      { title: 'ToolMessageInput', about: 'The result of a tool call as callers send it.' },
+    ),
+    message('SystemMessage', inputMembers, {
+      title: 'SystemMessageInput',
+      about: 'An instruction to the model as callers send it.',
+    }),
   ],
-  { title: 'MessageInput' },
+  {
+    title: 'MessageInput',
+    about: 'A message as callers send it: in the flat form, or in the stored form without an id.',
+  },
 )
 export type MessageInput = Static<typeof MessageInput>
 
@@ -209,11 +246,21 @@ const [, , ...otherInputs] = MessageInput.anyOf
 /** A message with which a run begins: as `MessageInput`, but a person's message may have parts. */
 export const RunMessageInput = Type.Union(
   [
-    Type.Object({ ...FlatMessageInput.properties, ...inParts }, { title: 'FlatRunMessageInput' }),
-    message('HumanMessage', { ...inParts, ...versioned }, 'HumanRunMessageInput'),
+    Type.Object(
+      { ...FlatMessageInput.properties, ...inParts },
+      { title: 'FlatRunMessageInput', about: 'A message in the flat form, with which a run begins.' },
+    ),
+    message(
+      'HumanMessage',
+      { ...inParts, ...versioned },
+      { title: 'HumanRunMessageInput', about: 'A message of the user with which a run begins: text, or parts.' },
+    ),
     ...otherInputs,
   ],
-  { title: 'RunMessageInput' },
+  {
+    title: 'RunMessageInput',
+    about: 'A message with which a run begins; that of a person may have images, sounds and files.',
+  },
 )
 export type RunMessageInput = Static<typeof RunMessageInput>
 

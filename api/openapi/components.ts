@@ -1,15 +1,15 @@
 import { componentExamples } from './examples.ts'
-import { componentTexts, parameterTexts } from './texts.ts'
+import { parameterTexts } from './texts.ts'
 
 type Document = { components?: { schemas?: Record<string, unknown> } }
 
 /**
- * Moves every schema with a `title` into `components.schemas` under that name and leaves a `$ref`, so that readers
- * and generators see named types. `extra` are components that no route refers to by itself. Throws if two different
- * schemas have the same title.
+ * Moves every schema with a `title` into `components.schemas` under that name, with what its `about` says as the
+ * description, and leaves a `$ref`, so that readers and generators see named types. `extra` are components that no
+ * route refers to by itself. Throws if two different schemas have the same title.
  */
 export function nameComponents<T extends object>(document: T, extra: Record<string, unknown> = {}): T {
-  const components = new Map<string, { schema: object; json: string }>()
+  const components = new Map<string, { schema: object; json: string; about: unknown }>()
   const hoist = (value: unknown, key: string, isExtra = false): unknown => {
     if (Array.isArray(value)) return value.map((entry) => hoist(entry, '', isExtra))
     if (typeof value !== 'object' || value === null) return value
@@ -18,11 +18,12 @@ export function nameComponents<T extends object>(document: T, extra: Record<stri
     if (key === '' && isParameter(copy)) return { description: parameterTexts[copy.name], ...copy }
     if (typeof title !== 'string' || key === 'info' || key === 'properties') return copy
     // The description stays at the place of use, because one component may be described differently in many places.
-    const { description, ...schema } = copy
+    const { description, about, ...schema } = copy
     const json = JSON.stringify(schema)
+    const known = components.get(title) ?? { schema, json, about }
     // The schemas of routes come through the OpenAPI plugin, which writes some keywords differently.
-    if (!isExtra && (components.get(title)?.json ?? json) !== json) throw new Error(`two schemas are called ${title}`)
-    if (!components.has(title)) components.set(title, { schema, json })
+    if (!isExtra && known.json !== json) throw new Error(`two schemas are called ${title}`)
+    components.set(title, { ...known, about: known.about ?? about })
     const reference = { $ref: `#/components/schemas/${title}` }
     return key === '' || description === undefined ? reference : { ...reference, description }
   }
@@ -31,7 +32,9 @@ export function nameComponents<T extends object>(document: T, extra: Record<stri
   )
   hoist(Object.values(extra), '', true)
   const existing = (document as Document).components
-  const named = Object.fromEntries([...components].map(([title, { schema }]) => [title, withTexts(title, schema)]))
+  const named = Object.fromEntries(
+    [...components].map(([title, { schema, about }]) => [title, described(title, schema, about)]),
+  )
   return { ...document, ...paths, components: { ...existing, schemas: { ...existing?.schemas, ...named } } }
 }
 
@@ -40,8 +43,7 @@ function isParameter(value: object): value is { name: string } {
   return 'in' in value && 'name' in value && typeof value.name === 'string'
 }
 
-function withTexts(title: string, schema: object): object {
-  const description = componentTexts[title]
+function described(title: string, schema: object, description: unknown): object {
   const example = componentExamples[title]
   const named = defaultsInWords({ ...schema, ...(description ? { description } : {}) })
   return { ...named, ...(example ? { examples: [example] } : {}) }

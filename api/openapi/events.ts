@@ -20,7 +20,10 @@ import { V1RunStep } from '../routes/v1/step-objects.ts'
  * The data of the server-sent events, by the name of the event. `docs/events.md` and `/docs` describe the same
  * events.
  */
-const RunStarting = Type.Object({ status: Type.Literal('starting') }, { title: 'RunStartEvent' })
+const RunStarting = Type.Object(
+  { status: Type.Literal('starting') },
+  { title: 'RunStartEvent', about: 'The first event of a stream.' },
+)
 const RunMetadata = Type.Object(
   {
     run_id: Type.String(),
@@ -29,12 +32,19 @@ const RunMetadata = Type.Object(
       Type.Literal(true, { description: 'Of a public run: who may change the assistant reads the chat.' }),
     ),
   },
-  { title: 'RunMetadataEvent' },
+  { title: 'RunMetadataEvent', about: 'Ids of the run and its thread.' },
 )
-const RunData = Type.Array(Type.Union([Message, MessageDelta]), { title: 'RunDataEvent' })
-const RunEnd = Type.Literal('', { title: 'EndEvent' })
-const Done = Type.Literal('[DONE]', { title: 'CompatDoneEvent' })
-const CompatFailure = Type.Object({ error: CompatErrorObject }, { title: 'CompatErrorEvent' })
+const RunData = Type.Array(Type.Union([Message, MessageDelta]), {
+  title: 'RunDataEvent',
+  about:
+    'The messages that changed: a whole one replaces the earlier message with the same `data.id`; an `AIMessageDelta` adds to its text.',
+})
+const RunEnd = Type.Literal('', { title: 'EndEvent', about: 'No data: the stream ends with this event.' })
+const Done = Type.Literal('[DONE]', { title: 'CompatDoneEvent', about: 'The last event of a successful stream.' })
+const CompatFailure = Type.Object(
+  { error: CompatErrorObject },
+  { title: 'CompatErrorEvent', about: 'The last event of a stream that failed.' },
+)
 
 const CompatChunk = Type.Object(
   {
@@ -55,7 +65,7 @@ const CompatChunk = Type.Object(
       }),
     ),
   },
-  { title: 'CompatChatCompletionChunk' },
+  { title: 'CompatChatCompletionChunk', about: 'One chunk of a streamed chat completion.' },
 )
 
 const CompatTextChunk = Type.Object(
@@ -73,7 +83,7 @@ const CompatTextChunk = Type.Object(
       }),
     ),
   },
-  { title: 'CompatTextCompletionChunk' },
+  { title: 'CompatTextCompletionChunk', about: 'One chunk of a streamed completion of the older interface.' },
 )
 
 const CompatMessageDelta = Type.Object(
@@ -90,7 +100,7 @@ const CompatMessageDelta = Type.Object(
       ),
     }),
   },
-  { title: 'CompatMessageDelta' },
+  { title: 'CompatMessageDelta', about: 'Text that was added to a message.' },
 )
 
 const V1StepDelta = Type.Object(
@@ -99,20 +109,20 @@ const V1StepDelta = Type.Object(
     object: Type.Literal('thread.run.step.delta'),
     delta: Type.Object({ step_details: Type.Unknown() }),
   },
-  { title: 'V1RunStepDelta' },
+  { title: 'V1RunStepDelta', about: 'Calls that were added to a step.' },
 )
 const ResponseEvent = Type.Object(
   { type: Type.String(), sequence_number: Type.Integer() },
-  { title: 'V1ResponseEvent' },
+  { title: 'V1ResponseEvent', about: 'An event of a response, numbered in its order.' },
 )
 
 type Events = readonly (readonly [event: string, data: TSchema])[]
 
 /** The events of a stream as one component: each with its name, and its data parsed from JSON. */
-function streamOf(title: string, events: Events): TSchema {
+function streamOf(title: string, about: string, events: Events): TSchema {
   return Type.Union(
     events.map(([event, data]) => Type.Object({ event: Type.Literal(event), data })),
-    { title },
+    { title, about },
   )
 }
 
@@ -120,29 +130,29 @@ function namedEvents(prefix: string, states: readonly string[], data: TSchema): 
   return states.map((state): Events[number] => [`${prefix}.${state}`, data])
 }
 
-const runStream = streamOf('RunStreamEvent', [
+const runStream = streamOf('RunStreamEvent', 'An event of the stream of a run.', [
   ['start', RunStarting],
   ['metadata', RunMetadata],
   ['data', RunData],
   ['end', RunEnd],
   ['error', RunError],
 ])
-const ingestionStream = streamOf('IngestionStreamEvent', [
+const ingestionStream = streamOf('IngestionStreamEvent', 'An event of the progress of an ingestion.', [
   ['progress', Ingestion],
   ['end', RunEnd],
 ])
 /** Without names on the wire, which makes each of them a `message`. */
-const chatStream = streamOf('CompatChatStreamEvent', [
+const chatStream = streamOf('CompatChatStreamEvent', 'An event of a streamed chat completion.', [
   ['message', CompatChunk],
   ['message', Done],
   ['message', CompatFailure],
 ])
-const textStream = streamOf('CompatTextStreamEvent', [
+const textStream = streamOf('CompatTextStreamEvent', 'An event of a streamed completion of the older interface.', [
   ['message', CompatTextChunk],
   ['message', Done],
   ['message', CompatFailure],
 ])
-const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
+const threadRunStream = streamOf('CompatThreadRunStreamEvent', 'An event of a streamed run of the assistants API.', [
   ['thread.created', CompatThread],
   ...namedEvents('thread.run', ['created', ...compatRunStates], CompatRun),
   ...namedEvents('thread.run.step', stepStates, CompatRunStep),
@@ -151,7 +161,7 @@ const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
   ['done', Done],
   ['error', CompatFailure],
 ])
-const v1RunStream = streamOf('V1RunStreamEvent', [
+const v1RunStream = streamOf('V1RunStreamEvent', 'An event of a streamed run of the assistants API.', [
   ['thread.created', CompatThread],
   ...namedEvents('thread.run', ['created', ...v1RunStates], V1Run),
   ...namedEvents('thread.run.step', stepStates, V1RunStep),
@@ -161,22 +171,23 @@ const v1RunStream = streamOf('V1RunStreamEvent', [
   ['done', Done],
   ['error', V1Error],
 ])
-const v1ChatStream = streamOf('V1ChatStreamEvent', [
+const v1ChatStream = streamOf('V1ChatStreamEvent', 'An event of a streamed chat completion.', [
   ['message', CompatChunk],
   ['message', Done],
   ['message', V1Error],
 ])
-const v1TextStream = streamOf('V1TextStreamEvent', [
+const v1TextStream = streamOf('V1TextStreamEvent', 'An event of a streamed completion of the older interface.', [
   ['message', CompatTextChunk],
   ['message', Done],
   ['message', V1Error],
 ])
 const responseStream = streamOf(
   'V1ResponseStreamEvent',
+  'An event of a streamed response.',
   [...responseEventTypes, 'error'].map((name): Events[number] => [name, ResponseEvent]),
 )
 
-const mcpStream = streamOf('McpStreamEvent', [
+const mcpStream = streamOf('McpStreamEvent', 'An event of the answer to a call.', [
   ['message', McpProgress],
   ['message', McpResponse],
 ])

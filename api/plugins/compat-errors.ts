@@ -13,14 +13,18 @@ export const CompatErrorObject = Type.Object(
     param: Type.Union([Type.String(), Type.Null()]),
     code: Type.Union([Type.String(), Type.Null()]),
   },
-  { title: 'CompatErrorObject' },
+  { title: 'CompatErrorObject', about: 'An error in the shape of OpenAI-compatible clients.' },
 )
 export type CompatErrorObject = Static<typeof CompatErrorObject>
 
 const error = { error: CompatErrorObject }
-export const CompatError = Type.Intersect([ErrorDetail, Type.Object(error)], { title: 'CompatError' })
+export const CompatError = Type.Intersect([ErrorDetail, Type.Object(error)], {
+  title: 'CompatError',
+  about: 'An error, in our shape and in that of OpenAI-compatible clients.',
+})
 export const CompatValidationError = Type.Intersect([ValidationError, Type.Object(error)], {
   title: 'CompatValidationError',
+  about: 'A request that does not match the declared shape, in both error shapes.',
 })
 
 /** The refusals that routes of the compat family declare. */
@@ -52,7 +56,7 @@ export const compatErrors: ErrorShape = {
 }
 
 /** The error that `/v1` answers: that of OpenAI and nothing else. */
-export const V1Error = Type.Object(error, { title: 'V1Error' })
+export const V1Error = Type.Object(error, { title: 'V1Error', about: "An error in the shape of OpenAI's interface." })
 
 /**
  * The refusals of `/v1`, as applications for OpenAI expect them: a wrong member is 400, and `code` says what is wrong

@@ -3,5 +3,6 @@ import { providerKinds } from '../../domain/provider-kinds.ts'
 
 export const Kind = Type.Enum([...providerKinds], {
   title: 'ProviderKind',
+  about: 'The interface that a provider of models speaks.',
   description: 'The interface that a provider speaks; default: `openai-compatible`, which is chat completions.',
 })

@@ -11,7 +11,7 @@ export const BeforeMessage = Type.Optional(
   Type.String({ maxLength: 200, description: 'The id of a message: only the messages before it.' }),
 )
 export const Timestamp = Type.String({ format: 'date-time' })
-export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
+export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail', about: 'An error.' })
 /** A free-form object, which is returned unchanged. */
 export const freeForm = (description: string) => Type.Record(AnyKey, Type.Unknown(), { description })
 
@@ -25,7 +25,7 @@ export const ValidationError = Type.Object(
       }),
     ),
   },
-  { title: 'ValidationError' },
+  { title: 'ValidationError', about: 'A request that does not match its schema, with the location of each problem.' },
 )
 
 type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 405 | 406 | 409 | 413 | 500 | 502 | 503
@@ -39,7 +39,10 @@ export function refusals(...statuses: ErrorStatus[]): Record<number, TSchema> {
 }
 
 /** A person as members of a project see him. */
-export const Maker = Type.Object({ user_id: Type.String(), name: Type.String() }, { title: 'Maker' })
+export const Maker = Type.Object(
+  { user_id: Type.String(), name: Type.String() },
+  { title: 'Maker', about: 'A person as members of a project see him.' },
+)
 export const MadeBy = Type.Union([Maker, Type.Null()], {
   description: 'Who made it. Null: his account is gone, or you do not use its project.',
 })

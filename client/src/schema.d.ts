@@ -10790,7 +10790,7 @@ export interface components {
         };
         /**
          * V1RunStepList
-         * @description A page of steps.
+         * @description A page of run steps.
          */
         V1RunStepList: {
             /** @enum {string} */

@@ -8,17 +8,25 @@ const name = Type.String()
  */
 export const CallShape = Type.Union(
   [
-    Type.Object({ type: Type.Literal('function'), name, namespace: Type.String() }, { title: 'FunctionCallShape' }),
+    Type.Object(
+      { type: Type.Literal('function'), name, namespace: Type.String() },
+      { title: 'FunctionCallShape', about: 'A call of a function in a namespace.' },
+    ),
     Type.Object(
       { type: Type.Literal('custom'), name, namespace: Type.Optional(Type.String()) },
-      { title: 'CustomCallShape' },
+      { title: 'CustomCallShape', about: 'A call of a custom tool, which takes a text.' },
     ),
     Type.Object(
-      { type: Type.Enum(['local_shell', 'shell', 'apply_patch', 'tool_search'], { title: 'BuiltInCallType' }) },
-      { title: 'BuiltInCallShape' },
+      {
+        type: Type.Enum(['local_shell', 'shell', 'apply_patch', 'tool_search'], {
+          title: 'BuiltInCallType',
+          about: 'Which of these tools was called.',
+        }),
+      },
+      { title: 'BuiltInCallShape', about: 'A call of a tool of the interface that the client executes.' },
     ),
   ],
-  { title: 'CallShape' },
+  { title: 'CallShape', about: 'How a client has given a call, if not as that of a plain function.' },
 )
 export type CallShape = Static<typeof CallShape>
 
@@ -32,6 +40,6 @@ export const CallOutputType = Type.Enum(
     'apply_patch_call_output',
     'tool_search_output',
   ],
-  { title: 'ResponseCallOutputType' },
+  { title: 'ResponseCallOutputType', about: 'Which kind of call was answered.' },
 )
 export type CallOutputType = Static<typeof CallOutputType>

@@ -10,9 +10,10 @@ const id = Type.String()
 
 export const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const
 export type ItemStatus = (typeof itemStatuses)[number]
-const status = Type.Enum([...itemStatuses], { title: 'ResponseItemStatus' })
+const status = Type.Enum([...itemStatuses], { title: 'ResponseItemStatus', about: 'Whether an item is whole.' })
 const callStatus = Type.Enum(['in_progress', 'searching', 'completed', 'incomplete', 'failed'], {
   title: 'ResponseCallStatus',
+  about: 'How far a call of a tool is.',
 })
 
 export const FileCitation = Type.Object(
@@ -22,7 +23,7 @@ export const FileCitation = Type.Object(
     filename: Type.String(),
     index: Type.Integer({ description: 'Where the citation begins in the text.' }),
   },
-  { title: 'ResponseFileCitation' },
+  { title: 'ResponseFileCitation', about: 'A place of the answer that names a file.' },
 )
 export type FileCitation = Static<typeof FileCitation>
 
@@ -34,7 +35,7 @@ const UrlCitation = Type.Object(
     start_index: Type.Integer(),
     end_index: Type.Integer(),
   },
-  { title: 'ResponseUrlCitation' },
+  { title: 'ResponseUrlCitation', about: 'The page of the web on which a part of a text rests.' },
 )
 export type UrlCitation = Static<typeof UrlCitation>
 
@@ -47,14 +48,14 @@ const ContainerFileCitation = Type.Object(
     start_index: Type.Integer({ description: 'As `end_index` 0 for a file that the text does not name.' }),
     end_index: Type.Integer(),
   },
-  { title: 'ResponseContainerFileCitation' },
+  { title: 'ResponseContainerFileCitation', about: 'A file that code has written, and where a text names it.' },
 )
 export type ContainerFileCitation = Static<typeof ContainerFileCitation>
 
 const tokenProbability = { token: Type.String(), logprob: Type.Number(), bytes: Type.Array(Type.Integer()) }
 const Logprob = Type.Object(
   { ...tokenProbability, top_logprobs: Type.Array(Type.Object(tokenProbability)) },
-  { title: 'ResponseLogprob' },
+  { title: 'ResponseLogprob', about: 'How probable a token was to the model.' },
 )
 export type Logprob = Static<typeof Logprob>
 
@@ -65,13 +66,13 @@ export const OutputText = Type.Object(
     annotations: Type.Array(Type.Union([FileCitation, UrlCitation, ContainerFileCitation])),
     logprobs: Type.Array(Logprob, { description: 'If they were asked for.' }),
   },
-  { title: 'ResponseOutputText' },
+  { title: 'ResponseOutputText', about: 'The text of an answer.' },
 )
 export type OutputText = Static<typeof OutputText>
 
 export const OutputRefusal = Type.Object(
   { type: Type.Literal('refusal'), refusal: Type.String() },
-  { title: 'ResponseOutputRefusal' },
+  { title: 'ResponseOutputRefusal', about: 'What a model said instead of an answer.' },
 )
 export type OutputRefusal = Static<typeof OutputRefusal>
 
@@ -83,13 +84,16 @@ export const OutputMessage = Type.Object(
     role: Type.Literal('assistant'),
     content: Type.Array(Type.Union([OutputText, OutputRefusal])),
   },
-  { title: 'ResponseOutputMessage' },
+  { title: 'ResponseOutputMessage', about: 'A message of the model.' },
 )
 export type OutputMessage = Static<typeof OutputMessage>
 
 const InputPart = Type.Union(
   [
-    Type.Object({ type: Type.Literal('input_text'), text: Type.String() }, { title: 'ResponseInputText' }),
+    Type.Object(
+      { type: Type.Literal('input_text'), text: Type.String() },
+      { title: 'ResponseInputText', about: 'The text of a message.' },
+    ),
     Type.Object(
       {
         type: Type.Literal('input_image'),
@@ -97,14 +101,14 @@ const InputPart = Type.Union(
         file_id: Type.Null(),
         image_url: Type.Null({ description: 'The bytes are kept, and not shown again.' }),
       },
-      { title: 'ResponseInputImage' },
+      { title: 'ResponseInputImage', about: 'An image in a message.' },
     ),
     Type.Object(
       { type: Type.Literal('input_file'), file_id: Type.Null(), filename: Type.String() },
-      { title: 'ResponseInputFile' },
+      { title: 'ResponseInputFile', about: 'A file in a message.' },
     ),
   ],
-  { title: 'ResponseInputPart' },
+  { title: 'ResponseInputPart', about: 'A part of a message of the client.' },
 )
 export type InputPart = Static<typeof InputPart>
 
@@ -113,10 +117,13 @@ export const InputMessage = Type.Object(
     id,
     type: Type.Literal('message'),
     status,
-    role: Type.Enum(['user', 'system'], { title: 'ResponseInputRole' }),
+    role: Type.Enum(['user', 'system'], {
+      title: 'ResponseInputRole',
+      about: 'Who speaks; a developer counts as the system.',
+    }),
     content: Type.Array(InputPart),
   },
-  { title: 'ResponseInputMessage' },
+  { title: 'ResponseInputMessage', about: 'A message of the client.' },
 )
 
 export const FunctionCall = Type.Object(
@@ -129,7 +136,7 @@ export const FunctionCall = Type.Object(
     arguments: Type.String(),
     namespace: Type.Optional(Type.String()),
   },
-  { title: 'ResponseFunctionCall' },
+  { title: 'ResponseFunctionCall', about: 'A call of a function, which the client executes.' },
 )
 export type FunctionCall = Static<typeof FunctionCall>
 
@@ -142,7 +149,7 @@ const CustomToolCall = Type.Object(
     input: Type.String(),
     namespace: Type.Optional(Type.String()),
   },
-  { title: 'ResponseCustomToolCall' },
+  { title: 'ResponseCustomToolCall', about: 'A call of a custom tool: the client executes it.' },
 )
 export type CustomToolCall = Static<typeof CustomToolCall>
 
@@ -159,7 +166,7 @@ const LocalShellCall = Type.Object(
       working_directory: nullable(Type.String()),
     }),
   },
-  { title: 'ResponseLocalShellCall' },
+  { title: 'ResponseLocalShellCall', about: 'A command that the client executes on its machine.' },
 )
 export type LocalShellCall = Static<typeof LocalShellCall>
 
@@ -174,7 +181,7 @@ const ShellCall = Type.Object(
     }),
     environment: Type.Object({ type: Type.Literal('local') }),
   },
-  { title: 'ResponseShellCall' },
+  { title: 'ResponseShellCall', about: 'Commands that the client executes.' },
 )
 export type ShellCall = Static<typeof ShellCall>
 
@@ -184,7 +191,7 @@ const ApplyPatchCall = Type.Object(
     type: Type.Literal('apply_patch_call'),
     operation: Type.Object({ type: Type.String(), path: Type.String(), diff: Type.Optional(Type.String()) }),
   },
-  { title: 'ResponseApplyPatchCall' },
+  { title: 'ResponseApplyPatchCall', about: 'A change of a file that the client makes.' },
 )
 export type ApplyPatchCall = Static<typeof ApplyPatchCall>
 
@@ -195,7 +202,7 @@ const ToolSearchCall = Type.Object(
     execution: Type.Literal('client'),
     arguments: Type.Record(AnyKey, Type.Unknown()),
   },
-  { title: 'ResponseToolSearchCall' },
+  { title: 'ResponseToolSearchCall', about: 'A search for tools: the client executes it.' },
 )
 export type ToolSearchCall = Static<typeof ToolSearchCall>
 
@@ -208,7 +215,7 @@ const CallOutput = Type.Object(
     type: CallOutputType,
     output: Type.Union([Type.String(), Type.Array(InputPart)]),
   },
-  { title: 'ResponseCallOutput' },
+  { title: 'ResponseCallOutput', about: 'What the client answered to one of its calls.' },
 )
 
 export const FileSearchCall = Type.Object(
@@ -227,12 +234,12 @@ export const FileSearchCall = Type.Object(
             score: Type.Optional(Type.Number()),
             attributes: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown()))),
           },
-          { title: 'ResponseFileSearchResult' },
+          { title: 'ResponseFileSearchResult', about: 'A passage that was found.' },
         ),
       ),
     ),
   },
-  { title: 'ResponseFileSearchCall' },
+  { title: 'ResponseFileSearchCall', about: 'A search in the files.' },
 )
 export type FileSearchCall = Static<typeof FileSearchCall>
 
@@ -248,7 +255,7 @@ export const WebSearchCall = Type.Object(
       sources: Type.Optional(Type.Array(Type.Object({ type: Type.Literal('url'), url: Type.String() }))),
     }),
   },
-  { title: 'ResponseWebSearchCall' },
+  { title: 'ResponseWebSearchCall', about: 'A search in the web.' },
 )
 export type WebSearchCall = Static<typeof WebSearchCall>
 
@@ -258,26 +265,30 @@ export const CodeInterpreterCall = Type.Object(
     type: Type.Literal('code_interpreter_call'),
     status: Type.Enum(['in_progress', 'interpreting', 'completed', 'incomplete', 'failed'], {
       title: 'ResponseCodeCallStatus',
+      about: 'How far an execution is.',
     }),
     code: nullable(Type.String()),
     container_id: Type.String(),
     outputs: nullable(
       Type.Array(
         Type.Union([
-          Type.Object({ type: Type.Literal('logs'), logs: Type.String() }, { title: 'ResponseCodeLogs' }),
+          Type.Object(
+            { type: Type.Literal('logs'), logs: Type.String() },
+            { title: 'ResponseCodeLogs', about: 'What code has printed.' },
+          ),
           Type.Object(
             {
               type: Type.Literal('image'),
               url: Type.String({ description: 'The content of a file of the container, for the same token.' }),
             },
-            { title: 'ResponseCodeImage' },
+            { title: 'ResponseCodeImage', about: 'An image that code has drawn.' },
           ),
         ]),
         { description: 'If they were asked for: `code_interpreter_call.outputs` in `include`.' },
       ),
     ),
   },
-  { title: 'ResponseCodeInterpreterCall' },
+  { title: 'ResponseCodeInterpreterCall', about: 'Code that the service has executed.' },
 )
 export type CodeInterpreterCall = Static<typeof CodeInterpreterCall>
 
@@ -295,7 +306,10 @@ export const McpCall = Type.Object(
     error: Type.Null(),
     approval_request_id: nullable(Type.String({ description: 'The request that a person has allowed.' })),
   },
-  { title: 'ResponseMcpCall' },
+  {
+    title: 'ResponseMcpCall',
+    about: 'A call of a tool of an MCP server, or of another tool that the service executes.',
+  },
 )
 export type McpCall = Static<typeof McpCall>
 
@@ -315,7 +329,7 @@ const McpListTools = Type.Object(
     ),
     error: Type.Null(),
   },
-  { title: 'ResponseMcpListTools' },
+  { title: 'ResponseMcpListTools', about: 'The tools that an MCP server offers.' },
 )
 export type McpListTools = Static<typeof McpListTools>
 
@@ -327,13 +341,13 @@ const McpApprovalRequest = Type.Object(
     name: Type.String(),
     arguments: Type.String(),
   },
-  { title: 'ResponseMcpApprovalRequest' },
+  { title: 'ResponseMcpApprovalRequest', about: 'A call of a tool of an MCP server that waits for a person.' },
 )
 export type McpApprovalRequest = Static<typeof McpApprovalRequest>
 
 const McpApprovalResponse = Type.Object(
   { id, type: Type.Literal('mcp_approval_response'), approval_request_id: Type.String(), approve: Type.Boolean() },
-  { title: 'ResponseMcpApprovalResponse' },
+  { title: 'ResponseMcpApprovalResponse', about: 'What a person has decided about a call.' },
 )
 export type McpApprovalResponse = Static<typeof McpApprovalResponse>
 
@@ -347,23 +361,29 @@ const Reasoning = Type.Object(
     type: Type.Literal('reasoning'),
     status,
     summary: Type.Array(
-      Type.Object({ type: Type.Literal('summary_text'), text: Type.String() }, { title: 'ResponseReasoningSummary' }),
+      Type.Object(
+        { type: Type.Literal('summary_text'), text: Type.String() },
+        { title: 'ResponseReasoningSummary', about: 'What the model thought.' },
+      ),
       { description: 'What the model thought, if the request asks for a summary; otherwise it is in `content`.' },
     ),
     content: Type.Optional(
       Type.Array(
-        Type.Object({ type: Type.Literal('reasoning_text'), text: Type.String() }, { title: 'ResponseReasoningText' }),
+        Type.Object(
+          { type: Type.Literal('reasoning_text'), text: Type.String() },
+          { title: 'ResponseReasoningText', about: 'What the model thought.' },
+        ),
       ),
     ),
     encrypted_content: Type.Optional(nullable(encrypted)),
   },
-  { title: 'ResponseReasoning' },
+  { title: 'ResponseReasoning', about: 'What the model thought.' },
 )
 export type Reasoning = Static<typeof Reasoning>
 
 export const Compaction = Type.Object(
   { id, type: Type.Literal('compaction'), encrypted_content: encrypted },
-  { title: 'ResponseCompaction' },
+  { title: 'ResponseCompaction', about: 'A summary of what was said before, which only this service can read.' },
 )
 export type Compaction = Static<typeof Compaction>
 
@@ -382,6 +402,7 @@ export const OutputItem = Type.Union(
   ],
   {
     title: 'ResponseOutputItem',
+    about: 'What a response has added.',
   },
 )
 export type OutputItem = Static<typeof OutputItem>
@@ -403,6 +424,6 @@ export const ResponseItem = Type.Union(
     McpApprovalRequest,
     McpApprovalResponse,
   ],
-  { title: 'ResponseItem' },
+  { title: 'ResponseItem', about: 'An item of a conversation.' },
 )
 export type ResponseItem = Static<typeof ResponseItem>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { componentExamples } from '../../api/openapi/examples.ts'
-import { componentTexts, parameterTexts, tagTexts } from '../../api/openapi/texts.ts'
+import { parameterTexts, tagTexts } from '../../api/openapi/texts.ts'
 import { type Generators, apiGenerators } from '../support/api-generators.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -36,10 +36,11 @@ describe('the API description', () => {
   }
 
   it('describes every component, parameter and tag, and nothing else', () => {
-    const names = Object.keys(document.components.schemas)
-    expect(names.length).toBeGreaterThan(100)
-    expect(names.filter((name) => componentTexts[name] === undefined)).toEqual([])
-    expect(Object.keys(componentTexts).filter((name) => !names.includes(name))).toEqual([])
+    const components = Object.entries<any>(document.components.schemas)
+    expect(components.length).toBeGreaterThan(100)
+    expect(components.filter(([, { description }]) => !description).map(([name]) => name)).toEqual([])
+    // It describes a component; elsewhere it would be an unknown keyword.
+    expect(JSON.stringify(document)).not.toContain('"about":"')
 
     const parameters = operations.flatMap(({ operation }) => operation.parameters ?? [])
     expect(parameters.filter((parameter: any) => !parameter.description)).toEqual([])

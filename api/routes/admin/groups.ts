@@ -20,6 +20,7 @@ const allowed = {
 }
 const Allowed = Type.Object(allowed, {
   title: 'GroupAllowed',
+  about: 'What the members of a group may use.',
   description:
     'What members may use beside what the group `everyone` may. Null of `everyone`: all is allowed, whatever other groups say.',
 })
@@ -29,7 +30,7 @@ const AllowedChange = Type.Object(
     tool_types: Type.Optional(allowed.tool_types),
     hosts: Type.Optional(allowed.hosts),
   },
-  { title: 'GroupAllowedChange' },
+  { title: 'GroupAllowedChange', about: 'What to change in what a group may use; null lifts a list.' },
 )
 
 const AdminGroup = Type.Object(
@@ -44,7 +45,7 @@ const AdminGroup = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'AdminGroup' },
+  { title: 'AdminGroup', about: 'A group as an operator sees it.' },
 )
 const page = { total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() }
 
@@ -73,7 +74,10 @@ export const adminGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
           ...NewestPage.properties,
         }),
         response: {
-          200: Type.Object({ groups: Type.Array(AdminGroup), ...page }, { title: 'AdminGroupList' }),
+          200: Type.Object(
+            { groups: Type.Array(AdminGroup), ...page },
+            { title: 'AdminGroupList', about: 'A page of groups.' },
+          ),
           ...refusals(401, 503),
         },
       },
@@ -111,7 +115,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) =>
         summary: 'Make a group whose members operators name',
         tags,
         querystring,
-        body: Type.Object({ name, ...change }, { title: 'GroupCreateRequest' }),
+        body: Type.Object({ name, ...change }, { title: 'GroupCreateRequest', about: 'A new group.' }),
         response: { 200: AdminGroup, ...refusals(400, 401, 409, 503) },
       },
     },
@@ -128,7 +132,10 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) =>
         tags,
         params,
         querystring,
-        body: Type.Object({ name: Type.Optional(name), ...change }, { title: 'GroupUpdateRequest' }),
+        body: Type.Object(
+          { name: Type.Optional(name), ...change },
+          { title: 'GroupUpdateRequest', about: 'The members to change.' },
+        ),
         response: { 200: AdminGroup, ...refusals(400, 401, 404, 409, 503) },
       },
     },
@@ -157,7 +164,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) =>
 
 const GroupMember = Type.Object(
   { user_id: Type.String(), email: Type.String({ description: 'Empty if the account has none.' }) },
-  { title: 'GroupMember' },
+  { title: 'GroupMember', about: 'Somebody who is in a group.' },
 )
 
 const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) => {
@@ -172,7 +179,10 @@ const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) =>
         params,
         querystring: Type.Object({ ...AdminQuery, ...NewestPage.properties }),
         response: {
-          200: Type.Object({ members: Type.Array(GroupMember), ...page }, { title: 'GroupMemberList' }),
+          200: Type.Object(
+            { members: Type.Array(GroupMember), ...page },
+            { title: 'GroupMemberList', about: 'A page of the members of a group.' },
+          ),
           ...refusals(401, 404, 503),
         },
       },
@@ -195,7 +205,7 @@ const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { groups }) =>
         querystring,
         body: Type.Object(
           { user_id: Type.String({ minLength: 1, maxLength: 128 }) },
-          { title: 'GroupMemberAddRequest' },
+          { title: 'GroupMemberAddRequest', about: 'Who to put into the group.' },
         ),
         response: { 200: Type.Object({ added: Type.Boolean() }), ...refusals(401, 404, 409, 503) },
       },

@@ -30,7 +30,10 @@ const Key = Type.String({ minLength: 1, maxLength: 2000 })
 const Ability = nullable(
   Type.Unsafe<boolean>({ type: 'boolean', description: 'Absent: as it is. Null: what is known of the model.' }),
 )
-const Source = Type.Enum(['environment', 'stored', 'found', 'demo', 'automatic'], { title: 'ModelSource' })
+const Source = Type.Enum(['environment', 'stored', 'found', 'demo', 'automatic'], {
+  title: 'ModelSource',
+  about: 'Where it was set: by the environment or by an operator, or found by `npm start`.',
+})
 
 const ModelServer = Type.Object(
   {
@@ -39,7 +42,10 @@ const ModelServer = Type.Object(
     kind: Kind,
     base_url: nullable(Type.String({ description: "Null: OpenAI's own." })),
     source: Source,
-    key: Type.Enum(['none', 'set', 'unreadable'], { title: 'ModelServerKey' }),
+    key: Type.Enum(['none', 'set', 'unreadable'], {
+      title: 'ModelServerKey',
+      about: 'Whether a key is sent to the server; `unreadable`: it is encrypted under another `SECRETS_KEY`.',
+    }),
     key_hint: Type.String({ description: 'The first characters of the key, at most six.' }),
     models: Type.Array(
       Type.Object({
@@ -62,7 +68,7 @@ const ModelServer = Type.Object(
       }),
     ),
   },
-  { title: 'ModelServer' },
+  { title: 'ModelServer', about: 'A server with models, and where it was set.' },
 )
 
 export const ModelSettings = Type.Object(
@@ -83,7 +89,10 @@ export const ModelSettings = Type.Object(
     prices_source: Source,
     is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
   },
-  { title: 'ModelSettings' },
+  {
+    title: 'ModelSettings',
+    about: 'What is set about models. What the environment says wins, and cannot be changed here.',
+  },
 )
 
 export const ModelServerRequest = Type.Object(
@@ -109,7 +118,7 @@ export const ModelServerRequest = Type.Object(
       { maxItems: servedModelsMax },
     ),
   },
-  { title: 'ModelServerRequest' },
+  { title: 'ModelServerRequest', about: 'A model server. Its address may be a private one.' },
 )
 
 export const ModelChoicesRequest = Type.Object(
@@ -133,7 +142,7 @@ export const ModelChoicesRequest = Type.Object(
       Type.Object(MinutePrices, { description: 'For a minute of the work of the service; absent: nothing.' }),
     ),
   },
-  { title: 'ModelChoicesRequest' },
+  { title: 'ModelChoicesRequest', about: 'The default model, fallbacks and prices.' },
 )
 
 export const LookForModelsRequest = Type.Object(
@@ -145,7 +154,7 @@ export const LookForModelsRequest = Type.Object(
     base_url: Type.Optional(BaseUrl),
     api_key: Type.Optional(Key),
   },
-  { title: 'LookForModelsRequest' },
+  { title: 'LookForModelsRequest', about: 'A known server, or an address with its key.' },
 )
 
 export const ServedModels = Type.Object(
@@ -159,10 +168,13 @@ export const ServedModels = Type.Object(
       }),
     ),
   },
-  { title: 'ServedModels' },
+  { title: 'ServedModels', about: 'The models that a server lists.' },
 )
 
-export const TryModelRequest = Type.Object({ model: ModelName }, { title: 'TryModelRequest' })
+export const TryModelRequest = Type.Object(
+  { model: ModelName },
+  { title: 'TryModelRequest', about: 'The model to try.' },
+)
 
 const trial = {
   works: Type.Boolean(),
@@ -182,7 +194,10 @@ export const ModelTrial = Type.Object(
     json: Type.Object(trial),
     embeddings: Type.Object({ ...trial, dimensions: nullable(Type.Integer()) }),
     context_tokens: Type.Integer(),
-    context_source: Type.Enum(['server', 'known'], { title: 'ContextSource' }),
+    context_source: Type.Enum(['server', 'known'], {
+      title: 'ContextSource',
+      about: 'Whether the server names the context window, or the service knows or assumes it.',
+    }),
   },
-  { title: 'ModelTrial' },
+  { title: 'ModelTrial', about: 'What a model can do, and how fast.' },
 )

@@ -23,7 +23,7 @@ export const Activity = Type.Object(
       }),
     ),
   },
-  { title: 'Activity' },
+  { title: 'Activity', about: 'What happened on each day.' },
 )
 
 export const QueueStatuses = Type.Object(
@@ -31,7 +31,10 @@ export const QueueStatuses = Type.Object(
     queues: Type.Array(
       Type.Object({
         queue: Type.String(),
-        kind: Type.Enum(['workflow', 'activity'], { title: 'TaskKind' }),
+        kind: Type.Enum(['workflow', 'activity'], {
+          title: 'TaskKind',
+          about: 'Whether a task queue holds tasks of workflows or of activities.',
+        }),
         pollers: count,
         backlog: nullable(
           Type.Integer({ description: 'Number of waiting tasks; null if Temporal does not report it.' }),
@@ -40,7 +43,7 @@ export const QueueStatuses = Type.Object(
       }),
     ),
   },
-  { title: 'QueueStatuses' },
+  { title: 'QueueStatuses', about: 'The backlog and the workers of the task queues.' },
 )
 
 export const OpenIngestions = Type.Object(
@@ -58,7 +61,7 @@ export const OpenIngestions = Type.Object(
       }),
     ),
   },
-  { title: 'OpenIngestions' },
+  { title: 'OpenIngestions', about: 'Ingestions under way.' },
 )
 
 export function toQueue(

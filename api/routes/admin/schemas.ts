@@ -15,7 +15,7 @@ export const SystemStats = Type.Object(
     files: Type.Object({ total: count, bytes: count }),
     deletions: Type.Object({ failed: count }),
   },
-  { title: 'SystemStats' },
+  { title: 'SystemStats', about: 'Usage statistics.' },
 )
 
 export const AdminUser = Type.Object(
@@ -28,7 +28,7 @@ export const AdminUser = Type.Object(
     created_at: Timestamp,
     last_active_at: Timestamp,
   },
-  { title: 'AdminUser' },
+  { title: 'AdminUser', about: 'A user as an operator sees it.' },
 )
 
 export const InactiveUsers = Type.Object(
@@ -39,7 +39,7 @@ export const InactiveUsers = Type.Object(
     limit: count,
     offset: count,
   },
-  { title: 'InactiveUsers' },
+  { title: 'InactiveUsers', about: 'Users who have not used the service for a while.' },
 )
 
 export const UserCleanupResponse = Type.Object(
@@ -50,7 +50,7 @@ export const UserCleanupResponse = Type.Object(
     workflow_id: Type.String({ description: 'The workflow that deletes them; a dry run deletes nobody.' }),
     message: Type.String(),
   },
-  { title: 'UserCleanupResponse' },
+  { title: 'UserCleanupResponse', about: 'The users to delete, and the workflow that deletes them.' },
 )
 
 export const OrphanCleanupResponse = Type.Object(
@@ -64,7 +64,7 @@ export const OrphanCleanupResponse = Type.Object(
     orphans: Type.Record(AnyKey, count, { description: 'Orphans by store.' }),
     message: Type.String(),
   },
-  { title: 'OrphanCleanupResponse' },
+  { title: 'OrphanCleanupResponse', about: 'Orphans by store, and how many were removed.' },
 )
 
 export function toAdminUser(user: UserRecord): Static<typeof AdminUser> {

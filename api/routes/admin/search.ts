@@ -5,15 +5,16 @@ import { searchProviders } from '../../../domain/search-account.ts'
 import { nullable, refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
 
-const Provider = Type.Enum([...searchProviders], { title: 'SearchProvider' })
+const Provider = Type.Enum([...searchProviders], { title: 'SearchProvider', about: 'A service that searches the web.' })
 const KnowledgeServer = {
   kind: Type.Enum(['server', 'built_in', 'words', 'none'], {
     title: 'KnowledgeServerKind',
+    about: 'What it is.',
     description: '`built_in`: the model of this service. `words`: files are searched by their words.',
   }),
   base_url: nullable(Type.String()),
   model: nullable(Type.String()),
-  key: Type.Enum(['none', 'set'], { title: 'KnowledgeServerKey' }),
+  key: Type.Enum(['none', 'set'], { title: 'KnowledgeServerKey', about: 'Whether a key is sent.' }),
 }
 
 const SearchSettings = Type.Object(
@@ -21,14 +22,17 @@ const SearchSettings = Type.Object(
     web: Type.Object({
       provider: nullable(Provider),
       base_url: nullable(Type.String({ description: "Null: the provider's own." })),
-      source: Type.Enum(['environment', 'stored'], { title: 'SearchSource' }),
-      key: Type.Enum(['none', 'set', 'unreadable'], { title: 'SearchKey' }),
+      source: Type.Enum(['environment', 'stored'], {
+        title: 'SearchSource',
+        about: 'Who has set it. What the environment says wins.',
+      }),
+      key: Type.Enum(['none', 'set', 'unreadable'], { title: 'SearchKey', about: 'Whether a key is sent.' }),
       key_hint: Type.String({ description: 'The first characters of the key, at most six.' }),
     }),
     embedding: Type.Object({ ...KnowledgeServer, dimensions: nullable(Type.Integer()) }),
     reranking: Type.Object(KnowledgeServer),
   },
-  { title: 'SearchSettings' },
+  { title: 'SearchSettings', about: 'Where the web is searched, and which servers search in files.' },
 )
 
 const SearchRequest = Type.Object(
@@ -44,15 +48,15 @@ const SearchRequest = Type.Object(
       ),
     ),
   },
-  { title: 'SearchRequest' },
+  { title: 'SearchRequest', about: 'Where the web is searched from now on.' },
 )
 
 const TrySearchRequest = Type.Object(
   {
-    what: Type.Enum(['web', 'embedding', 'reranking'], { title: 'TriedSearch' }),
+    what: Type.Enum(['web', 'embedding', 'reranking'], { title: 'TriedSearch', about: 'What is tried.' }),
     query: Type.String({ minLength: 1, maxLength: 400, pattern: '\\S' }),
   },
-  { title: 'TrySearchRequest' },
+  { title: 'TrySearchRequest', about: 'A question to what is set.' },
 )
 
 const SearchTrial = Type.Object(
@@ -66,7 +70,7 @@ const SearchTrial = Type.Object(
       description: 'How well three texts fit the question, the best first.',
     }),
   },
-  { title: 'SearchTrial' },
+  { title: 'SearchTrial', about: 'What an answer was like.' },
 )
 
 const querystring = Type.Object(AdminQuery)

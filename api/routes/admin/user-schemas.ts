@@ -13,13 +13,13 @@ const AdminRun = Type.Object(
     thread_id: Type.String(),
     assistant_id: Type.String(),
     public: Type.Boolean({ description: 'Started by a public caller.' }),
-    status: Type.Enum([...runStatuses], { title: 'RunStatus' }),
+    status: Type.Enum([...runStatuses], { title: 'RunStatus', about: 'State of a run.' }),
     error_type: nullable(Type.String()),
     total_tokens: Type.Integer(),
     created_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { title: 'AdminRun' },
+  { title: 'AdminRun', about: 'A run as an administrator sees it: no text of a message.' },
 )
 
 export const AdminUserDetails = Type.Object(
@@ -36,14 +36,17 @@ export const AdminUserDetails = Type.Object(
     recent_runs: Type.Array(AdminRun, { description: 'The newest twenty.' }),
     purchases: Type.Array(Checkout, { description: 'The newest fifty.' }),
   },
-  { title: 'AdminUserDetails' },
+  { title: 'AdminUserDetails', about: 'One user with quota, usage, newest runs and purchases.' },
 )
 
-const ListedUser = Type.Object({ ...AdminUser.properties, suspended_at: nullable(Timestamp) }, { title: 'ListedUser' })
+const ListedUser = Type.Object(
+  { ...AdminUser.properties, suspended_at: nullable(Timestamp) },
+  { title: 'ListedUser', about: 'A user in the list of all.' },
+)
 
 export const ListedUsers = Type.Object(
   { users: Type.Array(ListedUser), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'ListedUsers' },
+  { title: 'ListedUsers', about: 'A page of users.' },
 )
 
 export function toListedUser(user: UserRecord): Static<typeof ListedUser> {
@@ -52,12 +55,12 @@ export function toListedUser(user: UserRecord): Static<typeof ListedUser> {
 
 export const SuspendUserRequest = Type.Object(
   { reason: Type.String({ minLength: 1, maxLength: 1000, description: 'For operators; the user is not told.' }) },
-  { title: 'SuspendUserRequest' },
+  { title: 'SuspendUserRequest', about: 'Why the user is suspended.' },
 )
 
 export const ThreadMaxRequest = Type.Object(
   { thread_max: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }) },
-  { title: 'ThreadMaxRequest' },
+  { title: 'ThreadMaxRequest', about: 'How many threads the user may have without plans.' },
 )
 
 export const StorageMaxRequest = Type.Object(
@@ -66,7 +69,7 @@ export const StorageMaxRequest = Type.Object(
       Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'null: as the settings say.' }),
     ),
   },
-  { title: 'StorageMaxRequest' },
+  { title: 'StorageMaxRequest', about: 'Maximum total size of the files of the user.' },
 )
 
 export function toAccount({ user, usage, recentRuns, purchases }: AccountView): Static<typeof AdminUserDetails> {

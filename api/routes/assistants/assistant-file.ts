@@ -11,7 +11,10 @@ const tags = ['assistants']
 
 const AssistantFile = Type.Object(
   { file: Type.String({ maxLength: foreignYaml.bytes, description: 'The assistant as YAML.' }) },
-  { title: 'AssistantFile' },
+  {
+    title: 'AssistantFile',
+    about: 'An assistant as YAML text: settings, tools and the names of its sources, without secrets.',
+  },
 )
 
 const AppliedAssistantFile = Type.Object(
@@ -25,7 +28,7 @@ const AppliedAssistantFile = Type.Object(
       description: 'Names of the source files that the assistant does not have: upload them.',
     }),
   },
-  { title: 'AppliedAssistantFile' },
+  { title: 'AppliedAssistantFile', about: 'What became of an assistant file, and what the assistant still lacks.' },
 )
 
 /** An assistant as YAML, and the assistant that such a text describes. */

@@ -31,7 +31,7 @@ const AssistantCompatAccountPayload = Type.Object(
       }),
     ),
   },
-  { title: 'AssistantCompatAccountPayload' },
+  { title: 'AssistantCompatAccountPayload', about: 'A model provider account: its base URL and API key.' },
 )
 
 const AssistantCompatAccount = Type.Object(
@@ -44,7 +44,10 @@ const AssistantCompatAccount = Type.Object(
     }),
     updated_at: Timestamp,
   },
-  { title: 'AssistantCompatAccount' },
+  {
+    title: 'AssistantCompatAccount',
+    about: "The model provider account that an assistant's runs are billed to; the key is masked.",
+  },
 )
 
 /** `/assistants/{aid}/compat-account`: the model account that an assistant's runs are billed to. */

@@ -24,7 +24,7 @@ const McpLogin = Type.Object(
       description: 'The server does not renew it any more, or who made it has left: connect again.',
     }),
   },
-  { title: 'McpLogin' },
+  { title: 'McpLogin', about: 'A login of an assistant at an MCP server.' },
 )
 const McpLoginRequest = Type.Object(
   {
@@ -41,7 +41,7 @@ const McpLoginRequest = Type.Object(
       Type.String({ minLength: 1, maxLength: 4096, writeOnly: true, description: 'Its secret, if it has one.' }),
     ),
   },
-  { title: 'McpLoginRequest' },
+  { title: 'McpLoginRequest', about: 'At which MCP server to log in.' },
 )
 const McpLoginBegun = Type.Object(
   {
@@ -49,7 +49,7 @@ const McpLoginBegun = Type.Object(
     state: Type.String({ description: 'Comes back in the address.' }),
     attempt: Type.String({ description: 'Sealed; the browser keeps it until it is back, ten minutes at most.' }),
   },
-  { title: 'McpLoginBegun' },
+  { title: 'McpLoginBegun', about: 'A login that has begun in the browser.' },
 )
 /** Servers choose how long their codes are. */
 const McpLoginCallback = Type.Object(
@@ -59,7 +59,7 @@ const McpLoginCallback = Type.Object(
     state: Type.String({ minLength: 1, maxLength: 256 }),
     iss: Type.Optional(Type.String({ maxLength: 2048, description: 'As it came back (RFC 9207).' })),
   },
-  { title: 'McpLoginCallback' },
+  { title: 'McpLoginCallback', about: 'What the browser brought back from the login server.' },
 )
 
 /** `/assistants/{aid}/mcp-logins`: logins at MCP servers by OAuth in the browser. */

@@ -11,7 +11,7 @@ export const AssistantPayload = Type.Object(
     config: Type.Optional(AssistantConfig),
     public: Type.Optional(Type.Boolean({ description: 'Whether everybody may list and read the assistant.' })),
   },
-  { title: 'AssistantPayload' },
+  { title: 'AssistantPayload', about: 'What an assistant is created or replaced with.' },
 )
 
 export const Assistant = Type.Object(
@@ -25,12 +25,15 @@ export const Assistant = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Assistant' },
+  {
+    title: 'Assistant',
+    about: 'An assistant. Callers who are not its owner see of `config` only the access mode and the description.',
+  },
 )
 
 export const AssistantProjectUpdateRequest = Type.Object(
   { project_id: Type.String({ maxLength: requestLimits.foreignIdLength }) },
-  { title: 'AssistantProjectUpdateRequest' },
+  { title: 'AssistantProjectUpdateRequest', about: 'The project that the assistant moves to.' },
 )
 
 export const PublicToken = Type.Object(
@@ -38,7 +41,7 @@ export const PublicToken = Type.Object(
     assistant_id: Type.String(),
     public_token: Type.String({ description: 'The new token. The old one is no longer valid.' }),
   },
-  { title: 'PublicToken' },
+  { title: 'PublicToken', about: 'The new public token of an assistant, shown to its owner only.' },
 )
 
 /** `config` is the part of the assistant's configuration that the viewer may see. */

@@ -11,9 +11,12 @@ const AuditEntry = Type.Object(
   {
     entry_id: Type.String(),
     user_id: nullable(Type.String()),
-    actor: Type.Enum(['user', 'admin', 'anonymous'], { title: 'AuditActor' }),
+    actor: Type.Enum(['user', 'admin', 'anonymous'], { title: 'AuditActor', about: 'Who performed the action.' }),
     action: Type.String({ description: 'The operation, such as `accounts.login`.' }),
-    outcome: Type.Enum(['done', 'refused'], { title: 'AuditOutcome' }),
+    outcome: Type.Enum(['done', 'refused'], {
+      title: 'AuditOutcome',
+      about: 'Whether the action was done or refused.',
+    }),
     subjects: Type.Array(Type.String(), { description: 'The ids in the path of the request.' }),
     client: nullable(
       Type.String({ description: 'Address of the client; of an administrator it is shown to administrators only.' }),
@@ -23,7 +26,7 @@ const AuditEntry = Type.Object(
     created_at: Timestamp,
     last_at: Timestamp,
   },
-  { title: 'AuditEntry' },
+  { title: 'AuditEntry', about: 'One action, or several identical ones within a short time.' },
 )
 
 const AuditPage = Type.Object(
@@ -34,7 +37,7 @@ const AuditPage = Type.Object(
       description: 'By id: what the accounts, projects, assistants, threads and files of the entries are called.',
     }),
   },
-  { title: 'AuditPage' },
+  { title: 'AuditPage', about: 'A page of the audit log.' },
 )
 
 const pageQuery = {

@@ -15,11 +15,15 @@ const LoginMethods = Type.Object(
           name: Type.String({ description: 'What its button says.' }),
           url: Type.String({ description: 'Where the browser goes.' }),
         },
-        { title: 'LoginProvider', description: 'An identity provider through which people log in.' },
+        {
+          title: 'LoginProvider',
+          about: 'An identity provider through which people log in.',
+          description: 'An identity provider through which people log in.',
+        },
       ),
     ),
   },
-  { title: 'LoginMethods' },
+  { title: 'LoginMethods', about: 'How people log in.' },
 )
 
 interface Deps {
@@ -65,7 +69,11 @@ const logoutRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { accounts }) 
   })
   const body = Type.Object(
     { logout_token: Type.String({ maxLength: 16_384 }) },
-    { title: 'ProviderLogoutRequest', description: 'As a form (application/x-www-form-urlencoded) or as JSON.' },
+    {
+      title: 'ProviderLogoutRequest',
+      about: 'That an identity provider has logged a user out.',
+      description: 'As a form (application/x-www-form-urlencoded) or as JSON.',
+    },
   )
   const shared = {
     tags: ['accounts'],

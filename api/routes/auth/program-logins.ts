@@ -14,7 +14,7 @@ const code = Type.String({ minLength: 1, maxLength: 100, description: 'The code 
 
 const LoginCodeRequest = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: 200, description: 'What the person is shown.' }) },
-  { title: 'LoginCodeRequest' },
+  { title: 'LoginCodeRequest', about: 'Which program asks to log in.' },
 )
 const LoginCode = Type.Object(
   {
@@ -25,18 +25,21 @@ const LoginCode = Type.Object(
     expires_in: Type.Integer({ description: 'Seconds.' }),
     interval: Type.Integer({ description: 'Seconds between two questions for the token.' }),
   },
-  { title: 'LoginCode' },
+  { title: 'LoginCode', about: 'The codes of a login that a person confirms in the console, after RFC 8628.' },
 )
 const LoginCodeState = Type.Object(
   {
-    status: Type.Enum(['waiting', 'allowed', 'refused', 'expired'], { title: 'LoginCodeStatus' }),
+    status: Type.Enum(['waiting', 'allowed', 'refused', 'expired'], {
+      title: 'LoginCodeStatus',
+      about: 'How the login stands.',
+    }),
     jwt_token: nullable(Type.String({ description: 'Once, when the login was allowed.' })),
   },
-  { title: 'LoginCodeState' },
+  { title: 'LoginCodeState', about: 'Whether the login was allowed.' },
 )
 const ProgramLogin = Type.Object(
   { login_id: Type.String(), name: Type.String(), created_at: Timestamp, last_used_at: nullable(Timestamp) },
-  { title: 'ProgramLogin' },
+  { title: 'ProgramLogin', about: 'A program that is logged in.' },
 )
 
 type Options = { accounts: Pick<Accounts, 'programLogins'> }
@@ -82,7 +85,10 @@ const codeRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { accounts: {
         operationId: 'accounts.loginCodes.redeem',
         summary: 'Ask whether the login was allowed; if it was, the answer has its token, once',
         tags,
-        body: Type.Object({ device_code: Type.String({ maxLength: 200 }) }, { title: 'LoginCodeRedemption' }),
+        body: Type.Object(
+          { device_code: Type.String({ maxLength: 200 }) },
+          { title: 'LoginCodeRedemption', about: 'The secret of the program.' },
+        ),
         response: { 200: LoginCodeState, ...refusals() },
       },
     },
@@ -104,9 +110,12 @@ const decisionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { account
         operationId: 'users.loginCodes.find',
         summary: 'Which program asks to log in under a code',
         tags: ['users'],
-        body: Type.Object({ code }, { title: 'LoginCodeQuestion' }),
+        body: Type.Object({ code }, { title: 'LoginCodeQuestion', about: 'A code that a program shows.' }),
         response: {
-          200: Type.Object({ name: Type.String(), created_at: Timestamp }, { title: 'LoginCodeAsker' }),
+          200: Type.Object(
+            { name: Type.String(), created_at: Timestamp },
+            { title: 'LoginCodeAsker', about: 'The program that asks to log in.' },
+          ),
           ...refusals(401, 403, 404),
         },
       },
@@ -126,7 +135,10 @@ const decisionRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { account
         operationId: 'users.loginCodes.decide',
         summary: 'Allow or refuse the login of a program',
         tags: ['users'],
-        body: Type.Object({ code, allow: Type.Boolean() }, { title: 'LoginCodeDecision' }),
+        body: Type.Object(
+          { code, allow: Type.Boolean() },
+          { title: 'LoginCodeDecision', about: 'Whether the program that shows the code may log in.' },
+        ),
         response: { 200: Message, ...refusals(401, 403, 404) },
       },
     },

@@ -18,7 +18,7 @@ const language = (description: string) => Type.Enum([...languages], { descriptio
 const publicUserMembers = {
   user_id: Type.String({ format: 'uuid' }),
   email: nullable(Type.String()),
-  provider: Type.Enum(['email', 'social', 'userpool'], { title: 'AccountProvider' }),
+  provider: Type.Enum(['email', 'social', 'userpool'], { title: 'AccountProvider', about: 'How the account logs in.' }),
   first_name: nullable(Type.String()),
   last_name: nullable(Type.String()),
   language: Type.Optional(language('Of mails to the user; absent: English.')),
@@ -29,9 +29,12 @@ const publicUserMembers = {
   password_changed_at: Type.Optional(Timestamp),
 }
 
-export const User = Type.Object(publicUserMembers, { title: 'User' })
+export const User = Type.Object(publicUserMembers, { title: 'User', about: 'The account of the caller.' })
 
-export const Message = Type.Object({ message: Type.String() }, { title: 'MessageResponse' })
+export const Message = Type.Object(
+  { message: Type.String() },
+  { title: 'MessageResponse', about: 'What was done, in words.' },
+)
 
 export const SignupRequest = Type.Object(
   {
@@ -41,13 +44,16 @@ export const SignupRequest = Type.Object(
     last_name: Type.Optional(Type.String({ maxLength: 200 })),
     language: Type.Optional(language('Of mails. Default: as the header `Accept-Language` prefers, or English.')),
   },
-  { title: 'SignupRequest' },
+  { title: 'SignupRequest', about: 'A new account.' },
 )
-export const SignupResponse = Type.Object({ ...publicUserMembers, message: Type.String() }, { title: 'SignupResponse' })
+export const SignupResponse = Type.Object(
+  { ...publicUserMembers, message: Type.String() },
+  { title: 'SignupResponse', about: 'The new account; it has to be verified before it can log in.' },
+)
 
 export const LoginRequest = Type.Object(
   { email: Email, password: credential('The password of the account') },
-  { title: 'LoginRequest' },
+  { title: 'LoginRequest', about: 'E-mail address and password.' },
 )
 export const LoginResponse = Type.Object(
   {
@@ -57,22 +63,31 @@ export const LoginResponse = Type.Object(
       description: 'The default thread of the project main; empty if the thread quota is full',
     }),
   },
-  { title: 'LoginResponse' },
+  { title: 'LoginResponse', about: 'A service token, and the default assistant and thread of the account.' },
 )
 
 export const VerifyEmailRequest = Type.Object(
   { email: Email, code: credential('The six digits of the mail') },
-  { title: 'VerifyEmailRequest' },
+  { title: 'VerifyEmailRequest', about: 'The code of the verification mail.' },
 )
-export const ResendVerificationRequest = Type.Object({ email: Email }, { title: 'ResendVerificationRequest' })
+export const ResendVerificationRequest = Type.Object(
+  { email: Email },
+  { title: 'ResendVerificationRequest', about: 'The account that requests a new code.' },
+)
 
-export const ForgotPasswordRequest = Type.Object({ email: Email }, { title: 'ForgotPasswordRequest' })
+export const ForgotPasswordRequest = Type.Object(
+  { email: Email },
+  { title: 'ForgotPasswordRequest', about: 'The account whose password is to be reset.' },
+)
 export const ResetPasswordRequest = Type.Object(
   { token: credential('The token of the mail'), new_password: NewPassword },
-  { title: 'ResetPasswordRequest' },
+  { title: 'ResetPasswordRequest', about: 'The token of the reset mail and the new password.' },
 )
 
-export const ExchangeResponse = Type.Object({ token: Type.String() }, { title: 'ExchangeResponse' })
+export const ExchangeResponse = Type.Object(
+  { token: Type.String() },
+  { title: 'ExchangeResponse', about: 'A service token for an ID token of the user pool.' },
+)
 
 export const VerificationStatusParams = Type.Object({ email: Email })
 export const VerificationStatus = Type.Object(
@@ -84,12 +99,12 @@ export const VerificationStatus = Type.Object(
     attempts_remaining: nullable(Type.Integer()),
     resend_available_at: nullable(Timestamp),
   },
-  { title: 'VerificationStatus' },
+  { title: 'VerificationStatus', about: 'Whether an address is verified, and the state of its code.' },
 )
 
 export const ThreadInfo = Type.Object(
   { thread_counter: Type.Integer(), thread_max: Type.Integer() },
-  { title: 'ThreadInfo' },
+  { title: 'ThreadInfo', about: 'Number of threads in use, and the quota.' },
 )
 
 export const UserUpdateRequest = Type.Object(
@@ -98,11 +113,15 @@ export const UserUpdateRequest = Type.Object(
     last_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
     language: Type.Optional(nullable(language('Of mails to the user.'))),
   },
-  { title: 'UserUpdateRequest', description: 'null removes a member; an absent one leaves it unchanged' },
+  {
+    title: 'UserUpdateRequest',
+    about: 'The names and the language to change.',
+    description: 'null removes a member; an absent one leaves it unchanged',
+  },
 )
 export const ChangePasswordRequest = Type.Object(
   { current_password: credential('The current password'), new_password: NewPassword },
-  { title: 'ChangePasswordRequest' },
+  { title: 'ChangePasswordRequest', about: 'The current and the new password.' },
 )
 const counted = {
   runs: Type.Integer(),
@@ -141,7 +160,7 @@ export const ModelList = Type.Object(
     ),
     is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
   },
-  { title: 'ModelList' },
+  { title: 'ModelList', about: 'Models that assistants can choose.' },
 )
 
 export const Usage = Type.Object(
@@ -186,5 +205,5 @@ export const Usage = Type.Object(
     cost: Type.Number({ description: 'Of all runs and embeddings, by the prices in the settings as they are now.' }),
     currency: Type.String(),
   },
-  { title: 'UserUsage' },
+  { title: 'UserUsage', about: 'Threads, runs and tokens of the caller.' },
 )

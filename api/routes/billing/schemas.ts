@@ -17,12 +17,18 @@ export const Plan = Type.Object(
     interval: Type.String({ description: '`one_time`, or how often it is paid: `day`, `week`, `month` or `year`.' }),
     interval_count: Type.Integer({ description: 'Number of intervals between two payments.' }),
   },
-  { title: 'Plan' },
+  { title: 'Plan', about: 'Something to buy: it raises the thread quota.' },
 )
 
-export const CheckoutRequest = Type.Object({ price_id: providerId }, { title: 'CheckoutRequest' })
+export const CheckoutRequest = Type.Object(
+  { price_id: providerId },
+  { title: 'CheckoutRequest', about: 'The plan to buy.' },
+)
 
-export const CheckoutStatus = Type.Enum([...purchaseStatuses], { title: 'CheckoutStatus' })
+export const CheckoutStatus = Type.Enum([...purchaseStatuses], {
+  title: 'CheckoutStatus',
+  about: 'Whether a checkout is paid, and whether its plan is active.',
+})
 
 export const Checkout = Type.Object(
   {
@@ -34,16 +40,22 @@ export const Checkout = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Checkout' },
+  { title: 'Checkout', about: 'A plan that the caller opened a checkout for.' },
 )
 
 export const CheckoutPath = Type.Object({
   session_id: Type.String({ pattern: '^[A-Za-z0-9_]+$', minLength: 1, maxLength: 255 }),
 })
 
-export const BillingEvent = Type.Object({ id: providerId, type: providerId }, { title: 'BillingEvent' })
+export const BillingEvent = Type.Object(
+  { id: providerId, type: providerId },
+  { title: 'BillingEvent', about: 'An event of the payment provider, in its own shape.' },
+)
 
-export const BillingEventResponse = Type.Object({ received: Type.Boolean() }, { title: 'BillingEventResponse' })
+export const BillingEventResponse = Type.Object(
+  { received: Type.Boolean() },
+  { title: 'BillingEventResponse', about: 'The event is handled.' },
+)
 
 export function toCheckout(purchase: PurchaseRecord): Static<typeof Checkout> {
   return {

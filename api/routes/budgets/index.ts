@@ -17,7 +17,7 @@ const BudgetRequest = Type.Object(
     tokens: Type.Optional(nullable(count)),
     money: Type.Optional(nullable(money)),
   },
-  { title: 'BudgetRequest' },
+  { title: 'BudgetRequest', about: 'What may be spent in a day; a member that is null or absent has no limit.' },
 )
 
 const Budget = Type.Object(
@@ -30,7 +30,7 @@ const Budget = Type.Object(
     day: Type.String({ description: 'The day of `used`, in UTC.' }),
     currency: Type.String({ description: 'Of `money`: that of the prices of models.' }),
   },
-  { title: 'Budget' },
+  { title: 'Budget', about: 'What may be spent in a day, and what was spent today.' },
 )
 
 const scopes = [

@@ -16,7 +16,7 @@ const Payloads = Type.Object(
       { maxItems: 10_000 },
     ),
   },
-  { title: 'CodecPayloads' },
+  { title: 'CodecPayloads', about: 'Payloads in the JSON form of the Temporal API.' },
 )
 
 /**

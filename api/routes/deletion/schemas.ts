@@ -13,7 +13,10 @@ export const DeletionResponse = Type.Object(
     message: Type.String(),
     receipt_id: receiptId,
   },
-  { title: 'DeletionResponse' },
+  {
+    title: 'DeletionResponse',
+    about: 'A deletion that is complete (200) or still under way (202). The receipt shows its counts.',
+  },
 )
 
 export const ProjectDeleteResponse = Type.Object(
@@ -26,7 +29,7 @@ export const ProjectDeleteResponse = Type.Object(
     message: Type.String(),
     receipt_id: receiptId,
   },
-  { title: 'ProjectDeleteResponse' },
+  { title: 'ProjectDeleteResponse', about: 'The deletion of a project, or the request to confirm it.' },
 )
 
 export const DeleteUserRequest = Type.Object(
@@ -39,12 +42,13 @@ export const DeleteUserRequest = Type.Object(
     shared_projects: Type.Optional(
       Type.Enum([...sharedProjectsChoices], {
         title: 'SharedProjects',
+        about: 'What becomes of shared projects with their account.',
         description:
           'What becomes of your projects that others use and in which nobody else is an owner: the member who may do most gets them (`hand_over`), or they are deleted. Required if there are any. Those with another owner go to him.',
       }),
     ),
   },
-  { title: 'DeleteUserRequest' },
+  { title: 'DeleteUserRequest', about: 'The e-mail address of the account, as a confirmation.' },
 )
 
 const counts = Type.Record(AnyKey, Type.Integer())
@@ -52,10 +56,13 @@ const counts = Type.Record(AnyKey, Type.Integer())
 export const Receipt = Type.Object(
   {
     receipt_id: Type.String(),
-    kind: Type.Enum([...receiptKinds], { title: 'DeletionKind' }),
+    kind: Type.Enum([...receiptKinds], { title: 'DeletionKind', about: 'What was deleted.' }),
     subject_id: Type.String(),
     user_id: Type.String(),
-    status: Type.Enum(['running', 'complete', 'failed'], { title: 'ReceiptStatus' }),
+    status: Type.Enum(['running', 'complete', 'failed'], {
+      title: 'ReceiptStatus',
+      about: 'Progress of the deletion.',
+    }),
     found: Type.Unsafe<Record<string, number>>({
       ...counts,
       description: 'Counts by store before the deletion.',
@@ -66,10 +73,13 @@ export const Receipt = Type.Object(
         Type.Object(
           {
             project_id: Type.String(),
-            outcome: Type.Enum(['handed_over', 'deleted'], { title: 'ProjectOutcome' }),
+            outcome: Type.Enum(['handed_over', 'deleted'], {
+              title: 'ProjectOutcome',
+              about: 'What became of a shared project.',
+            }),
             to: Type.Optional(Type.String({ description: 'Who holds it now.' })),
           },
-          { title: 'DeletedAccountProject' },
+          { title: 'DeletedAccountProject', about: 'A shared project of an account that was deleted.' },
         ),
         { description: 'What became of the projects of the account that others use.' },
       ),
@@ -77,6 +87,7 @@ export const Receipt = Type.Object(
     waiting_for: Type.Optional(
       Type.Enum(['payment_provider'], {
         title: 'ReceiptWaitingFor',
+        about: 'Another service that the deletion waits for.',
         description:
           'Present while the deletion waits for another service before it removes anything: the payment provider, where the subscriptions of an account are cancelled first.',
       }),
@@ -84,7 +95,7 @@ export const Receipt = Type.Object(
     created_at: Timestamp,
     completed_at: Type.Union([Timestamp, Type.Null()]),
   },
-  { title: 'Receipt' },
+  { title: 'Receipt', about: 'The proof of a deletion: what was found, and what is left, by store.' },
 )
 
 export function toDeletion({ status, receiptId: id }: DeletionResult, what: string): Static<typeof DeletionResponse> {

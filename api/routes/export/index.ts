@@ -11,7 +11,7 @@ const ExportLink = Type.Object(
     url: Type.String({ description: 'A gzipped tar archive. Everybody who has the link can download it.' }),
     expires_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'ExportLink' },
+  { title: 'ExportLink', about: 'A link to an archive of all data of a user.' },
 )
 
 /** All data of a user as an archive. */

@@ -24,7 +24,7 @@ const expected = {
 
 const EvaluationRequest = Type.Object(
   { questions: Type.Array(Type.Object(expected), { maxItems: evaluationLimits.questions }) },
-  { title: 'EvaluationRequest' },
+  { title: 'EvaluationRequest', about: 'Questions with the place that answers each.' },
 )
 
 const Share = Type.Number({ minimum: 0, maximum: 1 })
@@ -47,7 +47,7 @@ const EvaluationRunSchema = Type.Object(
       }),
     ),
   },
-  { title: 'EvaluationRun' },
+  { title: 'EvaluationRun', about: 'What was found for the questions at one time.' },
 )
 
 const EvaluationSchema = Type.Object(
@@ -60,7 +60,10 @@ const EvaluationSchema = Type.Object(
     ),
     runs: Type.Array(EvaluationRunSchema, { description: `The newest first, at most ${evaluationLimits.runs}.` }),
   },
-  { title: 'Evaluation' },
+  {
+    title: 'Evaluation',
+    about: 'Questions with the place that answers each, and what was found each time that they were asked.',
+  },
 )
 
 /** `/assistants/{aid}/evaluation`: what an owner expects to be found in the files, and what is. */

@@ -61,7 +61,7 @@ const ChunkList = Type.Object(
     ),
     total: Type.Integer(),
   },
-  { title: 'ChunkList' },
+  { title: 'ChunkList', about: 'Pieces of a file, as they are embedded and found.' },
 )
 
 const SearchFilesRequest = Type.Object(
@@ -69,7 +69,7 @@ const SearchFilesRequest = Type.Object(
     query: Type.String({ minLength: 1, maxLength: 2000 }),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
   },
-  { title: 'SearchFilesRequest' },
+  { title: 'SearchFilesRequest', about: 'A query for the files of an assistant.' },
 )
 
 const PassageList = Type.Object(
@@ -105,7 +105,7 @@ const PassageList = Type.Object(
       }),
     ),
   },
-  { title: 'PassageList' },
+  { title: 'PassageList', about: 'Passages that match a question, best first.' },
 )
 
 /** How the files of an assistant are split and found, for its owner. */

@@ -24,7 +24,10 @@ const Reembedding = Type.Object(
     started_at: Type.Optional(Timestamp),
     error: Type.Optional(Type.String()),
   },
-  { title: 'Reembedding' },
+  {
+    title: 'Reembedding',
+    about: 'Whether the files have vectors of the current embedding model, and how far a change of it has come.',
+  },
 )
 
 /** `/assistants/{aid}/reembedding`: embeds the files anew after a change of the embedding model. Only for the owner. */

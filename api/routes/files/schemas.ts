@@ -24,7 +24,7 @@ export const UploadBody = Type.Object(
       description: 'One or more files of any type and size. Every file part counts, whatever its name.',
     }),
   },
-  { title: 'UploadFilesRequest' },
+  { title: 'UploadFilesRequest', about: 'One or more files as multipart form data.' },
 )
 
 const shownStatuses = ['queued', 'processing', 'ready', 'failed'] as const
@@ -38,7 +38,7 @@ export const EmbeddedFile = Type.Object(
       content_type: Type.String({
         description: 'The content type, detected from the content; before the file is read, as declared by the upload',
       }),
-      status: Type.Enum(shownStatuses, { title: 'FileStatus' }),
+      status: Type.Enum(shownStatuses, { title: 'FileStatus', about: 'Progress of the ingestion of a file.' }),
       chunks: Type.Integer({ description: 'Number of chunks so far' }),
       embedded: Type.Integer({ description: 'Number of chunks that can be found so far' }),
       characters: Type.Integer(),
@@ -59,27 +59,37 @@ export const EmbeddedFile = Type.Object(
               maxItems: 1000,
             }),
           },
-          { title: 'FileScan', description: 'Only for a file that was read and has pages that are pictures' },
+          {
+            title: 'FileScan',
+            about: 'What was read from the pages of a file that are pictures.',
+            description: 'Only for a file that was read and has pages that are pictures',
+          },
         ),
       ),
       created_by: MadeBy,
       created_at: Timestamp,
     }),
   },
-  { title: 'EmbeddedFile' },
+  { title: 'EmbeddedFile', about: 'A file of an assistant and the progress of its ingestion.' },
 )
 
-export const FileList = Type.Object({ files: Type.Array(EmbeddedFile) }, { title: 'FileList' })
+export const FileList = Type.Object(
+  { files: Type.Array(EmbeddedFile) },
+  { title: 'FileList', about: 'The files of an assistant.' },
+)
 export const UploadResponse = Type.Object(
   { files: Type.Array(EmbeddedFile), ingestion_id: Type.String() },
-  { title: 'UploadFilesResponse' },
+  { title: 'UploadFilesResponse', about: 'The files of the upload, and the id of their ingestion.' },
 )
 export const RetryResponse = Type.Object(
   {
     file: EmbeddedFile,
     ingestion_id: Type.String({ description: 'The ingestion that shows the progress: that of the upload' }),
   },
-  { title: 'RetryFileResponse' },
+  {
+    title: 'RetryFileResponse',
+    about: 'The file that is tried again, and the id of the ingestion that shows its progress.',
+  },
 )
 export const FileDeleted = Type.Object(
   {
@@ -87,16 +97,19 @@ export const FileDeleted = Type.Object(
     deleted: Type.Boolean({ description: 'False while it is still under way (status 202).' }),
     receipt_id: Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }),
   },
-  { title: 'FileDeleteResponse' },
+  { title: 'FileDeleteResponse', about: 'The deletion of a file.' },
 )
 export const Ingestion = Type.Object(
   {
     ingestion_id: Type.String(),
-    status: Type.Enum(['processing', 'done'], { title: 'IngestionStatus' }),
+    status: Type.Enum(['processing', 'done'], {
+      title: 'IngestionStatus',
+      about: 'Whether files are still being processed.',
+    }),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     files: Type.Array(EmbeddedFile),
   },
-  { title: 'Ingestion' },
+  { title: 'Ingestion', about: 'The files of one upload and their progress.' },
 )
 
 export const makerOf = ({ user_id: holder, created_by: maker = holder }: FileRecord): string => maker

@@ -17,11 +17,17 @@ const instructions = Type.Optional(
     }),
   ),
 )
-const FolderCreateRequest = Type.Object({ name, instructions }, { title: 'FolderCreateRequest' })
-const FolderPutRequest = Type.Object({ name: Type.Optional(name), instructions }, { title: 'FolderPutRequest' })
+const FolderCreateRequest = Type.Object(
+  { name, instructions },
+  { title: 'FolderCreateRequest', about: 'A folder to make.' },
+)
+const FolderPutRequest = Type.Object(
+  { name: Type.Optional(name), instructions },
+  { title: 'FolderPutRequest', about: 'The members of a folder to change.' },
+)
 const FolderFileRequest = Type.Object(
   { file_id: Type.String({ minLength: 1, maxLength: 128, description: 'A file of the project.' }) },
-  { title: 'FolderFileRequest' },
+  { title: 'FolderFileRequest', about: 'A file that a folder gets.' },
 )
 
 const Folder = Type.Object(
@@ -36,7 +42,7 @@ const Folder = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Folder' },
+  { title: 'Folder', about: 'A folder of threads.' },
 )
 
 const params = Type.Object({ folder_id: PathId })

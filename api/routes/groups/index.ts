@@ -8,12 +8,17 @@ import { refusals } from '../schemas.ts'
 
 export const GroupSource = Type.Enum([...groupSources], {
   title: 'GroupSource',
+  about: 'Who says who is in a group.',
   description: 'Who says who is in it: an operator, an identity provider at each login, or provisioning (SCIM).',
 })
 
 const Group = Type.Object(
   { group_id: Type.String(), name: Type.String(), source: GroupSource },
-  { title: 'Group', description: 'Several users, to whom a project can give a role.' },
+  {
+    title: 'Group',
+    about: 'Several users, to whom a project can give a role.',
+    description: 'Several users, to whom a project can give a role.',
+  },
 )
 
 /** `/groups`: the groups that a user may know, to give them a role in a project. */
@@ -33,7 +38,7 @@ export const groupRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'groups'>> = 
         response: {
           200: Type.Object(
             { groups: Type.Array(Group), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
-            { title: 'GroupList' },
+            { title: 'GroupList', about: 'A page of groups.' },
           ),
           ...refusals(401),
         },

@@ -6,20 +6,26 @@ import type { Health } from '../../../services/health.ts'
 
 const HealthReport = Type.Object(
   {
-    status: Type.Enum(['ok', 'degraded'], { title: 'HealthStatus' }),
+    status: Type.Enum(['ok', 'degraded'], { title: 'HealthStatus', about: 'State of all servers together.' }),
     version: Type.String(),
     dependencies: Type.Record(
       AnyKey,
       Type.Object({
-        status: Type.Enum(['ok', 'down', 'not_configured'], { title: 'DependencyStatus' }),
+        status: Type.Enum(['ok', 'down', 'not_configured'], {
+          title: 'DependencyStatus',
+          about: 'State of a server behind the service.',
+        }),
         detail: Type.Optional(Type.String()),
       }),
     ),
   },
-  { title: 'HealthReport' },
+  { title: 'HealthReport', about: 'Whether the servers behind the service answer.' },
 )
 
-const Readiness = Type.Object({ status: Type.Literal('ready') }, { title: 'Readiness' })
+const Readiness = Type.Object(
+  { status: Type.Literal('ready') },
+  { title: 'Readiness', about: 'The process can serve requests.' },
+)
 
 /**
  * `GET /ok`, which always answers 200 with the state of everything, and `GET /ready`, which says whether to send

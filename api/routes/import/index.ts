@@ -29,7 +29,7 @@ const Counts = Type.Object(
     folders: Type.Integer({ description: 'Folders of threads.' }),
     documents: Type.Integer({ description: 'Versions of documents of threads.' }),
   },
-  { title: 'ImportCounts' },
+  { title: 'ImportCounts', about: 'Numbers of records by kind.' },
 )
 
 const ImportReport = Type.Object(
@@ -53,13 +53,14 @@ const ImportReport = Type.Object(
       description: 'Assistants that public callers could use before. Set their access mode to publish them again.',
     }),
   },
-  { title: 'ImportReport' },
+  { title: 'ImportReport', about: 'What an import stored, and what it did not store.' },
 )
 
 const Archive = Type.Unsafe<Readable>({
   type: 'string',
   format: 'binary',
   title: 'ImportArchive',
+  about: 'The archive of an export.',
   description: 'The gzipped tar archive of an export.',
 })
 

@@ -21,7 +21,7 @@ const VisitorChat = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'VisitorChat' },
+  { title: 'VisitorChat', about: 'A chat of a public caller.' },
 )
 
 const AssistantFeedback = Type.Object(
@@ -37,7 +37,7 @@ const AssistantFeedback = Type.Object(
     answer: nullable(Type.String()),
     created_at: Timestamp,
   },
-  { title: 'AssistantFeedback' },
+  { title: 'AssistantFeedback', about: 'What somebody said about an answer.' },
 )
 
 const OpenQuestion = Type.Object(
@@ -50,7 +50,7 @@ const OpenQuestion = Type.Object(
     thread_ids: Type.Array(Type.String()),
     asked_at: Timestamp,
   },
-  { title: 'OpenQuestion' },
+  { title: 'OpenQuestion', about: 'A question of public callers that was not answered well.' },
 )
 
 const listed = { ...refusals(401, 403, 404) }
@@ -97,7 +97,10 @@ export const insightRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
         params: Type.Object({ aid: PathId, thread_id: PathId }),
         response: {
           200: Type.Array(
-            Type.Object({ by_visitor: Type.Boolean(), text: Type.String() }, { title: 'VisitorMessage' }),
+            Type.Object(
+              { by_visitor: Type.Boolean(), text: Type.String() },
+              { title: 'VisitorMessage', about: 'What was asked or answered in it.' },
+            ),
           ),
           ...listed,
         },

@@ -62,7 +62,7 @@ const McpMetadata = Type.Object(
     bearer_methods_supported: Type.Array(Type.Literal('header')),
     resource_documentation: Type.String(),
   },
-  { title: 'McpMetadata' },
+  { title: 'McpMetadata', about: 'How clients authorise themselves.' },
 )
 
 /** Where clients look after a 401 (RFC 9728). No authorization server is named: tokens are made in the console. */

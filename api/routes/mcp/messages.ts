@@ -13,7 +13,7 @@ export const McpMessage = Type.Object(
     result: Type.Optional(Type.Object({}, { additionalProperties: true })),
     error: Type.Optional(Type.Object({}, { additionalProperties: true })),
   },
-  { title: 'McpMessage', additionalProperties: true },
+  { title: 'McpMessage', about: 'A message of JSON-RPC 2.0.', additionalProperties: true },
 )
 export type McpMessage = Static<typeof McpMessage>
 
@@ -24,7 +24,7 @@ export const McpProgress = Type.Object(
     method: Type.Literal('notifications/progress'),
     params: Type.Object({ progressToken: JsonRpcId, progress: Type.Integer(), message: Type.String() }),
   },
-  { title: 'McpProgress' },
+  { title: 'McpProgress', about: 'How far the answer to a call is.' },
 )
 export type McpProgress = Static<typeof McpProgress>
 
@@ -35,7 +35,7 @@ export const McpResponse = Type.Object(
     result: Type.Optional(Type.Object({}, { additionalProperties: true })),
     error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
   },
-  { title: 'McpResponse', description: 'Has either `result` or `error`.' },
+  { title: 'McpResponse', about: 'The answer to a request.', description: 'Has either `result` or `error`.' },
 )
 export type McpResponse = Static<typeof McpResponse>
 

@@ -21,7 +21,7 @@ export const MemoryCreateRequest = Type.Object(
     project_id: Type.Optional({ ...PathId, description: `${projectId} Not together with \`assistant_id\`.` }),
     source_message_id: Type.Optional(messageId),
   },
-  { title: 'MemoryCreateRequest' },
+  { title: 'MemoryCreateRequest', about: 'A fact to keep.' },
 )
 
 export const MemoryUpdateRequest = Type.Object(
@@ -31,7 +31,10 @@ export const MemoryUpdateRequest = Type.Object(
     project_id: Type.Optional(nullable({ ...PathId, description: projectId })),
     source_message_id: Type.Optional(nullable(messageId)),
   },
-  { title: 'MemoryUpdateRequest' },
+  {
+    title: 'MemoryUpdateRequest',
+    about: 'The members of a fact to change. An owner that is named replaces the other one.',
+  },
 )
 
 export const MemoryQuery = Type.Object({
@@ -55,12 +58,15 @@ export const Memory = Type.Object(
     assistant_id: nullable(Type.String()),
     project_id: nullable(Type.String()),
     source_message_id: nullable(Type.String()),
-    made_by: Type.Enum(['user', 'assistant'], { title: 'MemoryMadeBy' }),
+    made_by: Type.Enum(['user', 'assistant'], {
+      title: 'MemoryMadeBy',
+      about: 'Who saved it: its owner, or an assistant with the tool `memory`.',
+    }),
     expires_at: nullable({ ...Timestamp, description: 'When a fact about a caller is deleted.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Memory' },
+  { title: 'Memory', about: 'A fact that assistants keep.' },
 )
 
 export function toMemory(fact: MemoryRecord): Static<typeof Memory> {

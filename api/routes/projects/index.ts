@@ -121,7 +121,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
         params,
         body: Type.Object(
           { member_id: Type.String({ minLength: 1, maxLength: 128, description: 'An owner of the project.' }) },
-          { title: 'ProjectHolderRequest' },
+          { title: 'ProjectHolderRequest', about: 'The owner to whose account a project goes.' },
         ),
         response: { 200: Project, ...refusals(401, 403, 404, 409, 413) },
       },

@@ -20,7 +20,11 @@ const Member = Type.Object(
     group: Type.Optional(
       Type.Object(
         { group_id: Type.String(), name: Type.String() },
-        { title: 'MemberGroup', description: 'All who are in this group have the role.' },
+        {
+          title: 'MemberGroup',
+          about: 'All who are in this group have the role.',
+          description: 'All who are in this group have the role.',
+        },
       ),
     ),
     email: Type.String({
@@ -30,11 +34,14 @@ const Member = Type.Object(
     first_name: Type.Optional(Type.String()),
     last_name: Type.Optional(Type.String()),
     role: Role,
-    status: Type.Enum(['active', 'invited'], { title: 'MemberStatus' }),
+    status: Type.Enum(['active', 'invited'], {
+      title: 'MemberStatus',
+      about: 'Whether a member uses the project, or is invited to.',
+    }),
     created_at: Timestamp,
     expires_at: Type.Optional({ ...Timestamp, description: 'Of an invitation: when its link ends.' }),
   },
-  { title: 'ProjectMember' },
+  { title: 'ProjectMember', about: 'Somebody who uses a project, or is invited to.' },
 )
 
 const Invitation = Type.Object(
@@ -45,11 +52,12 @@ const Invitation = Type.Object(
     role: Role,
     status: Type.Enum(['open', 'member'], {
       title: 'InvitationStatus',
+      about: 'Whether an invitation is open, or its reader uses the project already.',
       description: 'With `member` you use the project already, and `role` is your own.',
     }),
     expires_at: Type.Optional(Timestamp),
   },
-  { title: 'Invitation' },
+  { title: 'Invitation', about: 'What an invitation offers, before it is accepted.' },
 )
 
 const AddMemberRequest = Type.Object(
@@ -61,7 +69,11 @@ const AddMemberRequest = Type.Object(
     ),
     role: Role,
   },
-  { title: 'AddMemberRequest', description: 'Exactly one of `email`, `user_id` and `group`.' },
+  {
+    title: 'AddMemberRequest',
+    about: 'Whom to invite to a project, and for which role.',
+    description: 'Exactly one of `email`, `user_id` and `group`.',
+  },
 )
 
 type Deps = Pick<Services, 'members' | 'tokens'>
@@ -81,7 +93,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         tags,
         params: ofProject,
         response: {
-          200: Type.Object({ members: Type.Array(Member) }, { title: 'ProjectMembers' }),
+          200: Type.Object({ members: Type.Array(Member) }, { title: 'ProjectMembers', about: 'Who uses a project.' }),
           ...refusals(401, 403, 404),
         },
       },
@@ -116,7 +128,13 @@ export const memberRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         tags,
         params: ofInvitation,
         response: {
-          200: Type.Object({ project_id: Type.String(), jwt_token: Type.String() }, { title: 'AcceptedInvitation' }),
+          200: Type.Object(
+            { project_id: Type.String(), jwt_token: Type.String() },
+            {
+              title: 'AcceptedInvitation',
+              about: 'The project to which an invitation has led, and a service token that is pinned to it.',
+            },
+          ),
           ...refusals(401, 403, 404, 409),
         },
       },
@@ -156,7 +174,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
         summary: 'Change what somebody, or a group, may do in the project',
         tags,
         params: ofMember,
-        body: Type.Object({ role: Role }, { title: 'MemberUpdateRequest' }),
+        body: Type.Object({ role: Role }, { title: 'MemberUpdateRequest', about: 'Another role for a member.' }),
         response: { 200: Member, ...refusals(401, 403, 404, 409) },
       },
     },
@@ -179,6 +197,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { members }) =
           private_threads: Type.Optional(
             Type.Enum([...privateThreadsChoices], {
               title: 'PrivateThreads',
+              about: 'What becomes of the private threads of a member who leaves.',
               description:
                 'What becomes of his private threads in the project: they move to a project of his own (`keep`, the default), or become yours, and those of the owner of the project if you leave yourself (`hand_over`).',
             }),

@@ -25,16 +25,20 @@ const MemberUsage = Type.Object(
     former: Type.Boolean({ description: 'Whether this person does not use the project any more.' }),
     ...sums,
   },
-  { title: 'ProjectMemberUsage' },
+  { title: 'ProjectMemberUsage', about: 'What one of them has spent.' },
 )
 const ProjectUsage = Type.Object(
   {
     days: Type.Integer(),
     currency: Type.String(),
     members: Type.Array(MemberUsage),
-    public: Type.Object(sums, { title: 'UsageSum', description: 'Of callers without an account.' }),
+    public: Type.Object(sums, {
+      title: 'UsageSum',
+      about: 'Runs, tokens and cost.',
+      description: 'Of callers without an account.',
+    }),
   },
-  { title: 'ProjectUsage' },
+  { title: 'ProjectUsage', about: 'What those who use a project have spent in it.' },
 )
 
 const AuditEntry = Type.Object(
@@ -47,7 +51,7 @@ const AuditEntry = Type.Object(
     created_at: Timestamp,
     last_at: Timestamp,
   },
-  { title: 'ProjectAuditEntry' },
+  { title: 'ProjectAuditEntry', about: 'Who has changed what.' },
 )
 const AuditPage = Type.Object(
   {
@@ -57,7 +61,7 @@ const AuditPage = Type.Object(
       description: 'By id: what the assistants, files and threads of the project are called that all of it see.',
     }),
   },
-  { title: 'ProjectAuditPage' },
+  { title: 'ProjectAuditPage', about: 'A page of what was changed in a project.' },
 )
 
 /** What owners of a project see of those who use it: what they spend, and what they have changed. */

@@ -6,6 +6,7 @@ import { Timestamp } from '../schemas.ts'
 
 export const Role = Type.Enum([...projectRoles], {
   title: 'ProjectRole',
+  about: 'What a user may do in a project.',
   description:
     'What the user may do in the project: read (`viewer`), chat (`member`), change assistants and files (`editor`), invite, set budgets and delete (`owner`).',
 })
@@ -17,7 +18,7 @@ export const ProjectOwner = Type.Object(
     first_name: Type.Optional(Type.String()),
     last_name: Type.Optional(Type.String()),
   },
-  { title: 'ProjectOwner', description: 'Whose account holds the project.' },
+  { title: 'ProjectOwner', about: 'Whose account holds a project.', description: 'Whose account holds the project.' },
 )
 
 export const Project = Type.Object(
@@ -30,7 +31,7 @@ export const Project = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Project' },
+  { title: 'Project', about: 'A project of the caller.' },
 )
 
 const name = Type.String({
@@ -39,12 +40,18 @@ const name = Type.String({
 })
 const description = Type.Optional(Type.String({ maxLength: requestLimits.textLength }))
 
-export const ProjectCreateRequest = Type.Object({ name, description }, { title: 'ProjectCreateRequest' })
+export const ProjectCreateRequest = Type.Object(
+  { name, description },
+  { title: 'ProjectCreateRequest', about: 'A new project.' },
+)
 export const ProjectUpdateRequest = Type.Object(
   { name: Type.Optional(name), description },
-  { title: 'ProjectUpdateRequest' },
+  { title: 'ProjectUpdateRequest', about: 'The members of a project to change.' },
 )
-export const ProjectToken = Type.Object({ jwt_token: Type.String() }, { title: 'ProjectToken' })
+export const ProjectToken = Type.Object(
+  { jwt_token: Type.String() },
+  { title: 'ProjectToken', about: 'A service token that is pinned to a project.' },
+)
 
 export function toProject({ project, role, holder }: SeenProject): Static<typeof Project> {
   return {

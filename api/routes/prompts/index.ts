@@ -13,7 +13,7 @@ const PromptRequest = Type.Object(
     name: Type.String({ minLength: 1, maxLength: promptLimits.nameLength, description: 'How you find it.' }),
     text: Type.String({ minLength: 1, maxLength: promptLimits.textLength, description: 'What a message begins with.' }),
   },
-  { title: 'PromptRequest' },
+  { title: 'PromptRequest', about: 'A prompt to keep.' },
 )
 
 const Prompt = Type.Object(
@@ -25,10 +25,13 @@ const Prompt = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Prompt' },
+  { title: 'Prompt', about: 'A prompt of the user.' },
 )
 
-const SharedPrompt = Type.Object({ ...Prompt.properties, created_by: MadeBy }, { title: 'SharedPrompt' })
+const SharedPrompt = Type.Object(
+  { ...Prompt.properties, created_by: MadeBy },
+  { title: 'SharedPrompt', about: 'A prompt that members of a project share.' },
+)
 
 const params = Type.Object({ prompt_id: PathId })
 const config = { auth: 'user' } as const

@@ -27,7 +27,7 @@ const CompatAssistant = Type.Object(
     top_p: Type.Null(),
     response_format: Type.Literal('auto'),
   },
-  { title: 'CompatAssistant' },
+  { title: 'CompatAssistant', about: 'The assistant that the token identifies, in the shape of the assistants API.' },
 )
 
 const PlatformConfig = Type.Object(
@@ -39,7 +39,7 @@ const PlatformConfig = Type.Object(
     model: Type.String({ description: 'A model name; any name is accepted.' }),
     starters: Type.Array(Type.String(), { description: 'Messages that a new chat offers to begin with.' }),
   },
-  { title: 'CompatPlatformConfig' },
+  { title: 'CompatPlatformConfig', about: 'Base URL and token to configure the assistant in a third-party platform.' },
 )
 
 const params = Type.Object({ assistant_id: PathId })
@@ -54,7 +54,14 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
         ...operation('assistants.list', 'The assistant that the token identifies'),
         headers: TokenHeader,
         querystring: ListQuery,
-        response: { 200: listOf(CompatAssistant, 'CompatAssistantList'), ...compatRefusals },
+        response: {
+          200: listOf(
+            CompatAssistant,
+            'CompatAssistantList',
+            'A list of assistants in the shape of the assistants API.',
+          ),
+          ...compatRefusals,
+        },
       },
     },
     async (request) => {

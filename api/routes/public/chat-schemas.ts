@@ -24,6 +24,7 @@ export const ContentPart = Type.Object(
   },
   {
     title: 'CompatContentPart',
+    about: 'A part of a message.',
     description:
       'Parts of the types `text` and `refusal`; of a message of the role `user` also `image_url`, `input_audio` and `file`, as `ContentPartInput` describes them. Others are refused.',
   },
@@ -39,7 +40,10 @@ const ClientToolCall = Type.Object({
 
 export const ChatMessage = Type.Object(
   {
-    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function'], { title: 'CompatChatRole' }),
+    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function'], {
+      title: 'CompatChatRole',
+      about: 'Who a message is from.',
+    }),
     content: Type.Optional(nullable(Content)),
     refusal: Type.Optional(nullable(text)),
     name: Type.Optional(nullable(name)),
@@ -51,7 +55,7 @@ export const ChatMessage = Type.Object(
     ),
     tool_call_id: Type.Optional(nullable(foreignId)),
   },
-  { title: 'CompatChatMessage' },
+  { title: 'CompatChatMessage', about: 'A message of a chat completion request.' },
 )
 export type ChatMessage = Static<typeof ChatMessage>
 
@@ -62,6 +66,7 @@ const ClientTool = Type.Object(
   { type: name, function: Type.Optional(ClientFunction), ...Type.Partial(ClientFunction).properties },
   {
     title: 'CompatClientTool',
+    about: 'A tool of the client: a function.',
     description: 'A function of the client, in `function` or flat. Tools of other types are refused.',
   },
 )
@@ -87,9 +92,18 @@ export const chatMembers = {
   ),
   function_call: Type.Optional(
     nullable(
-      Type.Union([Type.Enum(['none', 'auto'], { title: 'CompatFunctionCallMode' }), Type.Object({ name })], {
-        description: 'The old name of `tool_choice`.',
-      }),
+      Type.Union(
+        [
+          Type.Enum(['none', 'auto'], {
+            title: 'CompatFunctionCallMode',
+            about: 'Whether the model may call functions (old name of a `tool_choice`).',
+          }),
+          Type.Object({ name }),
+        ],
+        {
+          description: 'The old name of `tool_choice`.',
+        },
+      ),
     ),
   ),
   ...chatParameters,
@@ -111,6 +125,7 @@ export const ChatCompletionRequest = Type.Object(
   },
   {
     title: 'CompatChatCompletionRequest',
+    about: 'A chat completion request. Members that are not listed are accepted and have no effect.',
     description:
       'Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction` and `web_search_options`. Other members are accepted and have no effect.',
   },
@@ -126,10 +141,13 @@ export const ToolCallShape = Type.Object(
       arguments: Type.String({ description: 'JSON, as the model wrote it.' }),
     }),
   },
-  { title: 'CompatToolCall' },
+  { title: 'CompatToolCall', about: 'A call of a function of the client.' },
 )
 
-const Logprobs = Type.Object({ content: Type.Array(TokenLogprob), refusal: Type.Null() }, { title: 'CompatLogprobs' })
+const Logprobs = Type.Object(
+  { content: Type.Array(TokenLogprob), refusal: Type.Null() },
+  { title: 'CompatLogprobs', about: 'How probable the tokens of an answer were.' },
+)
 
 const CompletionUsage = Type.Object(
   {
@@ -139,7 +157,11 @@ const CompletionUsage = Type.Object(
     prompt_tokens_details: Type.Optional(Type.Object({ cached_tokens: Type.Integer() })),
     completion_tokens_details: Type.Optional(Type.Object({ reasoning_tokens: Type.Integer() })),
   },
-  { title: 'CompatCompletionUsage', description: 'The details are there if the provider of the model told them.' },
+  {
+    title: 'CompatCompletionUsage',
+    about: 'Tokens that a completion took.',
+    description: 'The details are there if the provider of the model told them.',
+  },
 )
 export type CompletionUsage = Static<typeof CompletionUsage>
 
@@ -163,13 +185,14 @@ export const ChatCompletion = Type.Object(
         logprobs: nullable(Logprobs),
         finish_reason: Type.Enum(['stop', 'length', 'tool_calls', 'function_call', 'content_filter'], {
           title: 'CompatFinishReason',
+          about: 'Why the model stopped.',
         }),
       }),
     ),
     usage: Type.Optional(CompletionUsage),
     metadata: Type.Optional(freeForm('Of a stored completion.')),
   },
-  { title: 'CompatChatCompletion' },
+  { title: 'CompatChatCompletion', about: 'A chat completion.' },
 )
 export type ChatCompletion = Static<typeof ChatCompletion>
 

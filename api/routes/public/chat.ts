@@ -54,7 +54,10 @@ const TextCompletionRequest = Type.Object(
     ...textCompletionMembers,
     user: endUser,
   },
-  { title: 'CompatTextCompletionRequest' },
+  {
+    title: 'CompatTextCompletionRequest',
+    about: 'A request of the older interface. Members that are not listed are accepted and have no effect.',
+  },
 )
 
 /** `completions`, the older interface: the assistant answers each prompt as a question, and nothing is kept. */

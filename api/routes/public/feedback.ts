@@ -9,11 +9,11 @@ import { compatConfig } from './compat-route.ts'
 
 const PublicFeedbackRequest = Type.Object(
   {
-    score: Type.Enum([0, 1], { title: 'Thumb', description: '1: good, 0: bad.' }),
+    score: Type.Enum([0, 1], { title: 'Thumb', about: 'Whether the answer helped.', description: '1: good, 0: bad.' }),
     value: Type.Optional(Type.String({ maxLength: 200, description: 'A reason, in a word.' })),
     comment: Type.Optional(Type.String({ maxLength: 2000 })),
   },
-  { title: 'PublicFeedbackRequest' },
+  { title: 'PublicFeedbackRequest', about: 'What a visitor says about an answer.' },
 )
 
 interface Deps {

@@ -43,9 +43,18 @@ export const chatParameters = {
       }),
     ),
   ),
-  reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts], { title: 'ReasoningEffort' }))),
+  reasoning_effort: Type.Optional(
+    nullable(
+      Type.Enum([...reasoningEfforts], {
+        title: 'ReasoningEffort',
+        about: 'How hard the model thinks before it answers.',
+      }),
+    ),
+  ),
   service_tier: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 50 }))),
-  verbosity: Type.Optional(nullable(Type.Enum(['low', 'medium', 'high'], { title: 'Verbosity' }))),
+  verbosity: Type.Optional(
+    nullable(Type.Enum(['low', 'medium', 'high'], { title: 'Verbosity', about: 'How long the answer is to be.' })),
+  ),
 }
 
 /** Not passed to the model. */

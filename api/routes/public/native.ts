@@ -36,12 +36,12 @@ const PublicCreateRunPayload = Type.Object(
       Type.String({ description: "The assistant's public token, if it is not in a header.", maxLength: 1000 }),
     ),
   },
-  { title: 'PublicCreateRunPayload' },
+  { title: 'PublicCreateRunPayload', about: 'A run of a public assistant.' },
 )
 
 const PublicRunStatus = Type.Object(
   { run_id: Type.String(), thread_id: Type.String(), status: Type.Enum([...runStatuses], { title: 'RunStatus' }) },
-  { title: 'PublicRunStatus' },
+  { title: 'PublicRunStatus', about: 'How far a run of a public assistant is.' },
 )
 
 /** The members of the body that decide about access, with the same schemas as in the whole payload. */

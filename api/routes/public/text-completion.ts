@@ -56,7 +56,7 @@ const Logprobs = Type.Object(
     top_logprobs: Type.Array(Type.Record(AnyKey, Type.Number())),
     text_offset: Type.Array(Type.Integer()),
   },
-  { title: 'CompatTextLogprobs' },
+  { title: 'CompatTextLogprobs', about: 'The probabilities of tokens, in the shape of the older interface.' },
 )
 
 export const TextCompletion = Type.Object(
@@ -70,12 +70,15 @@ export const TextCompletion = Type.Object(
         index: Type.Integer(),
         text: Type.String(),
         logprobs: nullable(Logprobs),
-        finish_reason: Type.Enum(['stop', 'length', 'content_filter'], { title: 'CompatTextFinishReason' }),
+        finish_reason: Type.Enum(['stop', 'length', 'content_filter'], {
+          title: 'CompatTextFinishReason',
+          about: 'Why an answer ended.',
+        }),
       }),
     ),
     usage: Type.Optional(TokenUsage),
   },
-  { title: 'CompatTextCompletion' },
+  { title: 'CompatTextCompletion', about: 'Answers to prompts, in the shape of the older interface.' },
 )
 type TextCompletion = Static<typeof TextCompletion>
 type Choice = TextCompletion['choices'][number]

@@ -89,7 +89,7 @@ export const messageReadRoutes: Routes = async (app, { family }) => {
         ...declare('threads.messages.list', 'The messages of a thread'),
         params: ThreadParams,
         querystring: MessageListQuery,
-        response: { 200: listOf(schemas.message, `${family.prefix}MessageList`), ...refusals },
+        response: { 200: listOf(schemas.message, `${family.prefix}MessageList`, 'A page of messages.'), ...refusals },
       },
     },
     async (request) => {
@@ -132,7 +132,7 @@ export const runListRoutes: Routes = async (app, { family }) => {
         ...declare('threads.runs.list', 'The runs of a thread'),
         params: ThreadParams,
         querystring: ListQuery,
-        response: { 200: listOf(schemas.run, `${family.prefix}RunList`), ...refusals },
+        response: { 200: listOf(schemas.run, `${family.prefix}RunList`, 'A page of runs.'), ...refusals },
       },
     },
     async (request) => {
@@ -184,7 +184,7 @@ export const stepRoutes: Routes = async (app, { family }) => {
         ...declare('threads.runs.steps.list', 'The steps of a run'),
         params: ThreadRunParams,
         querystring: stepQueries.list,
-        response: { 200: listOf(schemas.step, `${family.prefix}RunStepList`), ...refusals },
+        response: { 200: listOf(schemas.step, `${family.prefix}RunStepList`, 'A page of run steps.'), ...refusals },
       },
     },
     async (request) => listPage(pageOf(await steps(request, request.params), ({ id }) => id, request.query)),

@@ -13,7 +13,7 @@ const Metadata = freeForm('Stored and returned unchanged.')
 const MetadataInput = Type.Optional(nullable(Metadata))
 
 /** A list in the format of the assistants API. */
-export const listOf = <T extends TSchema>(entry: T, title: string) =>
+export const listOf = <T extends TSchema>(entry: T, title: string, about: string) =>
   Type.Object(
     {
       object: Type.Literal('list'),
@@ -22,13 +22,13 @@ export const listOf = <T extends TSchema>(entry: T, title: string) =>
       last_id: nullable(Type.String()),
       has_more: Type.Boolean(),
     },
-    { title },
+    { title, about },
   )
 
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
 export const ListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  order: Type.Enum(['asc', 'desc'], { default: 'desc', title: 'ListOrder' }),
+  order: Type.Enum(['asc', 'desc'], { default: 'desc', title: 'ListOrder', about: 'By time of creation.' }),
   after: cursor,
   before: cursor,
 })
@@ -40,11 +40,11 @@ const EntryId = Type.String({ minLength: 1, maxLength: 200 })
 export const ThreadMessageParams = Type.Object({ thread_id: PathId, message_id: EntryId })
 export const RunStepParams = Type.Object({ thread_id: PathId, run_id: PathId, step_id: EntryId })
 
-const MessageRole = Type.Enum(['user', 'assistant'], { title: 'CompatMessageRole' })
+const MessageRole = Type.Enum(['user', 'assistant'], { title: 'CompatMessageRole', about: 'Who a message is from.' })
 
 export const CompatThreadMessageRequest = Type.Object(
   { role: MessageRole, content: Content, metadata: MetadataInput },
-  { title: 'CompatThreadMessageRequest' },
+  { title: 'CompatThreadMessageRequest', about: 'A message that is added to a thread.' },
 )
 export type CompatThreadMessageRequest = Static<typeof CompatThreadMessageRequest>
 
@@ -52,10 +52,13 @@ const threadMembers = {
   messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: requestLimits.messages }))),
   metadata: MetadataInput,
 }
-export const CompatThreadCreateRequest = Type.Object(threadMembers, { title: 'CompatThreadCreateRequest' })
+export const CompatThreadCreateRequest = Type.Object(threadMembers, {
+  title: 'CompatThreadCreateRequest',
+  about: 'A thread of the assistants API, with its first messages.',
+})
 export const CompatThreadUpdateRequest = Type.Object(
   { metadata: MetadataInput },
-  { title: 'CompatThreadUpdateRequest' },
+  { title: 'CompatThreadUpdateRequest', about: 'New metadata of a thread.' },
 )
 
 const instructions = Type.Optional(nullable(Type.String({ maxLength: requestLimits.configTextLength })))
@@ -74,12 +77,18 @@ const runDescription =
   'Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect.'
 export const CompatRunCreateRequest = Type.Object(runMembers, {
   title: 'CompatRunCreateRequest',
+  about:
+    'A run of the assistants API. Instructions are added to those of the assistant. Members that are not listed are accepted and have no effect.',
   description: runDescription,
 })
 export type CompatRunCreateRequest = Static<typeof CompatRunCreateRequest>
 export const CompatThreadRunCreateRequest = Type.Object(
   { ...runMembers, thread: Type.Optional(nullable(Type.Object(threadMembers))) },
-  { title: 'CompatThreadRunCreateRequest', description: runDescription },
+  {
+    title: 'CompatThreadRunCreateRequest',
+    about: 'A thread and a run on it, in one request.',
+    description: runDescription,
+  },
 )
 
 export const CompatThread = Type.Object(
@@ -90,7 +99,7 @@ export const CompatThread = Type.Object(
     metadata: Metadata,
     tool_resources: Type.Null(),
   },
-  { title: 'CompatThread' },
+  { title: 'CompatThread', about: 'A thread in the shape of the assistants API.' },
 )
 export type CompatThread = Static<typeof CompatThread>
 
@@ -105,7 +114,7 @@ const FileCitation = Type.Object(
       page: Type.Optional(Type.Integer({ description: 'The page that the answer names, from 1.' })),
     }),
   },
-  { title: 'CompatFileCitation' },
+  { title: 'CompatFileCitation', about: 'A mention of a file in an answer.' },
 )
 
 const TextBlock = Type.Object(
@@ -113,7 +122,7 @@ const TextBlock = Type.Object(
     type: Type.Literal('text'),
     text: Type.Object({ value: Type.String(), annotations: Type.Array(FileCitation) }),
   },
-  { title: 'CompatTextBlock' },
+  { title: 'CompatTextBlock', about: 'The text of a message.' },
 )
 
 const RefusalBlock = Type.Object(
@@ -121,7 +130,7 @@ const RefusalBlock = Type.Object(
     type: Type.Literal('refusal'),
     refusal: Type.String({ description: 'What the model said instead of an answer.' }),
   },
-  { title: 'CompatRefusalBlock' },
+  { title: 'CompatRefusalBlock', about: 'What a model said instead of an answer.' },
 )
 
 export const CompatMessage = Type.Object(
@@ -136,12 +145,15 @@ export const CompatMessage = Type.Object(
     assistant_id: nullable(Type.String()),
     run_id: nullable(Type.String()),
     role: MessageRole,
-    status: Type.Enum(['in_progress', 'incomplete', 'completed'], { title: 'CompatMessageStatus' }),
+    status: Type.Enum(['in_progress', 'incomplete', 'completed'], {
+      title: 'CompatMessageStatus',
+      about: 'State of a message.',
+    }),
     content: Type.Array(Type.Union([TextBlock, RefusalBlock])),
     attachments: Type.Array(Type.Unknown()),
     metadata: Metadata,
   },
-  { title: 'CompatMessage' },
+  { title: 'CompatMessage', about: 'A message of a thread in the shape of the assistants API.' },
 )
 export type CompatMessage = Static<typeof CompatMessage>
 
@@ -159,11 +171,14 @@ export const CompatRun = Type.Object(
     expires_at: maybeSeconds,
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    status: Type.Enum([...compatRunStates], { title: 'CompatRunStatus' }),
+    status: Type.Enum([...compatRunStates], { title: 'CompatRunStatus', about: 'State of a run.' }),
     required_action: Type.Null(),
     last_error: nullable(
       Type.Object({
-        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt'], { title: 'CompatRunErrorCode' }),
+        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt'], {
+          title: 'CompatRunErrorCode',
+          about: 'Why a run failed.',
+        }),
         message: Type.String(),
       }),
     ),
@@ -182,7 +197,7 @@ export const CompatRun = Type.Object(
     response_format: Type.Union([Type.Literal('auto'), ResponseFormat]),
     usage: nullable(TokenUsage),
   },
-  { title: 'CompatRun' },
+  { title: 'CompatRun', about: 'A run in the shape of the assistants API.' },
 )
 export type CompatRun = Static<typeof CompatRun>
 
@@ -204,8 +219,11 @@ export const CompatRunStep = Type.Object(
     run_id: Type.String(),
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    type: Type.Enum(['message_creation', 'tool_calls'], { title: 'CompatRunStepType' }),
-    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed', 'expired'], { title: 'CompatRunStepStatus' }),
+    type: Type.Enum(['message_creation', 'tool_calls'], { title: 'CompatRunStepType', about: 'What a run step does.' }),
+    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed', 'expired'], {
+      title: 'CompatRunStepStatus',
+      about: 'State of a run step.',
+    }),
     step_details: Type.Union([
       Type.Object({
         type: Type.Literal('message_creation'),
@@ -217,6 +235,6 @@ export const CompatRunStep = Type.Object(
     metadata: Metadata,
     usage: nullable(TokenUsage),
   },
-  { title: 'CompatRunStep' },
+  { title: 'CompatRunStep', about: 'A step of a run in the shape of the assistants API.' },
 )
 export type CompatRunStep = Static<typeof CompatRunStep>

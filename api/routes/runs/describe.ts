@@ -21,6 +21,7 @@ const AssistantDebugView = Type.Object(
     resolved: freeForm('The effective settings, with defaults and without secrets.'),
     model_account: Type.Enum(['platform', 'assistant', 'none'], {
       title: 'ModelAccount',
+      about: 'Whose account pays for runs.',
       description: 'Whose account pays for runs.',
     }),
     tools: Type.Array(
@@ -29,7 +30,10 @@ const AssistantDebugView = Type.Object(
     tool_problems: Type.Array(Type.Object({ type: Type.String(), name: Type.String(), problem: Type.String() })),
     tool_warnings: Type.Array(Type.Object({ type: Type.String(), name: Type.String(), warning: Type.String() })),
   },
-  { title: 'AssistantDebugView' },
+  {
+    title: 'AssistantDebugView',
+    about: 'What a run of the assistant would use: configuration, tools and model account.',
+  },
 )
 
 /** Descriptions of the input, output and configuration of runs. */

@@ -21,7 +21,7 @@ const FeedbackCreateRequest = Type.Object(
     ),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
   },
-  { title: 'FeedbackCreateRequest' },
+  { title: 'FeedbackCreateRequest', about: 'Feedback on a run, for the tracing service.' },
 )
 
 /** `POST /runs/feedback` */

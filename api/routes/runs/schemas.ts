@@ -17,6 +17,7 @@ const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLim
 
 export const RunInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'RunInput',
+  about: 'The messages that the run begins with.',
   description: 'The messages that the run begins with.',
 })
 
@@ -31,11 +32,12 @@ export const Configurable = Type.Object(
       }),
     ),
   },
-  { title: 'Configurable' },
+  { title: 'Configurable', about: 'Ids of a run, beside those at the top level; they must agree.' },
 )
 
 const StreamMode = Type.Enum(['messages', 'deltas'], {
   title: 'StreamMode',
+  about: 'What the `data` events of a stream carry.',
   description: 'What `data` events carry: messages that changed, whole (the default), or the text that was added.',
 })
 export type StreamMode = Static<typeof StreamMode>
@@ -55,6 +57,7 @@ export const CreateRunPayload = Type.Object(
     multitask_strategy: Type.Optional(
       Type.Enum(['enqueue', 'reject', 'interrupt'], {
         title: 'MultitaskStrategy',
+        about: 'What to do while another run is open on the thread.',
         description:
           'What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it.',
       }),
@@ -70,6 +73,7 @@ export const CreateRunPayload = Type.Object(
     reasoning_effort: Type.Optional(
       Type.Enum([...reasoningEfforts], {
         title: 'RunReasoningEffort',
+        about: 'How hard the model thinks in a run.',
         description: 'How hard the model thinks in this run; default: as the assistant says.',
       }),
     ),
@@ -101,6 +105,7 @@ export const CreateRunPayload = Type.Object(
     client_calls: Type.Optional(
       Type.Enum([...clientCallModes], {
         title: 'ClientCallMode',
+        about: 'What an answer does that calls functions of the client.',
         description:
           'What an answer does that calls functions of the client: the run waits for their results (the default), or ends; then the next run brings them.',
       }),
@@ -113,13 +118,13 @@ export const CreateRunPayload = Type.Object(
       }),
     ),
   },
-  { title: 'CreateRunPayload' },
+  { title: 'CreateRunPayload', about: 'A run: its assistant, thread and input.' },
 )
 export type CreateRunPayload = Static<typeof CreateRunPayload>
 
 export const RunError = Type.Object(
   { status_code: Type.Integer(), message: Type.String(), type: Type.String(), details: Type.String() },
-  { title: 'RunError' },
+  { title: 'RunError', about: 'The error of a run; the data of the `error` event.' },
 )
 
 export const Run = Type.Object(
@@ -137,7 +142,13 @@ export const Run = Type.Object(
     cost: nullable(Type.Number({ description: 'At the prices of now; null if a model has no price.' })),
     currency: Type.String({ description: 'Of `cost`.' }),
     finish_reason: Type.Union(
-      [Type.Enum(['stop', 'length', 'content_filter', 'tool_calls'], { title: 'FinishReason' }), Type.Null()],
+      [
+        Type.Enum(['stop', 'length', 'content_filter', 'tool_calls'], {
+          title: 'FinishReason',
+          about: 'Why a model ended its answer.',
+        }),
+        Type.Null(),
+      ],
       { description: 'Why the model ended the last answer of a run that ended with success.' },
     ),
     expires_at: Type.Union([Timestamp, Type.Null()], {
@@ -157,7 +168,7 @@ export const Run = Type.Object(
       Type.Array(Type.String(), { description: 'Which tools of the assistant were left out, each with its reason.' }),
     ),
   },
-  { title: 'Run' },
+  { title: 'Run', about: 'A run.' },
 )
 
 export const WaitingCall = Type.Object(
@@ -167,10 +178,11 @@ export const WaitingCall = Type.Object(
     args: freeForm('The arguments.'),
     waits_for: Type.Enum(['decision', 'output', 'others'], {
       title: 'WaitsFor',
+      about: 'For what a call waits.',
       description: 'A decision, the result of the client, or (decided already) the other calls.',
     }),
   },
-  { title: 'WaitingCall' },
+  { title: 'WaitingCall', about: 'A call for which a run waits.' },
 )
 
 export const RunWithOutput = Type.Intersect(
@@ -189,14 +201,14 @@ export const RunWithOutput = Type.Intersect(
       ),
     }),
   ],
-  { title: 'RunWithOutput' },
+  { title: 'RunWithOutput', about: 'A run and the messages that it produced.' },
 )
 
 export const RunOutputPart = Type.Object({ before: BeforeMessage })
 
 export const RunList = Type.Object(
   { runs: Type.Array(Run), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'RunList' },
+  { title: 'RunList', about: 'A page of runs.' },
 )
 
 export const RunParams = Type.Object({ run_id: PathId })
@@ -216,6 +228,7 @@ export const ResumePayload = Type.Object(
     action: Type.Optional(
       Type.Enum(['approve', 'reject', 'edit'], {
         title: 'ToolDecision',
+        about: 'What a person decides about a tool call.',
         description: 'A decision about calls that wait for approval. Required without `tool_outputs`.',
       }),
     ),
@@ -241,7 +254,7 @@ export const ResumePayload = Type.Object(
     args: Type.Optional(freeForm('The arguments to use instead, with `edit`.')),
     message: Type.Optional(Type.String({ maxLength: 10_000, description: 'What the model is told, with `reject`.' })),
   },
-  { title: 'ResumeRunPayload' },
+  { title: 'ResumeRunPayload', about: "A person's decision about the tool calls for which a run waits." },
 )
 
 /** `prices`: those of now. */

@@ -9,12 +9,14 @@ import { MadeBy, type Makers, PathId, Timestamp, nullable, toMaker } from '../sc
 const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'ScheduleInput',
+  about: 'The messages that each run begins with.',
   description:
     'The messages that each run begins with, as in `POST /runs/`. Images, sounds and files are read now, once, and may have 8 MiB together.',
 })
 const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
 const Overlap = Type.Enum([...overlapPolicies], {
   title: 'OverlapPolicy',
+  about: 'What happens when a run is due while the one before is under way.',
   description:
     'What to do when a run is due while the one before is under way: leave it out (the default), start it afterwards (one at most), or cancel the one before.',
 })
@@ -62,7 +64,7 @@ const settings = {
 
 export const ScheduleTimingRequest = Type.Object(
   { ...timing, start_at: start, end_at: start },
-  { title: 'ScheduleTimingRequest' },
+  { title: 'ScheduleTimingRequest', about: 'Times to compute: exactly one of `cron`, `interval_seconds` and `at`.' },
 )
 
 export const ScheduleCreateRequest = Type.Object(
@@ -77,7 +79,10 @@ export const ScheduleCreateRequest = Type.Object(
     max_runs: Type.Optional(maxRuns),
     note: Type.Optional(note),
   },
-  { title: 'ScheduleCreateRequest' },
+  {
+    title: 'ScheduleCreateRequest',
+    about: 'The schedule to make: exactly one of `cron`, `interval_seconds` and `at`.',
+  },
 )
 
 export const ScheduleUpdateRequest = Type.Object(
@@ -92,11 +97,17 @@ export const ScheduleUpdateRequest = Type.Object(
     max_runs: Type.Optional(nullable(maxRuns)),
     note: Type.Optional(nullable(note)),
   },
-  { title: 'ScheduleUpdateRequest' },
+  {
+    title: 'ScheduleUpdateRequest',
+    about: 'The members to change; one of `cron`, `interval_seconds` and `at` replaces the others.',
+  },
 )
 
 const NextRuns = Type.Array(Timestamp, { description: 'The next five times, without jitter; none while it is paused.' })
-export const NextTimes = Type.Object({ next_runs: Type.Array(Timestamp) }, { title: 'ScheduleTimes' })
+export const NextTimes = Type.Object(
+  { next_runs: Type.Array(Timestamp) },
+  { title: 'ScheduleTimes', about: 'The next five times.' },
+)
 
 export const Schedule = Type.Object(
   {
@@ -130,12 +141,12 @@ export const Schedule = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Schedule' },
+  { title: 'Schedule', about: 'A schedule and its next times.' },
 )
 
 export const ScheduleList = Type.Object(
   { schedules: Type.Array(Schedule), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'ScheduleList' },
+  { title: 'ScheduleList', about: 'A page of schedules.' },
 )
 
 export const ScheduleRun = Type.Object(
@@ -147,23 +158,24 @@ export const ScheduleRun = Type.Object(
     triggered: Type.Boolean({ description: 'Whether you triggered it.' }),
     status: Type.Enum([...runStatuses, 'refused', 'gone'], {
       title: 'ScheduleRunStatus',
+      about: 'How far the run of a schedule is.',
       description: '`refused`: no run was started, and `error` says why. `gone`: the run was deleted.',
     }),
     error: nullable(
       Type.Object(
         { status_code: Type.Integer(), type: Type.String(), message: Type.String() },
-        { title: 'ScheduleRunError' },
+        { title: 'ScheduleRunError', about: 'Why no run was started, or why it failed.' },
       ),
     ),
     created_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { title: 'ScheduleRun' },
+  { title: 'ScheduleRun', about: 'One time at which a schedule was due, or was triggered.' },
 )
 
 export const ScheduleRunList = Type.Object(
   { runs: Type.Array(ScheduleRun), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'ScheduleRunList' },
+  { title: 'ScheduleRunList', about: 'A page of the runs of a schedule.' },
 )
 
 const iso = (time: Date | undefined) => time?.toISOString() ?? null

@@ -16,6 +16,7 @@ export const SourceParams = Type.Object({ aid: PathId, source_id: PathId })
 
 const SourceType = Type.Enum([...sourceTypes], {
   title: 'SourceType',
+  about: 'What an address stands for.',
   description:
     '`page`: one page. `site`: the pages of its host at and below the address, found by links. `sitemap`, `feed`: the pages that it names.',
 })
@@ -36,7 +37,11 @@ const Refresh = Type.Object(
     ),
     interval_seconds: Type.Optional(Type.Integer(sourceLimits.interval_seconds)),
   },
-  { title: 'SourceRefresh', description: 'When it is crawled again: exactly one of `cron` and `interval_seconds`.' },
+  {
+    title: 'SourceRefresh',
+    about: 'When a source is crawled again.',
+    description: 'When it is crawled again: exactly one of `cron` and `interval_seconds`.',
+  },
 )
 const globs = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: sourceLimits.globLength }), {
@@ -60,7 +65,7 @@ export const SourceCreateRequest = Type.Object(
     exclude: Type.Optional(Exclude),
     refresh: Type.Optional(Refresh),
   },
-  { title: 'SourceCreateRequest' },
+  { title: 'SourceCreateRequest', about: 'What the assistant is to know.' },
 )
 
 export const Source = Type.Object(
@@ -74,7 +79,10 @@ export const Source = Type.Object(
     include: Type.Array(Type.String()),
     exclude: Type.Array(Type.String()),
     refresh: nullable(Refresh),
-    status: Type.Enum([...sourceStatuses], { title: 'SourceStatus' }),
+    status: Type.Enum([...sourceStatuses], {
+      title: 'SourceStatus',
+      about: 'How far a source is. A source that failed keeps the pages that it has.',
+    }),
     error: nullable(Type.String({ description: 'Why the last crawl failed.' })),
     pages: Type.Integer({ description: 'Pages that can be found.' }),
     waiting: Type.Integer({ description: 'Pages that are known and were not visited yet.' }),
@@ -87,15 +95,18 @@ export const Source = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Source' },
+  { title: 'Source', about: 'A part of the web that an assistant knows, and how far it has been read.' },
 )
 
 export const SourceList = Type.Object(
   { sources: Type.Array(Source), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'SourceList' },
+  { title: 'SourceList', about: 'A page of sources.' },
 )
 
-const PageStatus = Type.Enum([...sourcePageStatuses], { title: 'SourcePageStatus' })
+const PageStatus = Type.Enum([...sourcePageStatuses], {
+  title: 'SourcePageStatus',
+  about: '`left_out`: it is not read; `reason` says why.',
+})
 
 export const SourcePagesQuery = Type.Object({ ...NewestPage.properties, status: Type.Optional(PageStatus) })
 
@@ -111,12 +122,12 @@ const SourcePage = Type.Object(
     file_id: nullable(Type.String({ description: 'The file that passages of this page name.' })),
     fetched_at: nullable(Timestamp),
   },
-  { title: 'SourcePage' },
+  { title: 'SourcePage', about: 'An address of a source.' },
 )
 
 export const SourcePageList = Type.Object(
   { pages: Type.Array(SourcePage), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'SourcePageList' },
+  { title: 'SourcePageList', about: 'A page of the addresses of a source.' },
 )
 
 export const SourceDeleted = Type.Object(
@@ -125,7 +136,7 @@ export const SourceDeleted = Type.Object(
     deleted: Type.Boolean({ description: 'False while it is still under way (status 202).' }),
     receipt_id: Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }),
   },
-  { title: 'SourceDeleteResponse' },
+  { title: 'SourceDeleteResponse', about: 'The deletion of a source.' },
 )
 
 export const makerOf = ({ source: { user_id: holder, created_by: maker = holder } }: SourceView): string => maker

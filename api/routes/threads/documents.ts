@@ -11,16 +11,22 @@ const { nameLength, languageLength, bytes } = documentLimits
 
 const version = {
   number: Type.Integer({ description: 'From 1; the oldest versions of a document that is changed often are removed.' }),
-  made_by: Type.Enum(['person', 'answer'], { title: 'DocumentMaker' }),
+  made_by: Type.Enum(['person', 'answer'], { title: 'DocumentMaker', about: 'Who wrote a version.' }),
   author: MadeBy,
   message_id: Type.Union([Type.String(), Type.Null()], { description: 'The answer that wrote it.' }),
   size: Type.Integer({ description: 'In bytes.' }),
   created_at: Timestamp,
 }
-const Version = Type.Object(version, { title: 'DocumentVersion' })
+const Version = Type.Object(version, { title: 'DocumentVersion', about: 'A version of a document, without its text.' })
 const document = { document_id: Type.String(), name: Type.String(), language: Type.String() }
-const Document = Type.Object({ ...document, versions: Type.Array(Version) }, { title: 'ThreadDocument' })
-const DocumentText = Type.Object({ ...document, ...version, content: Type.String() }, { title: 'DocumentText' })
+const Document = Type.Object(
+  { ...document, versions: Type.Array(Version) },
+  { title: 'ThreadDocument', about: 'A text or code that stands beside a thread.' },
+)
+const DocumentText = Type.Object(
+  { ...document, ...version, content: Type.String() },
+  { title: 'DocumentText', about: 'A version of a document.' },
+)
 
 const DocumentPutRequest = Type.Object(
   {
@@ -34,7 +40,7 @@ const DocumentPutRequest = Type.Object(
     ),
     base: Type.Integer({ minimum: 0, description: 'The newest version that you know; 0: there is none.' }),
   },
-  { title: 'DocumentPutRequest' },
+  { title: 'DocumentPutRequest', about: 'A version of a document.' },
 )
 
 const params = Type.Object({ tid: PathId, document_id: PathId })

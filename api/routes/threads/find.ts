@@ -29,14 +29,17 @@ const Found = Type.Object(
       updated_at: Timestamp,
     }),
     message_id: Type.String(),
-    message_type: Type.Enum(['HumanMessage', 'AIMessage'], { title: 'FoundMessageType' }),
+    message_type: Type.Enum(['HumanMessage', 'AIMessage'], {
+      title: 'FoundMessageType',
+      about: 'Who wrote the message: a person or the model.',
+    }),
     created_at: Timestamp,
     snippet: Type.String(),
     marks: Type.Array(Type.Object({ start: Type.Integer(), end: Type.Integer() }), {
       description: 'Where the words are in the snippet, in UTF-16 units.',
     }),
   },
-  { title: 'FoundMessage' },
+  { title: 'FoundMessage', about: 'A message that has the words, with the part where they are.' },
 )
 
 const FoundMessages = Type.Object(
@@ -46,7 +49,7 @@ const FoundMessages = Type.Object(
       description: '`before` of the next page, which may be empty and go on; null at the end.',
     }),
   },
-  { title: 'FoundMessages' },
+  { title: 'FoundMessages', about: 'A page of found messages.' },
 )
 
 /** What helps to find a thread again. */

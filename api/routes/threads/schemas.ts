@@ -14,10 +14,12 @@ export const Tag = Type.String({ maxLength: threadLimits.tagLength })
 
 export const Visibility = Type.Enum([...visibilities], {
   title: 'ThreadVisibility',
+  about: 'Who sees a thread.',
   description: 'Who sees it: whoever made it, or all who use its project.',
 })
 const ProjectAccess = Type.Enum([...projectAccesses], {
   title: 'ProjectAccess',
+  about: 'What others may do in a thread of the project.',
   description: 'What others may do in a chat of the project: read it (the default), or continue it.',
 })
 
@@ -40,16 +42,16 @@ export const Thread = Type.Object(
     folder_id: Type.Union([Type.String(), Type.Null()], {
       description: 'The folder in which whoever made it keeps it. One that is gone is none.',
     }),
-    status: Type.Enum([...threadStatuses], { title: 'ThreadStatus' }),
+    status: Type.Enum([...threadStatuses], { title: 'ThreadStatus', about: 'State of the newest run of a thread.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'Thread' },
+  { title: 'Thread', about: 'A conversation.' },
 )
 
 export const ThreadListResponse = Type.Object(
   { threads: Type.Array(Thread), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
-  { title: 'ThreadListResponse' },
+  { title: 'ThreadListResponse', about: 'A page of threads.' },
 )
 
 export const ThreadPutRequest = Type.Object(
@@ -85,7 +87,7 @@ export const ThreadPutRequest = Type.Object(
       }),
     ),
   },
-  { title: 'ThreadPutRequest' },
+  { title: 'ThreadPutRequest', about: 'Members of a thread.' },
 )
 
 export const ThreadCreateRequest = Type.Object(
@@ -99,7 +101,7 @@ export const ThreadCreateRequest = Type.Object(
       }),
     ),
   },
-  { title: 'ThreadCreateRequest' },
+  { title: 'ThreadCreateRequest', about: 'A new thread.' },
 )
 
 const messageList = Type.Array(MessageInput, { maxItems: requestLimits.messages })
@@ -110,7 +112,10 @@ export const ThreadPostRequest = Type.Object(
     }),
     config: Type.Optional(freeForm('Accepted and ignored.')),
   },
-  { title: 'ThreadPostRequest' },
+  {
+    title: 'ThreadPostRequest',
+    about: 'Messages for the state of a thread: one whose id exists is replaced, others are appended.',
+  },
 )
 
 export const ThreadStateView = Type.Object(
@@ -139,7 +144,7 @@ export const ThreadStateView = Type.Object(
       ),
     }),
   },
-  { title: 'ThreadState' },
+  { title: 'ThreadState', about: 'The messages of a thread at one of its checkpoints.' },
 )
 
 export const makerOf = ({ user_id: userId, created_by: maker = userId }: ThreadRecord): string => maker

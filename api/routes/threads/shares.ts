@@ -15,14 +15,14 @@ const share = {
   created_at: Timestamp,
   updated_at: Type.String({ format: 'date-time', description: 'It shows the messages that were there then.' }),
 }
-const Share = Type.Object(share, { title: 'ThreadShare' })
+const Share = Type.Object(share, { title: 'ThreadShare', about: 'A read-only link to a thread, as its owner sees it.' })
 const NewShare = Type.Object(
   {
     ...share,
     token: Type.String({ description: 'Shown only here.' }),
     url: Type.String({ description: 'The page that shows the thread to everybody who has this address.' }),
   },
-  { title: 'NewThreadShare' },
+  { title: 'NewThreadShare', about: 'A link that was just made, with its address.' },
 )
 
 const SharedThreadView = Type.Object(
@@ -33,20 +33,20 @@ const SharedThreadView = Type.Object(
       Type.Object(
         {
           id: Type.String(),
-          role: Type.Enum(['user', 'assistant'], { title: 'SharedRole' }),
+          role: Type.Enum(['user', 'assistant'], { title: 'SharedRole', about: 'Who wrote the message.' }),
           content: Type.String(),
           files: Type.Array(Type.String(), {
             description: 'What its files are called; empty for a picture or a sound.',
           }),
         },
-        { title: 'SharedMessage' },
+        { title: 'SharedMessage', about: 'A message as a link shows it.' },
       ),
     ),
     before: Type.Union([Type.String(), Type.Null()], {
       description: 'There are older messages: ask with this `before`. Null: these are all.',
     }),
   },
-  { title: 'SharedThread' },
+  { title: 'SharedThread', about: 'What a read-only link shows of a thread.' },
 )
 
 const params = Type.Object({ tid: PathId })

@@ -11,7 +11,10 @@ const tags = ['threads']
 const after = Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
   description: 'The id of the message that the question follows; null for the first question.',
 })
-const SideRequest = Type.Object({ after }, { title: 'SideRequest' })
+const SideRequest = Type.Object(
+  { after },
+  { title: 'SideRequest', about: 'From where another model answers beside the thread.' },
+)
 
 /** Threads beside another one, in which other models answer the same question. */
 export const sideRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 'makers'>> = async (

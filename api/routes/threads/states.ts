@@ -22,6 +22,7 @@ const StatePart = Type.Object({
   versions: Type.Optional(
     Type.Enum(['newest', 'all'], {
       title: 'StateVersions',
+      about: 'The newest version of a conversation, or all.',
       description:
         'Which versions of the conversation: the newest (the default), or all, in the order in which their messages came. A message follows the one before it, unless it names another as `after`.',
     }),

@@ -17,7 +17,7 @@ const ToolDescription = Type.Object(
     config_schema: freeForm('JSON Schema of `config` in an entry of `type==agent/tools`.'),
     available: Type.Boolean({ description: 'Whether the settings of this service allow it.' }),
   },
-  { title: 'ToolDescription' },
+  { title: 'ToolDescription', about: 'A tool that an assistant can be given.' },
 )
 
 const ToolTrialRequest = Type.Object(
@@ -25,13 +25,14 @@ const ToolTrialRequest = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 64, description: 'The name that the model calls.' }),
     args: Type.Optional(freeForm('The arguments, at most 1 MB as JSON; default: none.')),
   },
-  { title: 'ToolTrialRequest' },
+  { title: 'ToolTrialRequest', about: 'A call of a tool, to see what it answers.' },
 )
 
 const ToolTrial = Type.Object(
   {
     outcome: Type.Enum(['answered', 'failed', 'refused'], {
       title: 'ToolTrialOutcome',
+      about: 'How the call of a tool ended.',
       description:
         "`failed`: the tool reported an error or gave no answer in time. `refused`: the arguments do not match the tool's schema; the call was not made.",
     }),
@@ -39,7 +40,7 @@ const ToolTrial = Type.Object(
     is_cut: Type.Boolean({ description: 'Whether the answer was longer; `content` ends with a note.' }),
     duration_ms: Type.Integer(),
   },
-  { title: 'ToolTrial' },
+  { title: 'ToolTrial', about: 'What a tool answered to a call of the owner.' },
 )
 
 /** `GET /tools/`, and calls of a tool by the owner of its assistant. */

@@ -24,12 +24,18 @@ const FileSearchSetting = strict(
       }),
     ),
   },
-  { title: 'V1FileSearchSetting' },
+  {
+    title: 'V1FileSearchSetting',
+    about: 'How many passages a search gives the model, and how good they are at least.',
+  },
 )
 
 export const V1Tool = strict(
   {
-    type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ToolType' }),
+    type: Type.Enum(['function', 'file_search', 'code_interpreter'], {
+      title: 'V1ToolType',
+      about: 'Kind of a tool in the assistants API.',
+    }),
     function: Type.Optional(
       strict({
         name: functionName,
@@ -40,7 +46,7 @@ export const V1Tool = strict(
     ),
     file_search: Type.Optional(FileSearchSetting),
   },
-  { title: 'V1Tool' },
+  { title: 'V1Tool', about: 'A tool in the shape of the assistants API.' },
 )
 
 const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxCodeFiles })
@@ -51,7 +57,7 @@ export const V1ToolResources = strict(
     file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
     code_interpreter: codeFiles,
   },
-  { title: 'V1ToolResources' },
+  { title: 'V1ToolResources', about: 'What the tools of an assistant use.' },
 )
 const StoreOfAssistant = strict({
   file_ids: Type.Optional(Type.Array(fileId, { maxItems: maxFiles })),
@@ -76,7 +82,7 @@ export const NewToolResources = strict(
     ),
     code_interpreter: codeFiles,
   },
-  { title: 'V1NewToolResources' },
+  { title: 'V1NewToolResources', about: 'What the tools of a new assistant use.' },
 )
 
 export type V1ToolResources = Static<typeof V1ToolResources>
@@ -100,11 +106,11 @@ const description =
 
 export const V1AssistantCreateRequest = strict(
   { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
-  { title: 'V1AssistantCreateRequest', description },
+  { title: 'V1AssistantCreateRequest', about: 'A new assistant.', description },
 )
 export const V1AssistantUpdateRequest = strict(
   { ...members, model: Type.Optional(model) },
-  { title: 'V1AssistantUpdateRequest', description },
+  { title: 'V1AssistantUpdateRequest', about: 'The members of an assistant to change; null removes one.', description },
 )
 export type V1AssistantCreateRequest = Static<typeof V1AssistantCreateRequest>
 export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
@@ -137,9 +143,9 @@ export const AssistantShape = Type.Object(
     response_format: Type.Union([Type.Literal('auto'), ResponseFormat]),
     reasoning_effort: Type.Optional(Type.String()),
   },
-  { title: 'V1Assistant' },
+  { title: 'V1Assistant', about: 'An assistant in the shape of the assistants API.' },
 )
-export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList')
+export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList', 'A page of assistants.')
 
 /** As the interface shows what an assistant or a thread has for its tools. */
 export function shownResources({ vectorStores, codeFiles }: Pick<V1Assistant, 'vectorStores' | 'codeFiles'>) {

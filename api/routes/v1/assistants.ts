@@ -103,7 +103,10 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       schema: {
         ...operation('assistants.delete', 'Delete an assistant with its own files and its public threads'),
         params,
-        response: { 200: DeletedAnswer('assistant.deleted', 'V1AssistantDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('assistant.deleted', 'V1AssistantDeleted', 'The deletion of an assistant.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

@@ -29,7 +29,7 @@ const RecordingBody = Type.Object(
     'include[]': Type.Optional(Type.String()),
     chunking_strategy: Type.Optional(Type.String()),
   },
-  { title: 'V1TranscriptionRequest' },
+  { title: 'V1TranscriptionRequest', about: 'A recording, as multipart form data.' },
 )
 /** They are passed on; the server judges their values. */
 const passedOn = Object.keys(RecordingBody.properties).filter((name) => name !== 'file' && name !== 'model')
@@ -51,7 +51,7 @@ const SpeechBody = strict(
     instructions: Type.Optional(nullable(Type.String({ maxLength: maxInputLength }))),
     stream_format: Type.Optional(nullable(Type.Enum(['audio']))),
   },
-  { title: 'V1SpeechRequest' },
+  { title: 'V1SpeechRequest', about: 'A text to read aloud.' },
 )
 
 const answer = {

@@ -32,7 +32,7 @@ export const V1ChatRequest = strict(
     web_search_options: unsupported('a search is a tool of an assistant'),
     moderation: unsupported('answers are not moderated here'),
   },
-  { title: 'V1ChatCompletionRequest' },
+  { title: 'V1ChatCompletionRequest', about: 'A conversation to answer.' },
 )
 export type V1ChatRequest = Static<typeof V1ChatRequest>
 
@@ -43,7 +43,7 @@ export const CompletionListQuery = Type.Object({
 
 export const CompletionUpdateRequest = strict(
   { metadata: nullable(Metadata) },
-  { title: 'V1ChatCompletionUpdateRequest' },
+  { title: 'V1ChatCompletionUpdateRequest', about: 'The metadata of a stored completion.' },
 )
 
 const PartShape = Type.Object(
@@ -52,19 +52,22 @@ const PartShape = Type.Object(
     text: Type.Optional(Type.String()),
     image_url: Type.Optional(Type.Object({ url: Type.String() })),
   },
-  { title: 'V1CompletionContentPart' },
+  { title: 'V1CompletionContentPart', about: 'A part of a message of a stored completion.' },
 )
 
 export const CompletionMessage = Type.Object(
   {
     id: Type.String(),
-    role: Type.Enum(['system', 'user', 'assistant', 'tool'], { title: 'V1CompletionRole' }),
+    role: Type.Enum(['system', 'user', 'assistant', 'tool'], {
+      title: 'V1CompletionRole',
+      about: 'Who wrote the message.',
+    }),
     content: nullable(Type.String()),
     name: Type.Optional(Type.String()),
     content_parts: Type.Union([Type.Array(PartShape), Type.Null()]),
     tool_calls: Type.Optional(Type.Array(Type.Unknown())),
     tool_call_id: Type.Optional(Type.String()),
   },
-  { title: 'V1CompletionMessage' },
+  { title: 'V1CompletionMessage', about: 'A message that a stored completion answers.' },
 )
-export const CompletionMessageList = listOf(CompletionMessage, 'V1CompletionMessageList')
+export const CompletionMessageList = listOf(CompletionMessage, 'V1CompletionMessageList', 'A page of these messages.')

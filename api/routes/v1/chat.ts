@@ -87,7 +87,7 @@ const V1CompletionRequest = strict(
     ...textCompletionMembers,
     user: Type.Optional(nullable(Type.String({ maxLength: requestLimits.nameLength }))),
   },
-  { title: 'V1CompletionRequest' },
+  { title: 'V1CompletionRequest', about: 'Prompts, each of which the chat model answers.' },
 )
 
 /** `completions`, the older interface: the chat model answers each prompt as a question. */

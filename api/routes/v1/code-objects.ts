@@ -3,10 +3,13 @@ import { type WrittenFile, mentionsOf } from '../../../domain/responses/written-
 
 /** Code of an assistant as the assistants API shows it: in steps, and in messages. */
 
-const Logs = Type.Object({ type: Type.Literal('logs'), logs: Type.String() }, { title: 'V1CodeLogs' })
+const Logs = Type.Object(
+  { type: Type.Literal('logs'), logs: Type.String() },
+  { title: 'V1CodeLogs', about: 'What code has printed.' },
+)
 const Image = Type.Object(
   { type: Type.Literal('image'), image: Type.Object({ file_id: Type.String() }) },
-  { title: 'V1CodeImage' },
+  { title: 'V1CodeImage', about: 'An image that code has drawn, as a file.' },
 )
 export const CodeCall = Type.Object(
   {
@@ -14,7 +17,7 @@ export const CodeCall = Type.Object(
     type: Type.Literal('code_interpreter'),
     code_interpreter: Type.Object({ input: Type.String(), outputs: Type.Array(Type.Union([Logs, Image])) }),
   },
-  { title: 'V1CodeCall' },
+  { title: 'V1CodeCall', about: 'Code that was executed in a step.' },
 )
 export const FilePath = Type.Object(
   {
@@ -24,7 +27,7 @@ export const FilePath = Type.Object(
     end_index: Type.Integer(),
     file_path: Type.Object({ file_id: Type.String() }),
   },
-  { title: 'V1FilePath' },
+  { title: 'V1FilePath', about: 'A file that code has written, and where a text names it.' },
 )
 
 /** Where a text names files that code has written, as far as they are files of the project. */

@@ -22,6 +22,7 @@ const params = Type.Object({ container_id: containerIdText })
 const fileParams = Type.Object({ container_id: containerIdText, file_id: containerIdText })
 export const MemoryLimit = Type.Enum(['1g', '4g', '16g', '64g'], {
   title: 'V1MemoryLimit',
+  about: 'The memory that was asked for.',
   description: 'Has no effect: sessions have the memory that the settings give them.',
 })
 
@@ -41,7 +42,7 @@ const ContainerCreateRequest = strict(
     network_policy: Type.Optional(nullable(Type.Object({ type: Type.String({ maxLength: 64 }) }))),
     skills: Type.Optional(nullable(Type.Array(Type.Null(), { maxItems: 0, description: 'None: there are none.' }))),
   },
-  { title: 'V1ContainerCreateRequest' },
+  { title: 'V1ContainerCreateRequest', about: 'A new container, and its first files.' },
 )
 
 const ContainerShape = Type.Object(
@@ -50,15 +51,21 @@ const ContainerShape = Type.Object(
     object: Type.Literal('container'),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
     name: Type.String(),
-    status: Type.Enum(['running', 'expired'], { title: 'V1ContainerStatus' }),
+    status: Type.Enum(['running', 'expired'], {
+      title: 'V1ContainerStatus',
+      about: 'An expired container has no files any more.',
+    }),
     last_active_at: Type.Integer(),
     expires_after: Type.Optional(
-      Type.Object({ anchor: Type.Literal('last_active_at'), minutes: Type.Integer() }, { title: 'V1ContainerExpiry' }),
+      Type.Object(
+        { anchor: Type.Literal('last_active_at'), minutes: Type.Integer() },
+        { title: 'V1ContainerExpiry', about: 'When a container goes.' },
+      ),
     ),
     memory_limit: MemoryLimit,
     network_policy: Type.Object({ type: Type.Literal('disabled') }),
   },
-  { title: 'V1Container' },
+  { title: 'V1Container', about: 'A session of code with its files.' },
 )
 
 const ContainerFileShape = Type.Object(
@@ -69,9 +76,12 @@ const ContainerFileShape = Type.Object(
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
     bytes: Type.Integer(),
     path: Type.String(),
-    source: Type.Enum(['user', 'assistant'], { title: 'V1ContainerFileSource' }),
+    source: Type.Enum(['user', 'assistant'], {
+      title: 'V1ContainerFileSource',
+      about: 'Whether code has written the file.',
+    }),
   },
-  { title: 'V1ContainerFile' },
+  { title: 'V1ContainerFile', about: 'A file of a container.' },
 )
 
 /** For the description: of a form, the parts are read as they arrive. */
@@ -80,7 +90,11 @@ const FileCreateRequest = Type.Object(
     file: Type.Optional(Type.String({ format: 'binary', maxLength: 8 * 1024 * 1024 })),
     file_id: Type.Optional(fileId),
   },
-  { title: 'V1ContainerFileCreateRequest', description: 'A form with a file, or the id of a file of the project.' },
+  {
+    title: 'V1ContainerFileCreateRequest',
+    about: 'A file for a container.',
+    description: 'A form with a file, or the id of a file of the project.',
+  },
 )
 const FileNamed = Type.Object({ file_id: fileId })
 
@@ -139,7 +153,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
           ...ListQuery.properties,
           name: Type.Optional(Type.String({ maxLength: 256, description: 'Only those with this name.' })),
         }),
-        response: { 200: listOf(ContainerShape, 'V1ContainerList'), ...v1Refusals(404) },
+        response: { 200: listOf(ContainerShape, 'V1ContainerList', 'A page of containers.'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -172,7 +186,10 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
           'Of the container of a response, the files that code has written are deleted.',
         ),
         params,
-        response: { 200: DeletedAnswer('container.deleted', 'V1ContainerDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('container.deleted', 'V1ContainerDeleted', 'The deletion of a container.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {
@@ -217,7 +234,7 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
         ...operation('containers.files.list', 'The files of a container'),
         params,
         querystring: ListQuery,
-        response: { 200: listOf(ContainerFileShape, 'V1ContainerFileList'), ...v1Refusals(404) },
+        response: { 200: listOf(ContainerFileShape, 'V1ContainerFileList', 'A page of files.'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -274,7 +291,14 @@ const containerFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       schema: {
         ...operation('containers.files.delete', 'Delete a file of a container'),
         params: fileParams,
-        response: { 200: DeletedAnswer('container.file.deleted', 'V1ContainerFileDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer(
+            'container.file.deleted',
+            'V1ContainerFileDeleted',
+            'The deletion of a file of a container.',
+          ),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

@@ -25,14 +25,20 @@ const items = Type.Array(InputItem, { maxItems: 20 })
 
 const Conversation = Type.Object(
   { id: Type.String(), object: Type.Literal('conversation'), created_at: Type.Integer(), metadata: Metadata },
-  { title: 'V1Conversation' },
+  { title: 'V1Conversation', about: 'A conversation, whose responses follow each other.' },
 )
 const ConversationCreateRequest = strict(
   { items: Type.Optional(nullable(items)), metadata: Type.Optional(nullable(Metadata)) },
-  { title: 'V1ConversationCreateRequest' },
+  { title: 'V1ConversationCreateRequest', about: 'A new conversation, and its first items.' },
 )
-const ConversationUpdateRequest = strict({ metadata: nullable(Metadata) }, { title: 'V1ConversationUpdateRequest' })
-const ItemsCreateRequest = strict({ items }, { title: 'V1ConversationItemsCreateRequest' })
+const ConversationUpdateRequest = strict(
+  { metadata: nullable(Metadata) },
+  { title: 'V1ConversationUpdateRequest', about: 'The new metadata of a conversation.' },
+)
+const ItemsCreateRequest = strict(
+  { items },
+  { title: 'V1ConversationItemsCreateRequest', about: 'Items to add to a conversation.' },
+)
 
 /** `conversations`: threads whose messages are shown as items. */
 export const v1ConversationRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
@@ -100,7 +106,10 @@ export const v1ConversationRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>>
       schema: {
         ...operation('conversations.delete', 'Delete a conversation with its items and responses'),
         params,
-        response: { 200: DeletedAnswer('conversation.deleted', 'V1ConversationDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('conversation.deleted', 'V1ConversationDeleted', 'The deletion of a conversation.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

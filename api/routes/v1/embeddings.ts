@@ -40,7 +40,7 @@ const EmbeddingRequest = Type.Object(
     ),
     user: Type.Optional(nullable(Type.String({ maxLength: requestLimits.nameLength, description: 'Has no effect.' }))),
   },
-  { title: 'V1EmbeddingRequest', additionalProperties: false },
+  { title: 'V1EmbeddingRequest', about: 'Texts to embed.', additionalProperties: false },
 )
 
 const EmbeddingList = Type.Object(
@@ -59,7 +59,7 @@ const EmbeddingList = Type.Object(
       total_tokens: Type.Integer(),
     }),
   },
-  { title: 'V1EmbeddingList' },
+  { title: 'V1EmbeddingList', about: 'One vector for each text, in order.' },
 )
 
 /** `embeddings`: the model that also embeds files. */

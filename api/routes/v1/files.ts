@@ -30,7 +30,7 @@ export const FileObject = Type.Object(
     status: Type.Literal('processed'),
     status_details: Type.Null(),
   },
-  { title: 'V1File' },
+  { title: 'V1File', about: 'A file of the project.' },
 )
 
 /** For the description only: the parts are read as they arrive. */
@@ -41,7 +41,7 @@ const UploadBody = Type.Object(
     'expires_after[anchor]': Type.Optional(Type.Literal('created_at')),
     'expires_after[seconds]': Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
   },
-  { title: 'V1FileUploadRequest' },
+  { title: 'V1FileUploadRequest', about: 'A file and its purpose, as multipart form data.' },
 )
 
 const FileQuery = Type.Object({
@@ -79,7 +79,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       schema: {
         ...operation('files.list', 'The files of the project'),
         querystring: FileQuery,
-        response: { 200: listOf(FileObject, 'V1FileList'), ...v1Refusals(404) },
+        response: { 200: listOf(FileObject, 'V1FileList', 'A page of files.'), ...v1Refusals(404) },
       },
     },
     async (request) => {
@@ -133,7 +133,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
       schema: {
         ...operation('files.delete', 'Delete a file, and remove it from all vector stores'),
         params,
-        response: { 200: DeletedAnswer('file', 'V1FileDeleted'), ...v1Refusals(404) },
+        response: { 200: DeletedAnswer('file', 'V1FileDeleted', 'The deletion of a file.'), ...v1Refusals(404) },
       },
     },
     async (request) => {

@@ -70,7 +70,10 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
       schema: {
         ...operation('threads.messages.delete', 'Delete what a message says, wherever it is stored'),
         params: ThreadMessageParams,
-        response: { 200: DeletedAnswer('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404, 409) },
+        response: {
+          200: DeletedAnswer('thread.message.deleted', 'V1MessageDeleted', 'The deletion of a message.'),
+          ...v1Refusals(404, 409),
+        },
       },
     },
     async (request) => {

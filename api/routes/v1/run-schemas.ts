@@ -15,24 +15,33 @@ const tokens = Type.Integer({ minimum: 256, maximum: 2 ** 31 - 1 })
 
 const V1ToolChoice = Type.Union(
   [
-    Type.Enum(['none', 'auto', 'required'], { title: 'V1RunToolChoiceMode' }),
+    Type.Enum(['none', 'auto', 'required'], {
+      title: 'V1RunToolChoiceMode',
+      about: 'Whether the model may or must call a tool.',
+    }),
     strict(
       {
-        type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ChosenToolType' }),
+        type: Type.Enum(['function', 'file_search', 'code_interpreter'], {
+          title: 'V1ChosenToolType',
+          about: 'Kind of the tool.',
+        }),
         function: Type.Optional(strict({ name: functionName })),
       },
-      { title: 'V1ChosenTool' },
+      { title: 'V1ChosenTool', about: 'One tool.' },
     ),
   ],
-  { title: 'V1ToolChoice' },
+  { title: 'V1ToolChoice', about: 'Which tools the model may or must call.' },
 )
 
 const TruncationStrategy = strict(
   {
-    type: Type.Enum(['auto', 'last_messages'], { title: 'V1TruncationType' }),
+    type: Type.Enum(['auto', 'last_messages'], {
+      title: 'V1TruncationType',
+      about: 'All that fits, or the last messages.',
+    }),
     last_messages: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   },
-  { title: 'V1TruncationStrategy' },
+  { title: 'V1TruncationStrategy', about: 'How much of the thread the model is shown.' },
 )
 
 const members = {
@@ -46,7 +55,14 @@ const members = {
   temperature: runParameters.temperature,
   top_p: runParameters.top_p,
   response_format: runParameters.response_format,
-  reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts], { title: 'V1ReasoningEffort' }))),
+  reasoning_effort: Type.Optional(
+    nullable(
+      Type.Enum([...reasoningEfforts], {
+        title: 'V1ReasoningEffort',
+        about: 'How hard the model thinks before it answers.',
+      }),
+    ),
+  ),
   max_prompt_tokens: Type.Optional(nullable(tokens)),
   max_completion_tokens: Type.Optional(nullable(tokens)),
   truncation_strategy: Type.Optional(nullable(TruncationStrategy)),
@@ -55,7 +71,7 @@ const members = {
 
 export const V1RunCreateRequest = strict(
   { ...members, additional_instructions: instructions, additional_messages: additionalMessages },
-  { title: 'V1RunCreateRequest' },
+  { title: 'V1RunCreateRequest', about: 'A run, and what it changes for itself.' },
 )
 export type V1RunCreateRequest = Static<typeof V1RunCreateRequest>
 
@@ -65,10 +81,10 @@ export const V1ThreadRunCreateRequest = strict(
     thread: Type.Optional(nullable(V1ThreadCreateRequest)),
     tool_resources: Type.Optional(nullable(V1ToolResources)),
   },
-  { title: 'V1ThreadRunCreateRequest' },
+  { title: 'V1ThreadRunCreateRequest', about: 'A run on a new thread.' },
 )
 
-export const V1RunUpdateRequest = strict({ metadata }, { title: 'V1RunUpdateRequest' })
+export const V1RunUpdateRequest = strict({ metadata }, { title: 'V1RunUpdateRequest', about: 'The metadata of a run.' })
 
 export const V1SubmitToolOutputsRequest = strict(
   {
@@ -81,7 +97,7 @@ export const V1SubmitToolOutputsRequest = strict(
     ),
     stream: Type.Optional(nullable(Type.Boolean())),
   },
-  { title: 'V1SubmitToolOutputsRequest' },
+  { title: 'V1SubmitToolOutputsRequest', about: 'The results of the functions for which a run waits, all of them.' },
 )
 
 const RequiredCall = Type.Object({
@@ -105,7 +121,7 @@ export const v1RunStates = [
 export const V1Run = Type.Object(
   {
     ...CompatRun.properties,
-    status: Type.Enum([...v1RunStates], { title: 'V1RunStatus' }),
+    status: Type.Enum([...v1RunStates], { title: 'V1RunStatus', about: 'How far a run is.' }),
     required_action: nullable(
       Type.Object({
         type: Type.Literal('submit_tool_outputs'),
@@ -114,7 +130,10 @@ export const V1Run = Type.Object(
     ),
     incomplete_details: nullable(
       Type.Object({
-        reason: Type.Enum(['max_completion_tokens', 'max_prompt_tokens'], { title: 'V1RunIncompleteReason' }),
+        reason: Type.Enum(['max_completion_tokens', 'max_prompt_tokens'], {
+          title: 'V1RunIncompleteReason',
+          about: 'The limit that the run reached.',
+        }),
       }),
     ),
     instructions: Type.String(),
@@ -126,6 +145,6 @@ export const V1Run = Type.Object(
     }),
     tool_choice: Type.Unknown({ description: 'As it was asked for; `auto` otherwise.' }),
   },
-  { title: 'V1Run' },
+  { title: 'V1Run', about: 'A run in the shape of the assistants API.' },
 )
 export type V1Run = Static<typeof V1Run>

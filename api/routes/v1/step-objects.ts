@@ -52,7 +52,7 @@ export const V1RunStep = Type.Object(
       }),
     ]),
   },
-  { title: 'V1RunStep' },
+  { title: 'V1RunStep', about: 'A step of a run in the shape of the assistants API.' },
 )
 type V1RunStep = Static<typeof V1RunStep>
 

@@ -130,7 +130,14 @@ const oneFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app,
       schema: {
         ...operation('vectorStores.files.delete', 'Remove a file from a vector store; the file of the project stays'),
         params: ofFile,
-        response: { 200: DeletedAnswer('vector_store.file.deleted', 'V1VectorStoreFileDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer(
+            'vector_store.file.deleted',
+            'V1VectorStoreFileDeleted',
+            'The removal of a file from a vector store.',
+          ),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

@@ -22,7 +22,7 @@ import {
 import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 const params = Type.Object({ completion_id: PathId })
-const CompletionList = listOf(ChatCompletion, 'V1ChatCompletionList')
+const CompletionList = listOf(ChatCompletion, 'V1ChatCompletionList', 'A page of stored completions.')
 const prefix = 'chatcmpl-'
 
 /** `chat/completions` that were stored. */
@@ -90,7 +90,14 @@ export const v1StoredCompletionRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v
       schema: {
         ...operation('chat.completions.delete', 'Delete a stored completion with its messages'),
         params,
-        response: { 200: DeletedAnswer('chat.completion.deleted', 'V1DeletedChatCompletion'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer(
+            'chat.completion.deleted',
+            'V1DeletedChatCompletion',
+            'The deletion of a stored completion.',
+          ),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

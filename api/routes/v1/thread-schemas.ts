@@ -13,7 +13,9 @@ import { fileId } from './vector-store-schemas.ts'
 export const metadata = Type.Optional(nullable(Metadata))
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
-const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'V1ImageDetail' }))
+const detail = Type.Optional(
+  Type.Enum([...imageDetails], { title: 'V1ImageDetail', about: 'How closely a model looks at an image.' }),
+)
 const url = Type.String({
   minLength: 1,
   maxLength: dataLength,
@@ -22,12 +24,23 @@ const url = Type.String({
 
 const V1ContentPart = strict(
   {
-    type: Type.Enum(['text', 'image_url', 'image_file'], { title: 'V1ContentPartType' }),
+    type: Type.Enum(['text', 'image_url', 'image_file'], {
+      title: 'V1ContentPartType',
+      about: 'What a part of a message is.',
+    }),
     text: Type.Optional(text),
-    image_url: Type.Optional(strict({ url, detail }, { title: 'V1ImageUrl' })),
-    image_file: Type.Optional(strict({ file_id: fileId, detail }, { title: 'V1ImageFile' })),
+    image_url: Type.Optional(
+      strict({ url, detail }, { title: 'V1ImageUrl', about: 'An image by its address, or as data.' }),
+    ),
+    image_file: Type.Optional(
+      strict({ file_id: fileId, detail }, { title: 'V1ImageFile', about: 'An image among the files of the project.' }),
+    ),
   },
-  { title: 'V1ContentPart', description: 'Text, or an image of a message of the role `user`.' },
+  {
+    title: 'V1ContentPart',
+    about: 'A part of a message.',
+    description: 'Text, or an image of a message of the role `user`.',
+  },
 )
 export type V1ContentPart = Static<typeof V1ContentPart>
 
@@ -38,25 +51,34 @@ const V1Attachment = strict(
       nullable(
         Type.Array(
           strict(
-            { type: Type.Enum(['file_search', 'code_interpreter'], { title: 'V1AttachmentToolType' }) },
-            { title: 'V1AttachmentTool' },
+            {
+              type: Type.Enum(['file_search', 'code_interpreter'], {
+                title: 'V1AttachmentToolType',
+                about: 'What an attached file is for.',
+              }),
+            },
+            { title: 'V1AttachmentTool', about: 'What an attached file is for.' },
           ),
           { maxItems: 10 },
         ),
       ),
     ),
   },
-  { title: 'V1Attachment', description: 'A file that is searched in this thread, or that code of its runs can read.' },
+  {
+    title: 'V1Attachment',
+    about: 'A file that comes with a message.',
+    description: 'A file that is searched in this thread, or that code of its runs can read.',
+  },
 )
 
 export const V1MessageRequest = strict(
   {
-    role: Type.Enum(['user', 'assistant'], { title: 'V1MessageRole' }),
+    role: Type.Enum(['user', 'assistant'], { title: 'V1MessageRole', about: 'Who says it.' }),
     content: Type.Union([text, Type.Array(V1ContentPart, { maxItems: requestLimits.messages })]),
     attachments: Type.Optional(nullable(Type.Array(V1Attachment, { maxItems: 500 }))),
     metadata,
   },
-  { title: 'V1MessageRequest' },
+  { title: 'V1MessageRequest', about: 'A message for a thread.' },
 )
 export type V1MessageRequest = Static<typeof V1MessageRequest>
 
@@ -65,13 +87,13 @@ export const additionalMessages = messages
 
 export const V1ThreadCreateRequest = strict(
   { messages, metadata, tool_resources: Type.Optional(nullable(NewToolResources)) },
-  { title: 'V1ThreadCreateRequest' },
+  { title: 'V1ThreadCreateRequest', about: 'A new thread, with its first messages.' },
 )
 export type V1ThreadCreateRequest = Static<typeof V1ThreadCreateRequest>
 
 export const V1ThreadUpdateRequest = strict(
   { metadata, tool_resources: Type.Optional(nullable(V1ToolResources)) },
-  { title: 'V1ThreadUpdateRequest' },
+  { title: 'V1ThreadUpdateRequest', about: 'The metadata of a thread.' },
 )
 
 export const V1Thread = Type.Object(
@@ -84,7 +106,7 @@ export const V1Thread = Type.Object(
       }),
     ),
   },
-  { title: 'V1Thread' },
+  { title: 'V1Thread', about: 'A conversation.' },
 )
 
 const shownDetail = Type.Optional(Type.Enum([...imageDetails], { title: 'V1ImageDetail' }))
@@ -95,11 +117,11 @@ const TextBlock = Type.Object(
     type: Type.Literal('text'),
     text: Type.Object({ value: Type.String(), annotations: Type.Array(Type.Union([FileCitation, FilePath])) }),
   },
-  { title: 'V1TextBlock' },
+  { title: 'V1TextBlock', about: 'The text of a message.' },
 )
 const ImageFileBlock = Type.Object(
   { type: Type.Literal('image_file'), image_file: Type.Object({ file_id: Type.String(), detail: shownDetail }) },
-  { title: 'V1ImageFileBlock' },
+  { title: 'V1ImageFileBlock', about: 'An image among the files of the project.' },
 )
 const ImageUrlBlock = Type.Object(
   {
@@ -111,7 +133,7 @@ const ImageUrlBlock = Type.Object(
       detail: shownDetail,
     }),
   },
-  { title: 'V1ImageUrlBlock' },
+  { title: 'V1ImageUrlBlock', about: 'An image by its address.' },
 )
 
 export const V1Message = Type.Object(
@@ -125,7 +147,10 @@ export const V1Message = Type.Object(
       }),
     ),
   },
-  { title: 'V1Message' },
+  { title: 'V1Message', about: 'A message of a conversation.' },
 )
 export type V1Message = Static<typeof V1Message>
-export const V1MessageUpdateRequest = strict({ metadata }, { title: 'V1MessageUpdateRequest' })
+export const V1MessageUpdateRequest = strict(
+  { metadata },
+  { title: 'V1MessageUpdateRequest', about: 'The metadata of a message.' },
+)

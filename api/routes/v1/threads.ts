@@ -68,7 +68,10 @@ export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       schema: {
         ...operation('threads.delete', 'Delete a thread with its messages and runs'),
         params: ThreadParams,
-        response: { 200: DeletedAnswer('thread.deleted', 'V1ThreadDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('thread.deleted', 'V1ThreadDeleted', 'The deletion of a thread.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

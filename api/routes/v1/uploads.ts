@@ -25,7 +25,7 @@ const UploadCreateRequest = strict(
       strict({ anchor: Type.Literal('created_at'), seconds: Type.Integer({ ...expirySeconds }) }),
     ),
   },
-  { title: 'V1UploadRequest' },
+  { title: 'V1UploadRequest', about: 'A file that will come in parts.' },
 )
 const UploadCompleteRequest = strict(
   {
@@ -36,12 +36,12 @@ const UploadCompleteRequest = strict(
     }),
     md5: Type.Optional(Type.String({ pattern: '^[0-9A-Fa-f]{32}$', maxLength: 32 })),
   },
-  { title: 'V1UploadCompletion' },
+  { title: 'V1UploadCompletion', about: 'The parts of a file, in its order.' },
 )
 /** For the description only: the part is read as it arrives. */
 const PartBody = Type.Object(
   { data: Type.String({ format: 'binary', description: 'At most 64 MB.' }) },
-  { title: 'V1UploadPartRequest' },
+  { title: 'V1UploadPartRequest', about: 'The bytes of a part.' },
 )
 
 const UploadShape = Type.Object(
@@ -53,10 +53,13 @@ const UploadShape = Type.Object(
     expires_at: Type.Integer({ description: 'An hour later. What is not complete then is deleted.' }),
     filename: Type.String(),
     purpose: Type.String(),
-    status: Type.Enum(['pending', 'completed', 'cancelled'], { title: 'V1UploadStatus' }),
+    status: Type.Enum(['pending', 'completed', 'cancelled'], {
+      title: 'V1UploadStatus',
+      about: 'How far an upload is.',
+    }),
     file: Type.Optional(nullable(FileObject)),
   },
-  { title: 'V1Upload' },
+  { title: 'V1Upload', about: 'A file that comes in parts.' },
 )
 const PartShape = Type.Object(
   {
@@ -65,7 +68,7 @@ const PartShape = Type.Object(
     created_at: Type.Integer(),
     upload_id: Type.String(),
   },
-  { title: 'V1UploadPart' },
+  { title: 'V1UploadPart', about: 'A part that has arrived.' },
 )
 
 /** `uploads`: files that arrive in parts. */

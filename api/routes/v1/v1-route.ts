@@ -32,7 +32,7 @@ export const strict = <T extends TProperties>(members: T, options: TObjectOption
   Type.Object(members, { ...options, additionalProperties: false })
 
 /** The answer to a deletion. */
-export const DeletedAnswer = <const K extends string>(object: K, title: string) =>
+export const DeletedAnswer = <const K extends string>(object: K, title: string, about: string) =>
   Type.Object(
     {
       id: Type.String(),
@@ -40,7 +40,7 @@ export const DeletedAnswer = <const K extends string>(object: K, title: string) 
       deleted: Type.Boolean({ description: 'False while it is still under way; it goes on by itself.' }),
       receipt_id: Type.Optional(Type.String({ description: 'The proof of the deletion: GET /receipts/{receipt_id}.' })),
     },
-    { title },
+    { title, about },
   )
 
 export function toDeleted<const K extends string>(object: K, id: string, { status, receiptId }: DeletionResult) {

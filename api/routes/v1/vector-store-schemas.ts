@@ -38,7 +38,7 @@ export const ChunkingInput = strict(
       }),
     ),
   },
-  { title: 'V1ChunkingStrategyRequest' },
+  { title: 'V1ChunkingStrategyRequest', about: 'How files are cut into chunks.' },
 )
 const ExpiresAfter = strict({
   anchor: Type.Literal('last_active_at'),
@@ -54,7 +54,7 @@ export const StoreCreateRequest = strict(
     chunking_strategy: Type.Optional(ChunkingInput),
     expires_after: Type.Optional(nullable(ExpiresAfter)),
   },
-  { title: 'V1VectorStoreCreateRequest' },
+  { title: 'V1VectorStoreCreateRequest', about: 'A new vector store.' },
 )
 export const StoreUpdateRequest = strict(
   {
@@ -62,16 +62,19 @@ export const StoreUpdateRequest = strict(
     metadata: Type.Optional(nullable(Metadata)),
     expires_after: Type.Optional(nullable(ExpiresAfter)),
   },
-  { title: 'V1VectorStoreUpdateRequest' },
+  { title: 'V1VectorStoreUpdateRequest', about: 'The members of a vector store to change.' },
 )
 const entryMembers = {
   attributes: Type.Optional(nullable(AttributesInput)),
   chunking_strategy: Type.Optional(ChunkingInput),
 }
-export const EntryCreateRequest = strict({ file_id: fileId, ...entryMembers }, { title: 'V1VectorStoreFileRequest' })
+export const EntryCreateRequest = strict(
+  { file_id: fileId, ...entryMembers },
+  { title: 'V1VectorStoreFileRequest', about: 'A file to add to a vector store.' },
+)
 export const EntryUpdateRequest = strict(
   { attributes: nullable(AttributesInput) },
-  { title: 'V1VectorStoreFileUpdateRequest' },
+  { title: 'V1VectorStoreFileUpdateRequest', about: 'The attributes of a file.' },
 )
 export const BatchCreateRequest = strict(
   {
@@ -79,7 +82,11 @@ export const BatchCreateRequest = strict(
     file_ids: Type.Optional(Type.Array(fileId, { minItems: 1, maxItems: maxFiles })),
     files: Type.Optional(Type.Array(strict({ file_id: fileId, ...entryMembers }), { minItems: 1, maxItems: maxFiles })),
   },
-  { title: 'V1FileBatchRequest', description: 'Either `file_ids` or `files`.' },
+  {
+    title: 'V1FileBatchRequest',
+    about: 'Files to add to a vector store.',
+    description: 'Either `file_ids` or `files`.',
+  },
 )
 
 const value = Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()])
@@ -113,7 +120,7 @@ export const StoreSearchRequest = strict(
       }),
     ),
   },
-  { title: 'V1VectorStoreSearchRequest' },
+  { title: 'V1VectorStoreSearchRequest', about: 'A query for the files of a vector store.' },
 )
 export const filterOf = (filter: Static<typeof Filter>): AttributeFilter => filter
 
@@ -142,9 +149,9 @@ export const StoreShape = Type.Object(
     last_active_at: seconds,
     metadata: Type.Record(AnyKey, Type.String()),
   },
-  { title: 'V1VectorStore' },
+  { title: 'V1VectorStore', about: 'Files that assistants of a project search together.' },
 )
-export const StoreList = listOf(StoreShape, 'V1VectorStoreList')
+export const StoreList = listOf(StoreShape, 'V1VectorStoreList', 'A page of vector stores.')
 
 export function toVectorStore({ record, metadata, counts, bytes }: VectorStoreView): Static<typeof StoreShape> {
   const { store } = record
@@ -173,7 +180,10 @@ export const EntryShape = Type.Object(
     object: Type.Literal('vector_store.file'),
     created_at: seconds,
     vector_store_id: Type.String(),
-    status: Type.Enum(['in_progress', 'completed', 'failed', 'cancelled'], { title: 'V1VectorStoreFileStatus' }),
+    status: Type.Enum(['in_progress', 'completed', 'failed', 'cancelled'], {
+      title: 'V1VectorStoreFileStatus',
+      about: 'How far the processing of a file is.',
+    }),
     last_error: nullable(Type.Object({ code: Type.Enum(['server_error', 'invalid_file']), message: Type.String() })),
     usage_bytes: Type.Integer(),
     attributes: AttributesShape,
@@ -182,9 +192,9 @@ export const EntryShape = Type.Object(
       static: Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() }),
     }),
   },
-  { title: 'V1VectorStoreFile' },
+  { title: 'V1VectorStoreFile', about: 'A file in a vector store, and how far its processing is.' },
 )
-export const EntryList = listOf(EntryShape, 'V1VectorStoreFileList')
+export const EntryList = listOf(EntryShape, 'V1VectorStoreFileList', 'A page of the files of a vector store.')
 
 export function toEntry(entry: EntryRecord): Static<typeof EntryShape> {
   const status = entryStatusOf(entry)
@@ -217,10 +227,13 @@ export const BatchShape = Type.Object(
     object: Type.Literal('vector_store.files_batch'),
     created_at: seconds,
     vector_store_id: Type.String(),
-    status: Type.Enum(['in_progress', 'completed', 'cancelled'], { title: 'V1FileBatchStatus' }),
+    status: Type.Enum(['in_progress', 'completed', 'cancelled'], {
+      title: 'V1FileBatchStatus',
+      about: 'How far a batch of files is.',
+    }),
     file_counts: Counts,
   },
-  { title: 'V1FileBatch' },
+  { title: 'V1FileBatch', about: 'Files that were added to a vector store together.' },
 )
 
 export function toBatch({ record, counts }: FileBatch): Static<typeof BatchShape> {
@@ -250,7 +263,7 @@ export const SearchPage = Type.Object(
     has_more: Type.Boolean(),
     next_page: Type.Null(),
   },
-  { title: 'V1VectorStoreSearchPage' },
+  { title: 'V1VectorStoreSearchPage', about: 'Passages, best first.' },
 )
 
 export const ContentPage = Type.Object(
@@ -260,7 +273,7 @@ export const ContentPage = Type.Object(
     has_more: Type.Boolean(),
     next_page: Type.Null(),
   },
-  { title: 'V1VectorStoreFileContent' },
+  { title: 'V1VectorStoreFileContent', about: 'The text of a file, in chunks that may overlap.' },
 )
 
 /** How to cut a file; undefined: as usual. Throws `invalid_input` for what the reader cannot do. */

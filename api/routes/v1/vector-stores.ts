@@ -110,7 +110,10 @@ const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app
       schema: {
         ...operation('vectorStores.delete', 'Delete a vector store; the files of the project stay'),
         params,
-        response: { 200: DeletedAnswer('vector_store.deleted', 'V1VectorStoreDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('vector_store.deleted', 'V1VectorStoreDeleted', 'The deletion of a vector store.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

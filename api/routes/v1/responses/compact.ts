@@ -25,11 +25,11 @@ const CompactedResponse = Type.Object(
     }),
     usage: Usage,
   },
-  { title: 'V1CompactedResponse' },
+  { title: 'V1CompactedResponse', about: 'A conversation with a summary in place of its answers.' },
 )
 const InputTokens = Type.Object(
   { object: Type.Literal('response.input_tokens'), input_tokens: Type.Integer() },
-  { title: 'V1InputTokens' },
+  { title: 'V1InputTokens', about: 'How long a question is, about.' },
 )
 
 const noUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }

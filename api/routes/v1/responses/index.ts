@@ -160,7 +160,10 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
           'Items of a conversation stay in it, and those from which later responses go on stay until these are deleted.',
         ),
         params,
-        response: { 200: DeletedAnswer('response', 'V1ResponseDeleted'), ...v1Refusals(404) },
+        response: {
+          200: DeletedAnswer('response', 'V1ResponseDeleted', 'The deletion of a response.'),
+          ...v1Refusals(404),
+        },
       },
     },
     async (request) => {

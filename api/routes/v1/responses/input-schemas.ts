@@ -37,6 +37,7 @@ const Part = Type.Object(
   },
   {
     title: 'V1InputPart',
+    about: 'A part of a message.',
     description:
       '`input_text`, `output_text`, `refusal`, and of a message of the role `user` `input_image` and `input_file`.',
   },
@@ -48,7 +49,7 @@ const parts = Type.Array(Part, { maxItems: requestLimits.messages })
 /** What a command of a `shell_call` has printed, and how it ended. */
 const ShellOutput = Type.Object(
   { stdout: text, stderr: text, outcome: Type.Record(AnyKey, Type.Unknown()) },
-  { title: 'V1ShellOutput' },
+  { title: 'V1ShellOutput', about: 'What one command has printed.' },
 )
 
 /** A tool as an item `mcp_list_tools` of a response shows it. */
@@ -59,7 +60,7 @@ const ListedTool = strict(
     input_schema: Type.Record(AnyKey, Type.Unknown()),
     annotations: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown()))),
   },
-  { title: 'V1ListedTool' },
+  { title: 'V1ListedTool', about: 'A tool of an MCP server, as a response has listed it.' },
 )
 
 export const InputItem = Type.Object(
@@ -72,7 +73,9 @@ export const InputItem = Type.Object(
       }),
     ),
     id: Type.Optional(nullable(word)),
-    role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'], { title: 'V1InputRole' })),
+    role: Type.Optional(
+      Type.Enum(['user', 'assistant', 'system', 'developer'], { title: 'V1InputRole', about: 'Who speaks.' }),
+    ),
     content: Type.Optional(nullable(Type.Union([text, parts]))),
     call_id: Type.Optional(word),
     name: Type.Optional(word),
@@ -102,7 +105,7 @@ export const InputItem = Type.Object(
       nullable(Type.Array(Type.Record(AnyKey, Type.Unknown()), { maxItems: requestLimits.messages })),
     ),
   },
-  { title: 'V1InputItem' },
+  { title: 'V1InputItem', about: 'An item of the input. Members that say nothing to a model are ignored.' },
 )
 export type InputItem = Static<typeof InputItem>
 

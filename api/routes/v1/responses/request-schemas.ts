@@ -21,11 +21,14 @@ const ChosenTool = Type.Object(
     namespace: Type.Optional(Type.String({ maxLength: 64 })),
     server_label: Type.Optional(label),
   },
-  { title: 'V1AllowedTool' },
+  { title: 'V1AllowedTool', about: 'A tool that may be called.' },
 )
 export const RequestToolChoice = Type.Union(
   [
-    Type.Enum(['none', 'auto', 'required'], { title: 'V1ToolChoiceMode' }),
+    Type.Enum(['none', 'auto', 'required'], {
+      title: 'V1ToolChoiceMode',
+      about: 'Whether tools may or must be called.',
+    }),
     strict({
       type: Type.String({
         maxLength: 64,
@@ -33,24 +36,29 @@ export const RequestToolChoice = Type.Union(
       }),
       name: Type.Optional(Type.String({ maxLength: 64 })),
       namespace: Type.Optional(Type.String({ maxLength: 64 })),
-      mode: Type.Optional(Type.Enum(['auto', 'required'], { title: 'V1AllowedToolsMode' })),
+      mode: Type.Optional(
+        Type.Enum(['auto', 'required'], {
+          title: 'V1AllowedToolsMode',
+          about: 'Whether one of the tools must be called.',
+        }),
+      ),
       tools: Type.Optional(Type.Array(ChosenTool, { minItems: 1, maxItems: 128 })),
       server_label: Type.Optional(label),
     }),
   ],
-  { title: 'V1RequestedToolChoice' },
+  { title: 'V1RequestedToolChoice', about: 'Which tools the model may or must call.' },
 )
 export type RequestToolChoice = Static<typeof RequestToolChoice>
 
 const TextFormat = strict(
   {
-    type: Type.Enum(['text', 'json_object', 'json_schema'], { title: 'V1TextFormatType' }),
+    type: Type.Enum(['text', 'json_object', 'json_schema'], { title: 'V1TextFormatType', about: 'Kind of a format.' }),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
     schema: Type.Optional(anyObject),
     strict: maybe(Type.Boolean()),
   },
-  { title: 'V1TextFormat' },
+  { title: 'V1TextFormat', about: 'The format of the answer.' },
 )
 export type TextFormat = Static<typeof TextFormat>
 
@@ -63,7 +71,9 @@ const instructions = maybe(
 const text = maybe(
   strict({
     format: Type.Optional(TextFormat),
-    verbosity: maybe(Type.Enum(['low', 'medium', 'high'], { title: 'V1Verbosity' })),
+    verbosity: maybe(
+      Type.Enum(['low', 'medium', 'high'], { title: 'V1Verbosity', about: 'How long the answer is to be.' }),
+    ),
   }),
 )
 const reasoning = maybe(
@@ -73,10 +83,10 @@ const reasoning = maybe(
       summary: maybe(Type.String({ maxLength: 16 })),
       generate_summary: maybe(Type.String({ maxLength: 16 })),
     },
-    { title: 'V1AskedReasoning' },
+    { title: 'V1AskedReasoning', about: 'How much the model thinks, and whether a summary is wanted.' },
   ),
 )
-const truncation = maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' }))
+const truncation = maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation', about: '`disabled` is refused.' }))
 const tools = maybe(Type.Array(RequestTool, { maxItems: 128 }))
 
 /** What can be counted: what would be answered, without how. */
@@ -95,7 +105,7 @@ export const InputTokensRequest = strict(
     truncation,
     personality: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: models have one.' })),
   },
-  { title: 'V1InputTokensRequest' },
+  { title: 'V1InputTokensRequest', about: 'A question, as for a response.' },
 )
 
 export const ResponseCompactRequest = strict(
@@ -107,7 +117,7 @@ export const ResponseCompactRequest = strict(
     prompt_cache_key: maybe(Type.String({ maxLength: 512 })),
     service_tier: maybe(Type.String({ maxLength: 64 })),
   },
-  { title: 'V1ResponseCompactRequest' },
+  { title: 'V1ResponseCompactRequest', about: 'The conversation that is to be summarised.' },
 )
 
 export const ResponseCreateRequest = strict(
@@ -123,7 +133,10 @@ export const ResponseCreateRequest = strict(
     conversation: maybe(Type.Union([itemId, strict({ id: itemId })])),
     stream: maybe(Type.Boolean()),
     stream_options: maybe(
-      strict({ include_obfuscation: Type.Optional(Type.Boolean()) }, { title: 'V1ResponseStreamOptions' }),
+      strict(
+        { include_obfuscation: Type.Optional(Type.Boolean()) },
+        { title: 'V1ResponseStreamOptions', about: 'Options of a streamed response.' },
+      ),
     ),
     background: maybe(Type.Boolean()),
     store: maybe(Type.Boolean({ description: 'False: the response is deleted when it has been answered.' })),
@@ -151,7 +164,10 @@ export const ResponseCreateRequest = strict(
       Type.Array(
         strict(
           {
-            type: Type.Enum(['compaction'], { title: 'V1ContextManagementType' }),
+            type: Type.Enum(['compaction'], {
+              title: 'V1ContextManagementType',
+              about: 'A summary takes the place of what was said before.',
+            }),
             compact_threshold: maybe(
               Type.Integer({
                 minimum: 1000,
@@ -161,7 +177,7 @@ export const ResponseCreateRequest = strict(
               }),
             ),
           },
-          { title: 'V1ContextManagement' },
+          { title: 'V1ContextManagement', about: 'What happens to a conversation that becomes long.' },
         ),
         { maxItems: 1 },
       ),
@@ -169,6 +185,6 @@ export const ResponseCreateRequest = strict(
     moderation: Type.Optional(Type.Unknown({ description: 'Refused.' })),
     multi_agent: Type.Optional(Type.Unknown({ description: 'Refused, unless `enabled` is false.' })),
   },
-  { title: 'V1ResponseCreateRequest' },
+  { title: 'V1ResponseCreateRequest', about: 'What to answer, and how.' },
 )
 export type ResponseCreateRequest = Static<typeof ResponseCreateRequest>

@@ -18,7 +18,7 @@ export const Usage = Type.Object(
     output_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
     total_tokens: Type.Integer(),
   },
-  { title: 'V1ResponseUsage' },
+  { title: 'V1ResponseUsage', about: 'Tokens, as the model counted them.' },
 )
 
 export const ResponseShape = Type.Object(
@@ -29,12 +29,21 @@ export const ResponseShape = Type.Object(
     completed_at: nullable(seconds),
     status: Type.Enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'], {
       title: 'V1ResponseStatus',
+      about: 'How far a response is.',
     }),
     background: Type.Boolean(),
-    error: nullable(Type.Object({ code: Type.String(), message: Type.String() }, { title: 'V1ResponseError' })),
+    error: nullable(
+      Type.Object(
+        { code: Type.String(), message: Type.String() },
+        { title: 'V1ResponseError', about: 'Why a response failed.' },
+      ),
+    ),
     incomplete_details: nullable(
       Type.Object({
-        reason: Type.Enum(['max_output_tokens', 'content_filter'], { title: 'V1IncompleteReason' }),
+        reason: Type.Enum(['max_output_tokens', 'content_filter'], {
+          title: 'V1IncompleteReason',
+          about: 'Why an answer is not whole.',
+        }),
       }),
     ),
     model: Type.String(),
@@ -69,8 +78,8 @@ export const ResponseShape = Type.Object(
     metadata: Metadata,
     usage: nullable(Usage),
   },
-  { title: 'V1Response' },
+  { title: 'V1Response', about: 'An answer, as far as it is.' },
 )
 export type ResponseShape = Static<typeof ResponseShape>
 
-export const ResponseItemList = listOf(ResponseItem, 'V1ResponseItemList')
+export const ResponseItemList = listOf(ResponseItem, 'V1ResponseItemList', 'A page of items.')

@@ -17,7 +17,7 @@ const ToolFilter = strict(
     tool_names: maybe(Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries })),
     read_only: maybe(Type.Boolean({ description: 'Tools that say by their annotations that they change nothing.' })),
   },
-  { title: 'V1McpToolFilter' },
+  { title: 'V1McpToolFilter', about: 'Some tools of an MCP server.' },
 )
 export type ToolFilter = Static<typeof ToolFilter>
 
@@ -31,20 +31,29 @@ const clientTool = {
   format: maybe(
     Type.Object(
       {
-        type: Type.Enum(['text', 'grammar'], { title: 'V1CustomFormatType' }),
-        syntax: Type.Optional(Type.Enum(['lark', 'regex'], { title: 'V1GrammarSyntax' })),
+        type: Type.Enum(['text', 'grammar'], {
+          title: 'V1CustomFormatType',
+          about: 'What the text of a custom tool follows.',
+        }),
+        syntax: Type.Optional(
+          Type.Enum(['lark', 'regex'], { title: 'V1GrammarSyntax', about: 'How a grammar is written.' }),
+        ),
         definition: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
       },
-      { title: 'V1CustomFormat', description: 'Of a `custom` tool. The model is told a grammar in words.' },
+      {
+        title: 'V1CustomFormat',
+        about: 'What the text of a custom tool must be.',
+        description: 'Of a `custom` tool. The model is told a grammar in words.',
+      },
     ),
   ),
 }
 
-const InnerTool = Type.Object(clientTool, { title: 'V1InnerTool' })
+const InnerTool = Type.Object(clientTool, { title: 'V1InnerTool', about: 'A tool of the client within a namespace.' })
 /** A namespace can be in a namespace. */
 const NamespaceTool = Type.Object(
   { ...clientTool, tools: maybe(Type.Array(InnerTool, { maxItems: maxClientFunctions })) },
-  { title: 'V1NamespaceTool' },
+  { title: 'V1NamespaceTool', about: 'A tool of a namespace, or a namespace in it.' },
 )
 
 /** All kinds of tools in one: `read-tools.ts` knows which members belong to which kind, and refuses others. */
@@ -57,8 +66,15 @@ export const RequestTool = Type.Object(
         '`function`, `custom`, `namespace`, `local_shell`, `shell`, `apply_patch`, `file_search`, `web_search`, `web_search_preview`, `code_interpreter` or `mcp`.',
     }),
     tools: maybe(Type.Array(NamespaceTool, { maxItems: maxClientFunctions })),
-    execution: maybe(Type.Enum(['client', 'server'], { title: 'V1ToolSearchExecution' })),
-    environment: maybe(Type.Object({ type: Type.String({ maxLength: 64 }) }, { title: 'V1ShellEnvironment' })),
+    execution: maybe(
+      Type.Enum(['client', 'server'], { title: 'V1ToolSearchExecution', about: 'Who searches for tools.' }),
+    ),
+    environment: maybe(
+      Type.Object(
+        { type: Type.String({ maxLength: 64 }) },
+        { title: 'V1ShellEnvironment', about: 'Where the client executes commands.' },
+      ),
+    ),
     vector_store_ids: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: maxVectorStores }),
     ),
@@ -73,6 +89,7 @@ export const RequestTool = Type.Object(
     search_context_size: Type.Optional(
       Type.Enum(['low', 'medium', 'high'], {
         title: 'V1SearchContextSize',
+        about: 'Has no effect.',
         description: 'Has no effect: results have one size.',
       }),
     ),
@@ -91,7 +108,7 @@ export const RequestTool = Type.Object(
             memory_limit: maybe(MemoryLimit),
             network_policy: maybe(Type.Object({ type: Type.String({ maxLength: 64 }) })),
           },
-          { title: 'V1AutoContainer' },
+          { title: 'V1AutoContainer', about: 'The session of the conversation, and files of the project for it.' },
         ),
       ]),
     ),
@@ -110,6 +127,6 @@ export const RequestTool = Type.Object(
       ]),
     ),
   },
-  { title: 'V1ResponseTool' },
+  { title: 'V1ResponseTool', about: 'A tool of the request; which members it has depends on its type.' },
 )
 export type RequestTool = Static<typeof RequestTool>
