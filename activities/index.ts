@@ -1,5 +1,9 @@
+import type { Queue } from '../domain/contracts/workflow-contract.ts'
+import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import type { Collections } from '../services/collections.ts'
+import type { Deletion } from '../services/deletion/index.ts'
+import type { Mailer } from '../services/mailer.ts'
 import { createAccountActivities } from './accounts/index.ts'
-import type { Queue } from '../domain/contracts/queues.ts'
 import { type CleanupActivityDeps, createCleanupActivities } from './cleanup/index.ts'
 import { type CrawlActivityDeps, createCrawlActivities } from './crawl/index.ts'
 import { createDeletionActivities } from './deletion/index.ts'
@@ -7,10 +11,6 @@ import { type DocumentActivityDeps, createDocumentActivities } from './documents
 import { type FeedbackActivityDeps, createFeedbackActivities } from './feedback/index.ts'
 import { type RunSteps, type SuggestionDeps, createRunActivities } from './runs/index.ts'
 import { type ScheduleActivityDeps, createScheduleActivities } from './schedules/index.ts'
-import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
-import type { Collections } from '../services/collections.ts'
-import type { Deletion } from '../services/deletion/index.ts'
-import type { Mailer } from '../services/mailer.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {

@@ -1,53 +1,56 @@
 import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
-import { createDialects } from '../infra/model/dialects.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
+import { createDialects } from '../infra/model/dialects.ts'
+import { createContextWindows, listedPriceOf } from '../infra/model/known-models.ts'
+import { describePython } from '../infra/python/describe-python.ts'
+import { startPythonProcess } from '../infra/python/python-process.ts'
 import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createRefreshTimetable, createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
-import { createAssistantConfigs } from '../services/assistants/configs.ts'
+import { type AssistantConfigs, createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createDownloads } from '../services/attachments/downloads.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
-import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
-import { createWorkUsage } from '../services/budgets/work.ts'
-import { listedPriceOf } from '../infra/model/known-models.ts'
-import { createAllowances } from '../services/groups/allowances.ts'
-import { groupStore } from '../services/groups/store.ts'
-import { type ModelsNow, createLiveModels } from '../services/models/live-models.ts'
-import { createAccountOf } from '../services/runs/model-account.ts'
-import { type StorageQuota, createStorageQuota } from '../services/knowledge/storage-quota.ts'
-import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
-import { createDocuments } from '../services/documents/index.ts'
-import { documentStore } from '../services/documents/store.ts'
-import { createMcpLogins } from '../services/mcp-logins/index.ts'
-import { createConversations } from '../services/threads/conversations.ts'
-import { createSchedules } from '../services/schedules/index.ts'
-import { createSyncSchedule } from '../services/schedules/sync.ts'
-import { createSyncSource } from '../services/sources/sync-sources.ts'
-import { createThreadCreation } from '../services/threads/create-thread.ts'
-import { createThreads } from '../services/threads/index.ts'
-import { createEraseWhatWasSaid } from '../services/threads/erase-what-was-said.ts'
-import { createThreadLog } from '../services/threads/log.ts'
-import { createLogScan } from '../services/threads/log-scan.ts'
-import { createPendingInput } from '../services/threads/pending-input.ts'
-import { createThreadStates } from '../services/threads/log-states.ts'
-import { composeMemory } from './memory.ts'
-import { composeTools } from './tools.ts'
-import { contextWindowOf } from '../infra/model/context-window.ts'
-import { windowAmong } from '../infra/model/routed-model.ts'
-import { describePython } from '../infra/python/describe-python.ts'
-import { startPythonProcess } from '../infra/python/python-process.ts'
+import { type WorkUsage, createWorkUsage } from '../services/budgets/work.ts'
+import { codeTool } from '../services/code/code-tool.ts'
+import type { CodeInterpreter } from '../services/code/interpreter.ts'
 import { createCodeSessions } from '../services/code/sessions.ts'
 import type { Collections } from '../services/collections.ts'
+import { createEraseUnstored } from '../services/deletion/erase-unstored.ts'
+import { createDocuments } from '../services/documents/index.ts'
+import { documentStore } from '../services/documents/store.ts'
+import { createAllowances } from '../services/groups/allowances.ts'
+import { groupStore } from '../services/groups/store.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
-import { createProjectFiles } from '../services/knowledge/project-files.ts'
+import { type ProjectFiles, createProjectFiles } from '../services/knowledge/project-files.ts'
 import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
+import { createRetrievalTools } from '../services/knowledge/retrieval-tool.ts'
+import { type StorageQuota, createStorageQuota } from '../services/knowledge/storage-quota.ts'
+import { type McpLogins, createMcpLogins } from '../services/mcp-logins/index.ts'
+import { type ModelsNow, createLiveModels } from '../services/models/live-models.ts'
+import { createAskable } from '../services/runs/delegation/delegates.ts'
+import { createAccountOf } from '../services/runs/model-account.ts'
+import { createSchedules } from '../services/schedules/index.ts'
+import { scheduleTool } from '../services/schedules/schedule-tool.ts'
+import { createSyncSchedule } from '../services/schedules/sync.ts'
+import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
+import { createSyncSource } from '../services/sources/sync-sources.ts'
+import { createConversations } from '../services/threads/conversations.ts'
+import { createThreadCreation } from '../services/threads/create-thread.ts'
+import { createEraseWhatWasSaid } from '../services/threads/erase-what-was-said.ts'
+import { createThreads } from '../services/threads/index.ts'
+import { createLogScan } from '../services/threads/log-scan.ts'
+import { createThreadStates } from '../services/threads/log-states.ts'
+import { createPendingInput, createThreadLog } from '../services/threads/log.ts'
+import { toolCatalogue } from '../services/tool-catalogue.ts'
+import { createTools } from '../services/tools/index.ts'
 import type { WorkflowClient } from '../services/workflow-client.ts'
+import { composeMemory } from './memory.ts'
 
 export type Core = ReturnType<typeof composeCore>
 
@@ -66,7 +69,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     environment: settings.models,
     onError: (error) => logger.warn({ err: error }, 'the settings of models could not be read'),
   })
-  const contextWindowOf = windowOf(models, settings)
+  const contextWindowOf = createContextWindows(models, settings.modelContextTokens)
   const log = createThreadLog({ collections, transaction })
   const stream = createRunStream(infra.redis, { idleSeconds: settings.runStreamHours * 3600 })
   const pendingInput = createPendingInput(collections)
@@ -181,14 +184,6 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   }
 }
 
-/** The context window of a model in tokens, by the settings. */
-function windowOf(models: ModelsNow, { modelContextTokens }: Pick<Settings, 'modelContextTokens'>) {
-  return (model: string) =>
-    windowAmong(models.current().providers, model, (listed, server = models.current().account) =>
-      contextWindowOf(listed, modelContextTokens, server),
-    )
-}
-
 /** Executes the code of models; undefined if the settings switch it off. Nothing is started before the first code. */
 function composeCode({
   codeInterpreter: isOn,
@@ -223,4 +218,55 @@ function composeProjectFiles({ settings, infra, collections, storageQuota, workf
   const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const receive = createReceiveProjectFile({ collections, records })
   return { files, records, projectFiles: createProjectFiles({ collections, blobs, files, records, receive }) }
+}
+
+interface Parts {
+  infra: Infra
+  models: ModelsNow
+  collections: Collections
+  assistantConfigs: AssistantConfigs
+  interpreter: CodeInterpreter | undefined
+  mcpLogins: Pick<McpLogins, 'authorizationFor'>
+  memory: Pick<ReturnType<typeof composeMemory>, 'tool'>
+  schedules: ReturnType<typeof createSchedules>
+  projectFiles: ProjectFiles
+  workUsage: WorkUsage
+  storageQuota: StorageQuota
+}
+
+/** The kinds of tools, and what each of them needs. */
+function composeTools({
+  infra,
+  models,
+  collections,
+  assistantConfigs,
+  interpreter,
+  mcpLogins,
+  memory,
+  schedules,
+  projectFiles,
+  workUsage,
+  storageQuota,
+}: Parts) {
+  const { embedder, reranker, vectors } = infra.knowledge
+  return createTools({
+    catalogue: toolCatalogue,
+    assistantConfigs,
+    outbound: infra.outbound,
+    models,
+    fetch: infra.outbound.ownFetch,
+    memory: memory.tool,
+    schedule: (assistant, name, person) => scheduleTool({ collections, schedules }, assistant, { name, person }),
+    code:
+      interpreter &&
+      ((assistant, name, wanted) => {
+        const caller = { userId: assistant.user_id, projectId: assistant.project_id }
+        const { codeFiles: assistantFiles } = assistantConfigs.settingsOf(assistant)
+        const deps = { collections, interpreter, projectFiles, workUsage, storageQuota }
+        return codeTool(deps, { name, caller, assistantFiles, wanted })
+      }),
+    mcpAuthorization: mcpLogins.authorizationFor,
+    askable: createAskable({ collections, assistantConfigs }),
+    retrieval: createRetrievalTools({ collections, assistantConfigs, vectors, embedder, reranker }),
+  })
 }

@@ -1,30 +1,28 @@
 import { reasonOf } from '../domain/reason-of.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
-import { createModelByKind } from '../infra/model/model-by-kind.ts'
-import { defaultBaseUrl } from '../infra/model/open-client.ts'
-import { createRoutedModel } from '../infra/model/routed-model.ts'
+import { defaultBaseUrl } from '../infra/model/guarded-fetch.ts'
+import { createModelByKind, createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
-import type { StepDeps } from '../services/runs/step-deps.ts'
-import { wantedTools } from '../services/runs/wanted-tools.ts'
-import { createStepSlots } from '../services/runs/step-slots.ts'
-import { createToolCalls } from '../services/runs/tool-calls.ts'
-import { createProviderMetadataBox } from '../services/runs/provider-metadata.ts'
-import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createInsights } from '../services/insights/index.ts'
 import { createModelList } from '../services/models/list-models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createStoredKilobytes } from '../services/public/stored-kilobytes.ts'
-import { createDescribeAssistant } from '../services/tools/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
 import { createLiveRuns } from '../services/runs/live-runs.ts'
-import { createRunUpkeep } from '../services/runs/upkeep.ts'
-import { createTryTool } from '../services/tools/try-tool.ts'
+import { createProviderMetadataBox } from '../services/runs/provider-metadata.ts'
+import type { StepDeps } from '../services/runs/step-deps.ts'
+import { createStepSlots } from '../services/runs/step-slots.ts'
+import { createSteps } from '../services/runs/steps.ts'
 import { createSuggestions } from '../services/runs/suggestions/index.ts'
+import { createToolCalls } from '../services/runs/tool-calls.ts'
+import { createToolsOfRun } from '../services/runs/tools-of-run.ts'
+import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createSemaphore } from '../services/semaphore.ts'
+import { createDescribeAssistant } from '../services/tools/describe-assistant.ts'
+import { createTryTool } from '../services/tools/try-tool.ts'
 import type { Core } from './core.ts'
-import { noteLeftOut } from '../services/runs/note-left-out.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
@@ -69,7 +67,7 @@ export function composeRuns(core: Core) {
 }
 
 function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): StepDeps {
-  const { settings, infra, logger, tools } = core
+  const { settings, infra, logger } = core
   return {
     ...core,
     liveRuns: createLiveRuns({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
@@ -90,14 +88,11 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     providerMetadata: createProviderMetadataBox(core.secretBox),
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
-    async toolsOf(assistant, run, signal) {
-      const allowed = await core.allowances.of(run.user_id)
-      const resolved = await tools.resolve(assistant, signal, { ...wantedTools(core.secretBox, run), allowed })
-      for (const problem of resolved.problems)
-        logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
-      await noteLeftOut(core.collections, run, resolved.problems)
-      return resolved.tools
-    },
+    toolsOf: createToolsOfRun({
+      ...core,
+      onToolProblem: (assistant, problem) =>
+        logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used'),
+    }),
     onModelFailure(run, account, failure) {
       const facts = {
         run_id: run._id,

@@ -1,6 +1,6 @@
 import { createCanonicalArguments } from './canonical-arguments.ts'
-import type { EventId } from './event-ids.ts'
-import { parseExactJson } from './json-text.ts'
+import type { EventId } from './ids.ts'
+import { parseExactJson } from './json.ts'
 import type { AIMessage, Message, TokenLogprob } from './messages.ts'
 import { type FoldedMessage, type RunView, inOrder } from './run-events.ts'
 

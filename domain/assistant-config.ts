@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { toolTypes } from './acting.ts'
 import { AnyKey } from './any-key.ts'
 import { ChatLook } from './chat-look.ts'
+import { parseOwnJson } from './json.ts'
 import { requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
-import { parseOwnJson } from './own-json.ts'
-import { type AccessMode, accessModes } from './records/assistant.ts'
 import { reasoningEfforts } from './reasoning-efforts.ts'
+import { type AccessMode, accessModes } from './records/assistant.ts'
 import { ResponseFormat } from './response-format.ts'
-import { toolTypes } from './tool-types.ts'
 
 const prefix = 'type==agent/'
 const text = { maxLength: requestLimits.configTextLength }

@@ -1,4 +1,6 @@
-import type { Message } from './messages.ts'
+import { parseOwnJson } from './json.ts'
+import type { Message, ToolCall } from './messages.ts'
+import type { ToolCallRecord } from './records/tool-call.ts'
 
 export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
 
@@ -40,4 +42,40 @@ export function resultsOfCalls(messages: readonly Message[]): CallResults {
 export function notifiedDecisions(messages: readonly Message[]): ReadonlySet<string> {
   const results = [...resultsOfCalls(messages).values()].flat()
   return new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
+}
+
+/** A call that an earlier run of the conversation asked for, and that a person has allowed since. */
+export interface ApprovedCall {
+  call: ToolCall
+  /** The message of the run's input that says so. Without it the call was made before, and is not made again. */
+  decision: string
+}
+
+export function readApprovedCalls(json: string | undefined): ApprovedCall[] {
+  return json === undefined ? [] : parseOwnJson<ApprovedCall[]>(json)
+}
+
+/** For a call that may or may not have taken effect. */
+export const unknownOutcome =
+  'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
+
+/** The result of a call as the model is told. */
+export function toolMessageOf(call: ToolCallRecord): Message {
+  return {
+    type: 'ToolMessage',
+    data: {
+      id: toolMessageId(call),
+      content: call.result ?? unknownOutcome,
+      tool_call_id: call.call_id,
+      name: call.name,
+      ...(call.parts === undefined || call.parts.length === 0 ? {} : { parts: call.parts }),
+      ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
+      ...(call.asked === undefined ? {} : { asked: call.asked }),
+    },
+  }
+}
+
+/** The id of the message with a call's result. */
+function toolMessageId(call: Pick<ToolCallRecord, '_id'>): string {
+  return `tool-${call._id.replaceAll('/', '-')}`
 }

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from './any-key.ts'
 import { invalidInput } from './errors.ts'
-import { checkFreeForm } from './free-form.ts'
+import { checkFreeForm } from './foreign-json.ts'
 import { foreignSchemaBytes } from './foreign-schema.ts'
+import { parseOwnJson } from './json.ts'
 import { requestLimits } from './limits.ts'
-import { parseOwnJson } from './own-json.ts'
 
 /** Functions of the client of a run, and which tools a model must call. */
 

@@ -2,9 +2,9 @@ import Type, { type Static, type TProperties } from 'typebox'
 import { AnyKey } from './any-key.ts'
 import { ContentPartInput, FileOfMessage, MessagePart } from './content-parts.ts'
 import { newId } from './ids.ts'
+import { parseOwnExactJson } from './json.ts'
 import { requestLimits } from './limits.ts'
 import { createMessageLine } from './message-line.ts'
-import { parseOwnExactJson } from './own-json.ts'
 import { CallOutputType, CallShape } from './responses/call-shape.ts'
 
 /** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */

@@ -1,8 +1,7 @@
 import { addAll } from './add-all.ts'
-import type { SearchAccount } from './search-account.ts'
 import { type ModelPrice, type ModelPrices, noPrices } from './model-prices.ts'
-import { type ProvidedModel, type ProviderSettings, providersOf } from './provided-models.ts'
-import type { ProviderKind } from './provider-kinds.ts'
+import { type ProvidedModel, type ProviderKind, type ProviderSettings, providersOf } from './model-providers.ts'
+import type { SearchAccount } from './search-account.ts'
 import { type ServedModel, seemsToChat } from './served-models.ts'
 
 /** A server that `npm start` found on this machine. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from './is-json-object.ts'
+import { isJsonObject } from './json.ts'
 import type { Work } from './records/project.ts'
 import type { Usage } from './records/run.ts'
 

@@ -1,6 +1,5 @@
 import { checkForeignJson, foreignJsonDepth, parseForeignJson } from './foreign-json.ts'
-import { isJsonObject } from './is-json-object.ts'
-import { parseExactJson } from './json-text.ts'
+import { isJsonObject, parseExactJson } from './json.ts'
 
 /** More than the arguments of a tool may have. Larger texts are not parsed. */
 const maxBytes = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
-import { cutText } from './cut-text.ts'
 import { addAll } from './add-all.ts'
-import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './event-ids.ts'
+import { cutText } from './cut-text.ts'
+import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './ids.ts'
 import { type Message, type TokenLogprob, type ToolCall, maxCallIndex } from './messages.ts'
 import { readPartialObject } from './partial-json.ts'
 import type { RunError } from './records/run.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from './is-json-object.ts'
+import { isJsonObject } from './json.ts'
 
 /** A model as its server lists it. */
 export interface ServedModel {

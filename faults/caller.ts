@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isJsonObject } from '../domain/is-json-object.ts'
+import { isJsonObject } from '../domain/json.ts'
 import type { ClientLog } from './client-log.ts'
 import type { Random } from './random.ts'
 

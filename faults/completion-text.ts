@@ -1,4 +1,4 @@
-import { isJsonObject } from '../domain/is-json-object.ts'
+import { isJsonObject } from '../domain/json.ts'
 import { listIn } from './list-in.ts'
 
 /** The text of a completion's stream; undefined if the stream is incomplete. */

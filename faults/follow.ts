@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Message, foldMessages } from '../client/src/fold-messages.ts'
 import { readEvents } from '../client/src/read-events.ts'
-import { compareIds } from '../domain/event-ids.ts'
+import { compareIds } from '../domain/ids.ts'
 import { type CallOptions, type Caller, GaveUpError } from './caller.ts'
 import type { ClientLog, Intention } from './client-log.ts'
 import type { Progress, WatchedStream } from './progress.ts'

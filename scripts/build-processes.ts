@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path'
 import { type SourceMapSegment, decode, encode } from '@jridgewell/sourcemap-codec'
 import { type Plugin, rolldown } from 'rolldown'
-import { parseOwnJson } from '../domain/own-json.ts'
+import { parseOwnJson } from '../domain/json.ts'
 import { currentBundle, processEntries, readerEntries, readersFolder, root } from './process-bundle.ts'
 
 /** Packages with native code, or that look for files or threads beside their own. */

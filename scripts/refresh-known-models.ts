@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { isJsonObject } from '../domain/is-json-object.ts'
+import { isJsonObject } from '../domain/json.ts'
 import { parseForeignJson } from '../domain/foreign-json.ts'
 
 /**

@@ -1,9 +1,8 @@
-import { idempotencyStore } from './stores/idempotency.ts'
 import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
-import { parseOwnJson } from '../domain/own-json.ts'
+import { parseOwnJson } from '../domain/json.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { Collections } from './collections.ts'
 import {
@@ -16,6 +15,7 @@ import {
   underWay,
 } from './idempotency-attempt.ts'
 import type { KeyedHashes, SecretBox } from './secrets.ts'
+import { idempotencyStore } from './stores/idempotency.ts'
 
 /** How to handle this request with its key. */
 export type Acquired =

@@ -1,4 +1,4 @@
-import type { JsonLimits } from '../domain/json-scan.ts'
+import type { JsonLimits } from '../domain/foreign-json.ts'
 
 /** `fetch` as Node has it. */
 export type Fetch = typeof globalThis.fetch

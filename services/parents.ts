@@ -1,13 +1,13 @@
-import { threadStore } from './stores/threads.ts'
-import { assistantStore } from './stores/assistants.ts'
-import { projectStore } from './stores/projects.ts'
-import { userStore } from './stores/users.ts'
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../domain/errors.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { Collections } from './collections.ts'
-import { type Grouped, groupsOf } from './membership.ts'
+import { type Grouped, groupsOf } from './owner.ts'
+import { assistantStore } from './stores/assistants.ts'
+import { projectStore } from './stores/projects.ts'
+import { threadStore } from './stores/threads.ts'
+import { userStore } from './stores/users.ts'
 
 type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 

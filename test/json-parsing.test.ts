@@ -11,13 +11,13 @@ const calls: Record<string, string[]> = {
   'api/openapi/reading-pages.ts': ['runs in the browser, on the description of the API'],
   'api/plugins/responses.ts': ['text that JSON.stringify has just made'],
   'domain/foreign-json.ts': ['after the scan: the door itself', 'the same, in turns'],
-  'domain/json-text.ts': [
+  'domain/json.ts': [
     'stored text, scanned when it came in',
     'the same text, with its signs of zero',
     'the same text, with the digits of its numbers',
+    'text that this service wrote',
   ],
   'domain/model-prices.ts': ["the operator's setting MODEL_PRICES"],
-  'domain/own-json.ts': ['text that this service wrote'],
   'domain/canonical-arguments.ts': ['a string, a number or a word: nothing nests in it'],
   'infra/backup/manifest.ts': ["the operator's own backup, in a script"],
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
@@ -45,7 +45,7 @@ const parsers: Record<string, string> = {
       'its fetch is that of guardFetch, which scans',
     ]),
   ),
-  'infra/model/open-client.ts → openai': 'its fetch is that of guardFetch, which scans',
+  'infra/model/guarded-fetch.ts → openai': 'its fetch is that of guardFetch, which scans',
   'infra/vectors/pinecone.ts → @pinecone-database/pinecone': 'its fetch is a scanningFetch',
   'infra/vectors/qdrant.ts → @qdrant/js-client-rest': "the operator's own database, as MongoDB is",
   'services/mcp-logins/authorization-server.ts → @modelcontextprotocol/sdk/client/auth.js':

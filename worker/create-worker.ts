@@ -1,6 +1,6 @@
 // Before a change: docs/traps.md, Temporal.
 import type { NativeConnection, Worker, WorkflowBundleOption } from '@temporalio/worker'
-import { type Queue, queueName, versioningOf } from '../domain/contracts/queues.ts'
+import { type Queue, queueName, versioningOf } from '../domain/contracts/workflow-contract.ts'
 import { crawlActivities, documentActivities } from '../domain/knowledge/slots.ts'
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'

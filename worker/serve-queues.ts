@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { NativeConnection, TransportError, type Worker } from '@temporalio/worker'
 import type { Platform } from '../composition/platform.ts'
-import { type Queue, queues } from '../domain/contracts/queues.ts'
+import { type Queue, queues } from '../domain/contracts/workflow-contract.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import type { Metrics } from '../infra/metrics/create-metrics.ts'
@@ -11,8 +11,8 @@ import { createWorker } from './create-worker.ts'
 import { every } from './every.ts'
 import { serveRuns } from './serve-runs.ts'
 import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
-import { workflowBundle } from './temporal-sdk/workflow-bundle.ts'
 import { workersWithSharedThread } from './temporal-sdk/shared-thread.ts'
+import { workflowBundle } from './temporal-sdk/workflow-bundle.ts'
 
 /**
  * The connection and the workflow code of a process's workers. The runtime must be installed before the first

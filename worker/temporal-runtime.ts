@@ -1,5 +1,5 @@
 import { type LogLevel, type LogMetadata, MetricsBuffer, Runtime } from '@temporalio/worker'
-import { queueName, queues } from '../domain/contracts/queues.ts'
+import { queueName, queues } from '../domain/contracts/workflow-contract.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import type { Metrics } from '../infra/metrics/create-metrics.ts'

@@ -17,7 +17,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
-import { searchAttributePairs } from '../domain/contracts/search-attributes.ts'
 import { suggestionContract } from '../domain/contracts/suggestion.ts'
 import {
   type CarriedRun,
@@ -31,15 +30,22 @@ import {
   threadContract,
   threadIdOf,
 } from '../domain/contracts/thread.ts'
-import { type WorkflowOf, startOptions } from '../domain/contracts/workflow-contract.ts'
+import { type WorkflowOf, searchAttributePairs, startOptions } from '../domain/contracts/workflow-contract.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { ThreadQueue } from '../domain/thread-queue.ts'
-import { finalizePolicy } from './thread-policies.ts'
-import { localModelStep } from './local-model-step.ts'
-import { expiredError, outcomeOf, stepLimitReached } from './run-outcome.ts'
-import { runTools } from './run-tools.ts'
+import {
+  expiredError,
+  extendTimeLimit,
+  isTimeOver,
+  localModelStep,
+  newTimeLimit,
+  outcomeOf,
+  runTools,
+  stepLimitReached,
+  timeLimitReached,
+} from './run-steps.ts'
 import type { suggestionWorkflow } from './suggestion.ts'
-import { extendTimeLimit, isTimeOver, newTimeLimit, timeLimitReached } from './time-limit.ts'
+import { finalizePolicy } from './thread-policies.ts'
 
 const { signals, updates } = threadContract
 

@@ -5,7 +5,7 @@ import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
 import { sharedProjectStore } from '../../services/projects/store.ts'
 import { userStore } from '../../services/stores/users.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { translateErrors } from '../durable.ts'
 
 interface InvitationActivityDeps {
   collections: Pick<Collections, 'projects' | 'users'>

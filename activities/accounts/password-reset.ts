@@ -6,7 +6,7 @@ import { accountStore, loginFailureStore, resetStore } from '../../services/acco
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
 import { userStore } from '../../services/stores/users.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { translateErrors } from '../durable.ts'
 
 interface PasswordResetActivityDeps {
   collections: Pick<Collections, 'users' | 'passwordResets' | 'pendingPasswords' | 'loginFailures'>

@@ -5,7 +5,7 @@ import { verificationStore } from '../../services/accounts/store.ts'
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
 import { userStore } from '../../services/stores/users.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { translateErrors } from '../durable.ts'
 
 interface VerificationActivityDeps {
   collections: Pick<Collections, 'users'>

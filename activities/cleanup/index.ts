@@ -2,7 +2,7 @@ import type { CleanupKind } from '../../domain/contracts/cleanup.ts'
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Orphans } from '../../services/admin/orphans.ts'
 import type { UserSelections } from '../../services/admin/users.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { translateErrors } from '../durable.ts'
 
 export interface CleanupActivityDeps {
   selections: UserSelections

@@ -2,7 +2,7 @@ import type { FeedbackOutcome, FeedbackWorkflowInput } from '../../domain/contra
 import type { Collections } from '../../services/collections.ts'
 import type { FeedbackReceiver } from '../../services/feedback/receiver.ts'
 import { feedbackStore } from '../../services/stores/feedback.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { translateErrors } from '../durable.ts'
 
 export interface FeedbackActivityDeps {
   collections: Pick<Collections, 'feedback'>

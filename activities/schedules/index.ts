@@ -1,6 +1,5 @@
 import type { DueRun, RunInspection, StartOutcome } from '../../domain/contracts/schedule-run.ts'
-import { durable } from '../durable.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { durable, translateErrors } from '../durable.ts'
 
 export interface ScheduleActivityDeps {
   startDueRun(due: DueRun): Promise<StartOutcome>

@@ -1,7 +1,7 @@
-import { decodeJwt } from 'jose'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { decodeJwt } from 'jose'
 import { cutText } from '../../domain/cut-text.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { Audit } from '../../services/audit/index.ts'
 import { clientOf } from './client-address.ts'
 

@@ -2,12 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
 import { type NeededRole, isEnough } from '../../domain/project-roles.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AdminGate } from '../../services/auth/admin-gate.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
-import type { AdminGate } from '../../services/auth/admin-gate.ts'
-import type { Caller } from '../../services/assistants/write-assistants.ts'
 import * as owner from '../../services/owner.ts'
-import { checkRole } from '../../services/membership.ts'
+import { checkRole } from '../../services/owner.ts'
 import { bearerOf } from './bearer-token.ts'
 import { roleOfOperation } from './operation-roles.ts'
 import type { Limiter } from './rate-limits.ts'
@@ -133,7 +132,7 @@ export function requireRoleOf(request: FastifyRequest): void {
 }
 
 /** The caller and the project, for what belongs to persons: threads, runs, schedules. */
-export function callerOf(request: FastifyRequest): Caller {
+export function callerOf(request: FastifyRequest): owner.Caller {
   const { user, projectId, holderId, role, isShared } = sessionOf(request)
   const shared = isShared ? { isShared } : {}
   return { userId: user._id, projectId, ...(holderId === user._id ? {} : { holderId, role }), ...shared }

@@ -1,6 +1,6 @@
 import { cutText } from '../../domain/cut-text.ts'
 import type { FieldProblem } from '../../domain/errors.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 
 type Loc = (string | number)[]
 type Schema = Record<string, unknown>

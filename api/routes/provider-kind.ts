@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { providerKinds } from '../../domain/provider-kinds.ts'
+import { providerKinds } from '../../domain/model-providers.ts'
 
 export const Kind = Type.Enum([...providerKinds], {
   title: 'ProviderKind',

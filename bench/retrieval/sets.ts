@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { PDFiumLibrary } from '@hyzyla/pdfium'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 
 export interface RetrievalSet {
   name: string

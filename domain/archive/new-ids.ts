@@ -1,4 +1,4 @@
-import { derivedId } from '../derived-id.ts'
+import { derivedId } from '../ids.ts'
 
 export type ImportedKind =
   | 'project'

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { AnyKey } from '../any-key.ts'
 import { withoutSecrets } from '../archive/without-secrets.ts'
 import { AssistantConfig, ToolSetting, toolsKey } from '../assistant-config.ts'
-import { toJsonText } from '../json-text.ts'
+import { toJsonText } from '../json.ts'
 import { requestLimits } from '../limits.ts'
 import { maskSecrets } from '../mask-secrets.ts'
 

@@ -1,6 +1,80 @@
-import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
-import type { Queue } from './queues.ts'
-import { type SearchAttributesOf, searchAttributePairs } from './search-attributes.ts'
+import {
+  type QueryDefinition,
+  type SearchAttributePair,
+  type SignalDefinition,
+  type UpdateDefinition,
+  defineSearchAttributeKey,
+} from '@temporalio/common'
+
+/** The task queues. They are separate so that one kind of work cannot delay another. */
+export const queues = ['runs', 'documents', 'accounts', 'deletions', 'schedules', 'crawls'] as const
+export type Queue = (typeof queues)[number]
+
+/** The queue's name on the Temporal server. The prefix is empty except in tests that share a server. */
+export function queueName(queue: Queue, prefix: string): string {
+  return `${prefix}${queue}`
+}
+
+/**
+ * With versioned workers, what a new build means for a workflow under way. `PINNED`: it ends on the build that
+ * began it; for workflows that end within hours. `AUTO_UPGRADE`: the new build continues it; for workflows
+ * that may take longer. Their changes need `patched()`.
+ */
+export const versioningOf = {
+  runs: 'AUTO_UPGRADE',
+  documents: 'AUTO_UPGRADE',
+  accounts: 'PINNED',
+  deletions: 'PINNED',
+  schedules: 'AUTO_UPGRADE',
+  crawls: 'AUTO_UPGRADE',
+} as const satisfies Record<Queue, string>
+
+// Before a change: docs/traps.md, Temporal.
+/**
+ * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
+ * because Temporal uses that name for the workflow execution; `ParentRunId` is its own, too.
+ */
+export const searchAttributeNames = [
+  'UserId',
+  'ProjectId',
+  'AssistantId',
+  'ThreadId',
+  'AgentRunId',
+  'RunStatus',
+  'CleanupKind',
+  'AskingRunId',
+] as const
+
+type Name = (typeof searchAttributeNames)[number]
+
+/** The attribute of each id. */
+interface AttributeOfId {
+  userId: 'UserId'
+  projectId: 'ProjectId'
+  assistantId: 'AssistantId'
+  threadId: 'ThreadId'
+  runId: 'AgentRunId'
+}
+
+/** At least one. */
+type SomeAttributes = { [Required in Name]: Record<Required, string> & Partial<Record<Name, string>> }[Name]
+
+/** The search attributes that a workflow with these start members must have: one for each id among them. */
+type SearchAttributesOf<Start> = SomeAttributes & {
+  [Id in keyof Start as Id extends keyof AttributeOfId ? AttributeOfId[Id] : never]: Start[Id]
+}
+
+export function searchAttributeKey(name: Name) {
+  return defineSearchAttributeKey<'KEYWORD'>(name, 'KEYWORD')
+}
+
+/** The attributes in the form that Temporal's client takes. */
+export function searchAttributePairs(values: Partial<Record<Name, string>>): SearchAttributePair[] {
+  return searchAttributeNames.flatMap((name) => {
+    const value = values[name]
+    return value === undefined ? [] : [{ key: searchAttributeKey(name), value }]
+  })
+}
 
 /**
  * The declaration of a workflow: how to start it, find it and send it messages. `WorkflowClient` works with these.
@@ -51,9 +125,9 @@ export function workflowType<Input, Result>(name: string): WorkflowType<Input, R
 /** The function that carries out a contract. */
 export type WorkflowOf<Contract extends { type: WorkflowType<never, unknown> }> = NonNullable<Contract['type']['types']>
 
-export type Signals = Record<string, SignalDefinition<unknown[]>>
-export type Updates = Record<string, UpdateDefinition<unknown, unknown[]>>
-export type Queries = Record<string, QueryDefinition<unknown>>
+type Signals = Record<string, SignalDefinition<unknown[]>>
+type Updates = Record<string, UpdateDefinition<unknown, unknown[]>>
+type Queries = Record<string, QueryDefinition<unknown>>
 
 /** The payload of a message: one object, or nothing. */
 export type ArgsOf<Message> =

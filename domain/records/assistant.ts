@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../provider-kinds.ts'
+import type { ProviderKind } from '../model-providers.ts'
 
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
@@ -10,7 +10,7 @@ export interface AssistantRecord extends KnowledgeOwner {
   kind?: 'gateway'
 }
 
-/** The hidden assistant of a project's runs which name a model in place of one (`services/v1/gateway.ts`). */
+/** The hidden assistant of a project's runs which name a model in place of one (`services/v1/answering-models.ts`). */
 export type GatewayRecord = AssistantRecord & { kind: 'gateway' }
 
 /**

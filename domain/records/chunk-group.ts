@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { parseOwnJson } from '../own-json.ts'
 import type { Chunk } from '../chunking/chunker.ts'
 import type { PassageRows } from '../chunking/passage-rows.ts'
 import { type PassagePage, pageRange } from '../chunking/sentence-pages.ts'
+import { parseOwnJson } from '../json.ts'
 import { type RecordOf, StoredId, declareRecord } from './declared-record.ts'
 
 /** A chunk of a file, as it is embedded, found and quoted. */

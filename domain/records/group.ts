@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { toolTypes } from '../tool-types.ts'
+import { toolTypes } from '../acting.ts'
 import { type RecordOf, StoredId, StoredTime, declareRecord } from './declared-record.ts'
 
 export const groupLimits = {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { providerKinds } from '../provider-kinds.ts'
+import { providerKinds } from '../model-providers.ts'
 import type { SearchProvider } from '../search-account.ts'
 import { type RecordOf, StoredTime, declareRecord, textOf } from './declared-record.ts'
 

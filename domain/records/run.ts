@@ -1,8 +1,7 @@
-import type { Acting } from '../acting.ts'
-import type { ToolType } from '../tool-types.ts'
+import type { Acting, ToolType } from '../acting.ts'
 import type { CutReason } from '../messages.ts'
-import type { RunErrorType } from '../run-errors.ts'
 import type { reasoningEfforts } from '../reasoning-efforts.ts'
+import type { RunErrorType } from '../run-errors.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../is-json-object.ts'
 import type { ClientFunction } from '../client-tools.ts'
+import { isJsonObject } from '../json.ts'
 import type { ToolCall } from '../messages.ts'
 import type { CallOutputType, CallShape } from './call-shape.ts'
 import { callItemId } from './ids.ts'

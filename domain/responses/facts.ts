@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../own-json.ts'
+import { parseOwnJson } from '../json.ts'
 import type { RunRecord } from '../records/run.ts'
 import type { CallShape } from './call-shape.ts'
 import type { CallContext } from './items-of.ts'

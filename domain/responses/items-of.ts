@@ -1,7 +1,7 @@
 import { type CallResults, type ToolMessage, resultsOfCalls } from '../call-results.ts'
 import type { MessagePart } from '../content-parts.ts'
 import { foreignJson, parseForeignJson } from '../foreign-json.ts'
-import { isJsonObject } from '../is-json-object.ts'
+import { isJsonObject } from '../json.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
 import type { AIMessage, Message, TokenLogprob, ToolCall } from '../messages.ts'
 import { type CallShapes, clientCall, outputTypeOf } from './client-calls.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../is-json-object.ts'
+import { isJsonObject } from '../json.ts'
 import { type ScimFilter, parseScimFilter } from './filter.ts'
 import { ScimError } from './scim-error.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../is-json-object.ts'
+import { isJsonObject } from '../json.ts'
 import { type PatchOperation, impliedBy, isChosen, memberOf } from './patch.ts'
 import { ScimError } from './scim-error.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { foldMessages, messagesFromJson, type Message } from '../../domain/messages.ts'
 import type { Intention } from '../client-log.ts'
 import type { Evidence, Records, Report } from './evidence.ts'

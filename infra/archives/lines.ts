@@ -1,6 +1,6 @@
 import { wrongArchive } from '../../domain/archive/wrong-archive.ts'
 import { JsonLimitError, checkForeignJson, foreignJsonDepth } from '../../domain/foreign-json.ts'
-import { parseWithExact } from '../../domain/json-text.ts'
+import { parseWithExact } from '../../domain/json.ts'
 import type { TarMember } from './read-tar.ts'
 
 const megabyte = 1024 * 1024

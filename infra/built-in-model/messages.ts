@@ -1,5 +1,5 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 
 /** What is asked of the process of the model, a line of JSON each. `texts` are embedded; without them, the request is given up. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FeedbackReceiver } from '../../services/feedback/receiver.ts'
 

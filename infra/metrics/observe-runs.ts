@@ -1,6 +1,6 @@
 import type { Histogram } from 'prom-client'
 import type { Tracing } from '../../services/tracing.ts'
-import { isListedModel } from '../model/context-window.ts'
+import { isListedModel } from '../model/known-models.ts'
 import { type Metrics, secondsSince } from './create-metrics.ts'
 
 type RunMetrics = Pick<

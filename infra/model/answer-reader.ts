@@ -1,14 +1,18 @@
 import { addAll } from '../../domain/add-all.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { AnswerDelta } from '../../services/runs/chat-model.ts'
-import { createByteCount, maxIdLength, maxNameLength } from './answer-limits.ts'
-import { readUsage } from './answer-usage.ts'
+import {
+  createByteCount,
+  createCollectedMembers,
+  createSources,
+  maxIdLength,
+  maxNameLength,
+  readUsage,
+} from './answer-members.ts'
 import { createCallReader } from './call-reader.ts'
-import { createCollectedMembers } from './collected-members.ts'
 import { failureInAnswer, saidFailure } from './failures.ts'
 import { type JsonObject, arrayAt, invalid, isArray, objectAt, stringAt } from './foreign-values.ts'
-import { createSources } from './sources.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
 import { createTextReader } from './text-reader.ts'
 
 /** The server's own number of a call in the old form, which has one call an answer. */

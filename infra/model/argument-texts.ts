@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { type JsonObject, isArray } from './foreign-values.ts'
 
 /**

@@ -3,8 +3,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import type OpenAI from 'openai'
 import type { Listening, ListeningServer, SpeakingServer } from '../../services/audio/index.ts'
 import { failureOf } from './failures.ts'
-import { guardFetch } from './guarded-fetch.ts'
-import { openClient } from './open-client.ts'
+import { guardFetch, openClient } from './guarded-fetch.ts'
 
 interface AudioServerOptions {
   baseUrl: string

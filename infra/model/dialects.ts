@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { defaultBaseUrl } from './open-client.ts'
+import { defaultBaseUrl } from './guarded-fetch.ts'
 
 /** Members of a request that a server may not know, so that it is asked without them. */
 export const optionalMembers = [

@@ -3,10 +3,9 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
 import type { AskedEmbeddings, EmbeddingServer } from '../../services/v1/embeddings.ts'
 import { collectEvery } from '../garbage.ts'
-import { failureOf } from './failures.ts'
 import { readEmbeddings, readTokens } from './embedding-answer.ts'
-import { guardFetch } from './guarded-fetch.ts'
-import { openClient } from './open-client.ts'
+import { failureOf } from './failures.ts'
+import { guardFetch, openClient } from './guarded-fetch.ts'
 
 export interface EmbedderOptions {
   apiKey: string

@@ -1,5 +1,5 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { type JsonObject, isArray } from './foreign-values.ts'
 
 const maxMessageLength = 4000

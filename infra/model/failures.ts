@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { errorIn } from './error-body.ts'
 import type { JsonObject } from './foreign-values.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 

@@ -1,6 +1,6 @@
-import type { FoundServer } from '../../domain/model-catalog.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
+import type { FoundServer } from '../../domain/model-catalog.ts'
 import { readServedModels } from '../../domain/served-models.ts'
 
 /** The text of `MODEL_SERVERS_FOUND`; undefined if it is not what `npm start` writes. */

@@ -1,11 +1,10 @@
-import { JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
-import type { JsonLimits } from '../../domain/json-scan.ts'
+import type OpenAI from 'openai'
+import { type JsonLimits, JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
-import { asEvents, eventsIn, isEnd } from './answer-events.ts'
 import { withArgumentTexts } from './argument-texts.ts'
 import { readErrorBody } from './error-body.ts'
-import { scanFrames } from './scan-frames.ts'
+import { invalid } from './foreign-values.ts'
 
 export interface AnswerLimits {
   /** A server that sends no byte for this long has failed. */
@@ -146,5 +145,141 @@ function tooLong(what: string): ModelFailure {
     statusCode: 502,
     type: 'model_answer_too_long',
     retryable: false,
+  })
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * The bytes of an answer as a stream of events that ends with a whole event. A server that does not stream answers
+ * with one JSON text, or with one a line, which become events, whatever the content type says.
+ */
+async function* asEvents(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let beginning: string | undefined = ''
+  let whole: Uint8Array[] | undefined
+  let bytes = 0
+  for await (const chunk of chunks) {
+    if (beginning !== undefined) {
+      beginning += new TextDecoder().decode(chunk.subarray(0, 64))
+      const [first] = beginning.trim()
+      if (first === '<') throw invalid('it is a page')
+      if (first === '{' || first === '[') whole = []
+      if (first !== undefined) beginning = undefined
+    }
+    if (whole === undefined) {
+      yield chunk
+      continue
+    }
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw new JsonLimitError('bytes', maxBytes)
+    whole.push(chunk)
+  }
+  if (whole === undefined) {
+    // Some servers leave out the empty line after the last event.
+    yield encoder.encode('\n\n')
+    return
+  }
+  const lines = new TextDecoder()
+    .decode(Buffer.concat(whole))
+    .split(/[\r\n]+/)
+    .filter((line) => line.trim() !== '')
+  // Line ends in JSON are only between its values.
+  const texts = lines.every(isObject) ? lines : [lines.join(' ')]
+  yield encoder.encode(`${texts.map((text) => `data: ${text}\n\n`).join('')}data: [DONE]\n\n`)
+}
+
+const isObject = (line: string) => /^\s*\{.*\}\s*$/.test(line)
+
+/**
+ * The data of one event as that of the events that were meant. Nothing of an empty one; several where a server ends them
+ * with one line end; `null` for the numbers that JSON has not.
+ */
+export function eventsIn(data: string): string[] {
+  if (data.startsWith('{') && !data.includes('\n') && !data.includes('NaN') && !data.includes('Infinity')) return [data]
+  const lines = data.includes('\n') ? data.split('\n').filter((line) => line.trim() !== '') : [data]
+  const texts = lines.length > 1 && lines.every((line) => isObject(line) || isEnd(line)) ? lines : [data]
+  return texts.flatMap((text) => {
+    if (isEnd(text)) return ['[DONE]']
+    if (text.trim() === '') return []
+    return /\b(?:NaN|Infinity)\b/.test(text) ? [withoutOddNumbers(text)] : [text]
+  })
+}
+
+const isEnd = (data: string): boolean => data.length < 50 && data.trim() === '[DONE]'
+
+/** A text without an end goes on to the end of all: were it no match, each quote in it would be looked at as its beginning. */
+const textOrOddNumber = /"(?:[^"\\]|\\.?)*"?|-?\bInfinity\b|\bNaN\b/gs
+
+function withoutOddNumbers(text: string): string {
+  return text.replaceAll(textOrOddNumber, (found) => (found.startsWith('"') ? found : 'null'))
+}
+
+/** Length of the frame, length of its headers, and a checksum of both; at the end a checksum of the frame. */
+const preludeBytes = 12
+const checksumBytes = 4
+
+/**
+ * Passes the frames of a stream on (`application/vnd.amazon.eventstream`) when they are complete and their JSON was
+ * scanned. What is not a stream of such frames ends with an error.
+ */
+export async function* scanFrames(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  // It grows by doubling: a server may send a frame byte by byte.
+  let held = Buffer.alloc(64 * 1024)
+  let used = 0
+  for await (const chunk of chunks) {
+    if (used + chunk.byteLength > held.length) {
+      const larger = Buffer.alloc(2 * (used + chunk.byteLength))
+      held.copy(larger, 0, 0, used)
+      held = larger
+    }
+    held.set(chunk, used)
+    used += chunk.byteLength
+    let begin = 0
+    while (used - begin >= preludeBytes) {
+      const length = held.readUInt32BE(begin)
+      const headers = held.readUInt32BE(begin + 4)
+      if (length > limits.bytes) throw new JsonLimitError('bytes', limits.bytes)
+      if (length < preludeBytes + headers + checksumBytes) throw new SyntaxError('This is not a stream of frames.')
+      if (used - begin < length) break
+      const payload = held.subarray(begin + preludeBytes + headers, begin + length - checksumBytes)
+      checkForeignJson(payload.toString('utf8'), limits)
+      begin += length
+    }
+    if (begin === 0) continue
+    yield Uint8Array.from(held.subarray(0, begin))
+    held.copyWithin(0, begin, used)
+    used -= begin
+  }
+}
+
+export const defaultBaseUrl = 'https://api.openai.com/v1'
+
+interface ClientOptions {
+  apiKey: string
+  baseUrl: string | undefined
+  /** Limits the silence of the server itself (`guarded-fetch.ts`). */
+  fetch: typeof fetch
+  silenceMs: number
+}
+
+/**
+ * The `openai` client of one request; the package is loaded with the first. Its own retries are off, because Temporal
+ * retries.
+ */
+export async function openClient({ apiKey, baseUrl, fetch, silenceMs }: ClientOptions): Promise<OpenAI> {
+  const { OpenAI: Client } = await import('openai')
+  return new Client({
+    apiKey,
+    baseURL: baseUrl ?? defaultBaseUrl,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    // The limit of `fetch` comes first: it says what happened.
+    timeout: 2 * silenceMs,
+    logLevel: 'off',
+    fetch,
   })
 }

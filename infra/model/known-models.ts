@@ -1,11 +1,19 @@
+import * as models from 'gpt-tokenizer/models'
+import { smallestOf } from '../../domain/extremes.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { ModelPrice } from '../../domain/model-prices.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
-import { type ProviderKind, nativeKindOf } from '../../domain/provider-kinds.ts'
-import type { ModelAbilities, ProvidedModel } from '../../domain/provided-models.ts'
+import {
+  type ModelAbilities,
+  type ProvidedModel,
+  type ProviderKind,
+  nativeKindOf,
+  providersOf,
+} from '../../domain/model-providers.ts'
+import type { ModelsNow } from '../../services/models/live-models.ts'
 import { isArray } from './foreign-values.ts'
 import list from './known-models.json' with { type: 'json' }
 
-const models: Record<string, unknown> = list
+const makersModels: Record<string, unknown> = list
 
 /** Servers of those who made the models: under the same name another server may have anything. */
 const makers = new Set([
@@ -17,18 +25,12 @@ const makers = new Set([
 ])
 
 /** Whether a name means the same model as in the list: at a server of others it may be any. */
-export function isAtMaker({
-  kind,
-  baseUrl,
-}: {
-  kind?: ProviderKind | undefined
-  baseUrl?: string | undefined
-}): boolean {
+function isAtMaker({ kind, baseUrl }: { kind?: ProviderKind | undefined; baseUrl?: string | undefined }): boolean {
   return nativeKindOf(kind) !== undefined || baseUrl === undefined || makers.has(new URL(baseUrl).hostname)
 }
 
 /** The window of a model in tokens, if it is in the list of known models. */
-export function knownWindow(model: string): number | undefined {
+function knownWindow(model: string): number | undefined {
   const [window] = factsOf(model) ?? []
   return typeof window === 'number' && window > 0 ? window : undefined
 }
@@ -72,6 +74,41 @@ export function listedPriceOf({
 }
 
 function factsOf(model: string): unknown[] | undefined {
-  const facts = Object.hasOwn(models, model) && isJsonObject(models) ? models[model] : undefined
+  const facts = Object.hasOwn(makersModels, model) && isJsonObject(makersModels) ? makersModels[model] : undefined
   return isArray(facts) ? facts : undefined
+}
+
+/**
+ * The context window of a model in tokens, for the models that the tokenizer's authors list, and at their makers for those
+ * that ours lists; else `fallback`. `server`: where it is asked.
+ */
+export function contextWindowOf(model: string, fallback: number, server: Parameters<typeof isAtMaker>[0] = {}): number {
+  return listedWindow(model, server) ?? fallback
+}
+
+/**
+ * The window of the model that an assistant names, as the settings are now: the smallest among those that may be asked, so
+ * that the conversation fits each of them. `fallback`: of a model whose window nobody knows.
+ */
+export function createContextWindows(models: ModelsNow, fallback: number) {
+  return (model: string): number => {
+    const { providers, account } = models.current()
+    const candidates = providersOf(providers, model)
+    if (candidates.length === 0) return contextWindowOf(model, fallback, account)
+    const windowOf = (candidate: ProvidedModel) =>
+      candidate.contextTokens ?? contextWindowOf(candidate.providerModel, fallback, candidate)
+    return smallestOf(candidates.map(windowOf))
+  }
+}
+
+/** Whether the tokenizer's authors list the model. */
+export function isListedModel(model: string): boolean {
+  return listedWindow(model, {}) !== undefined
+}
+
+function listedWindow(model: string, server: Parameters<typeof isAtMaker>[0]): number | undefined {
+  const known: unknown = Reflect.get(models, model)
+  if (typeof known !== 'object' || known === null || !('context_window' in known))
+    return isAtMaker(server) ? knownWindow(model) : undefined
+  return typeof known.context_window === 'number' ? known.context_window : undefined
 }

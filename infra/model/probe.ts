@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ProviderKind } from '../../domain/provider-kinds.ts'
+import type { ProviderKind } from '../../domain/model-providers.ts'
 import { isSigned, keyHeaders, modelListUrl } from './provider-requests.ts'
 
 export interface ProbedModel {

@@ -1,6 +1,6 @@
-import { type ProviderKind, usualBaseUrls, usualKind } from '../../domain/provider-kinds.ts'
+import { type ProviderKind, usualBaseUrls, usualKind } from '../../domain/model-providers.ts'
+import { defaultBaseUrl } from './guarded-fetch.ts'
 import { isAccessKey } from './native/aws-credentials.ts'
-import { defaultBaseUrl } from './open-client.ts'
 
 interface Account {
   kind?: ProviderKind | undefined

@@ -2,8 +2,14 @@ import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
 import { noKey } from '../../domain/model-catalog.ts'
-import { type ProviderSettings, abilitiesIn, noProviders } from '../../domain/provided-models.ts'
-import { providerKinds, usualBaseUrls, usualKind } from '../../domain/provider-kinds.ts'
+import {
+  type ProviderSettings,
+  abilitiesIn,
+  noProviders,
+  providerKinds,
+  usualBaseUrls,
+  usualKind,
+} from '../../domain/model-providers.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
 

@@ -1,6 +1,6 @@
+import { collectedNames } from './answer-members.ts'
 import { type OptionalMember, type Trait, optionalMembers } from './dialects.ts'
 import { isTemplateRefusal } from './failures.ts'
-import { collectedNames } from './collected-members.ts'
 import { type RequestBody, changesNoAnswer, isPresent } from './optional-members.ts'
 
 /** A refusal of a request, as the client library reads it. */

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { Reranker } from '../../services/knowledge/reranker.ts'
 import { limitBody } from '../outbound/limit-body.ts'
 

@@ -1,16 +1,18 @@
 import { cutText } from '../../domain/cut-text.ts'
-import { smallestOf } from '../../domain/extremes.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import {
   type ModelAbilities,
+  type NativeKind,
   type ProvidedModel,
   type ProviderSettings,
+  nativeKindOf,
   providersOf,
-} from '../../domain/provided-models.ts'
-import type { ChatModel, ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
+} from '../../domain/model-providers.ts'
+import type { ChatModel, ChatRequest, ModelDelta, PromptMessage } from '../../services/runs/chat-model.ts'
+import { type ChatModelOptions, createChatModel } from './chat.ts'
 import { abilitiesOf } from './known-models.ts'
 import { isLeast } from './optional-members.ts'
-import { withShownByTools } from './shown-by-tools.ts'
+import { withShownByTools } from './wire-messages.ts'
 
 interface RoutedModelOptions {
   chat: ChatModel
@@ -78,19 +80,6 @@ function requestTo(candidate: ProvidedModel, request: ChatRequest): ChatRequest 
   return { ...request, messages, sampling, model: providerModel, account: { kind, apiKey, baseUrl, setByUser: false } }
 }
 
-/** The smallest window among those that may be asked, so that the conversation fits each of them. */
-export function windowAmong(
-  providers: ProviderSettings,
-  model: string,
-  listed: (model: string, provider?: ProvidedModel) => number,
-): number {
-  const candidates = providersOf(providers, model)
-  if (candidates.length === 0) return listed(model)
-  return smallestOf(
-    candidates.map((candidate) => candidate.contextTokens ?? listed(candidate.providerModel, candidate)),
-  )
-}
-
 function noProvider(model: string): ModelFailure {
   return new ModelFailure('No provider has the model of this assistant.', {
     statusCode: 502,
@@ -130,4 +119,30 @@ function cannot(what: string): ModelFailure {
 
 function hasPicture(message: PromptMessage): boolean {
   return typeof message.content !== 'string' && !!message.content?.some(({ type }) => type === 'image_url')
+}
+
+/** Asks each account in the interface that its provider speaks. The native ones are loaded when they are needed. */
+export function createModelByKind(options: ChatModelOptions): ChatModel {
+  const compatible = createChatModel(options)
+  const natives = new Map<NativeKind, Promise<ChatModel>>()
+
+  function native(kind: NativeKind): Promise<ChatModel> {
+    const known = natives.get(kind)
+    if (known !== undefined) return known
+    const loaded = import('./native/native-model.ts').then(({ createNativeModel }) => createNativeModel(kind, options))
+    natives.set(kind, loaded)
+    return loaded
+  }
+
+  async function* nativeAnswer(kind: NativeKind, request: ChatRequest): AsyncGenerator<ModelDelta> {
+    yield* (await native(kind)).stream(request)
+  }
+
+  return {
+    // Not a generator of its own: each piece of an answer would pass it.
+    stream(request) {
+      const kind = nativeKindOf(request.account.kind)
+      return kind === undefined ? compatible.stream(request) : nativeAnswer(kind, request)
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { JsonSchema } from '../../domain/tool-arguments.ts'
 import { type JsonObject, isArray } from './foreign-values.ts'
 
@@ -186,4 +186,13 @@ function objectOr(value: unknown): JsonObject {
 
 function arrayOr(value: unknown): unknown[] {
   return isArray(value) ? value : []
+}
+
+/** As long as the interface's own servers take. */
+const maxDescriptionLength = 1024
+
+/** The description of a tool in the length that servers take. */
+export function shortened(description: string): string {
+  if (description.length <= maxDescriptionLength) return description
+  return `${description.slice(0, maxDescriptionLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
-import type { PromptMessage } from '../../services/runs/chat-model.ts'
+import { addAll } from '../../domain/add-all.ts'
+import type { NativeKind } from '../../domain/model-providers.ts'
+import type { PromptPart } from '../../services/attachments/prompt-parts.ts'
+import type { PromptMessage, ProviderMetadata } from '../../services/runs/chat-model.ts'
+import type { CollectedMembers } from './answer-members.ts'
 import type { Trait } from './dialects.ts'
-import { membersFor } from './provider-metadata.ts'
-import { withShownByTools } from './shown-by-tools.ts'
+import { defaultBaseUrl } from './guarded-fetch.ts'
 
 type WireMessage = OpenAI.ChatCompletionMessageParam
 type AssistantMessage = Extract<WireMessage, { role: 'assistant' }>
@@ -169,4 +172,64 @@ function withTextContent(message: WireMessage): WireMessage {
     default:
       return message
   }
+}
+
+type ToolMessage = Extract<PromptMessage, { role: 'tool' }>
+
+/**
+ * Results of tools are texts for most servers: the pictures and files in them follow as a message of the user, or a note
+ * says that they cannot be seen. Results that have only text stay as they are.
+ */
+export function withShownByTools(messages: PromptMessage[], canSee: boolean): PromptMessage[] {
+  if (messages.every((message) => message.role !== 'tool' || message.shown === undefined)) return messages
+  const turns: PromptMessage[] = []
+  let shown: PromptPart[] = []
+  for (const message of messages) {
+    if (message.role !== 'tool' && shown.length > 0) {
+      turns.push({ role: 'user', content: shown })
+      shown = []
+    }
+    if (message.role !== 'tool' || message.shown === undefined) turns.push(message)
+    else if (canSee) {
+      shown.push({ type: 'text', text: `[From the result of the call ${message.tool_call_id}:]` })
+      addAll(shown, message.shown)
+      turns.push(textOnly({ ...message, content: message.content || '[The result follows.]' }))
+    } else
+      turns.push(textOnly({ ...message, content: [message.content, unseen(message.shown)].filter(Boolean).join('\n') }))
+  }
+  return shown.length > 0 ? [...turns, { role: 'user', content: shown }] : turns
+}
+
+function textOnly({ shown: _shown, ...message }: ToolMessage): ToolMessage {
+  return message
+}
+
+function unseen(shown: PromptPart[]): string {
+  return `[The result has ${shown.length} ${shown.length === 1 ? 'picture or file' : 'pictures and files'} that you cannot see.]`
+}
+
+interface Asked {
+  baseUrl: string | undefined
+  model: string
+}
+
+/** The server and family of models to which metadata goes back: `api.deepseek.com/deepseek`. */
+export function originOf({ baseUrl = defaultBaseUrl, model }: Asked): string {
+  const name = model.toLowerCase().split('/').at(-1) ?? ''
+  return `${new URL(baseUrl).host}/${/^[a-z]+/.exec(name)?.[0] ?? name}`
+}
+
+/** The names of models at Azure and Bedrock are not those of families. */
+export function nativeOriginOf(kind: NativeKind, { baseUrl, model }: Asked & { baseUrl: string }): string {
+  const isFamily = kind !== 'azure' && kind !== 'bedrock'
+  return `${kind}:${isFamily ? originOf({ baseUrl, model }) : `${new URL(baseUrl).host}/${model}`}`
+}
+
+export function metadataOf(origin: string, members: CollectedMembers | undefined): ProviderMetadata | undefined {
+  return members === undefined ? undefined : { origin, members: { ...members } }
+}
+
+/** What of a message's metadata goes back to this server. The service wrote it, and sealed it. */
+function membersFor(metadata: ProviderMetadata | undefined, origin: string): CollectedMembers | undefined {
+  return metadata?.origin === origin ? metadata.members : undefined
 }

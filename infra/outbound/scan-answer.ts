@@ -1,6 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import { JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
-import type { JsonLimits } from '../../domain/json-scan.ts'
+import { type JsonLimits, JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
 
 type Limits = Partial<JsonLimits> & Pick<JsonLimits, 'bytes'>
 

@@ -5,8 +5,7 @@ import { parseRedisUrl, redisUrlForms } from './address.ts'
 import { createChannels } from './channels.ts'
 import { createCommands } from './commands.ts'
 import { type RedisClient, openClient } from './node.ts'
-import { createServers } from './servers.ts'
-import { topologyOf } from './topology.ts'
+import { createServers, topologyOf } from './servers.ts'
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 

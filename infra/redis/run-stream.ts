@@ -1,5 +1,5 @@
-import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
-import { type EntryId, zeroId } from '../../domain/event-ids.ts'
+import { type EntryId, zeroId } from '../../domain/ids.ts'
+import { parseOwnExactJson, parseOwnJson } from '../../domain/json.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { Publication, RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
+import { parseOwnJson } from '../../domain/json.ts'
 import { type ArgumentCheck, argumentCheck } from '../../domain/tool-arguments.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import type { CheckAnswer, CheckJob } from './messages.ts'
 
 const known = new LRUCache<string, { check: ArgumentCheck | undefined }>({ max: 100 })

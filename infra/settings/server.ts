@@ -1,4 +1,4 @@
-import { queues } from '../../domain/contracts/queues.ts'
+import { queues } from '../../domain/contracts/workflow-contract.ts'
 import { defaultProductName } from '../../domain/product.ts'
 import { color, cron, integer, list, onOff, oneOf, origins, readBy, secret, text, url } from './kinds.ts'
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import proto from '@temporalio/proto'
-import { type Queue, queueName } from '../../domain/contracts/queues.ts'
+import { type Queue, queueName } from '../../domain/contracts/workflow-contract.ts'
 import type { Settings } from '../config.ts'
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType

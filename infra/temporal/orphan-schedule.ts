@@ -1,7 +1,6 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client'
 import { cleanupContract } from '../../domain/contracts/cleanup.ts'
-import { queueName } from '../../domain/contracts/queues.ts'
-import { startOptions } from '../../domain/contracts/workflow-contract.ts'
+import { queueName, startOptions } from '../../domain/contracts/workflow-contract.ts'
 
 export function orphanScheduleId(taskQueuePrefix: string): string {
   return `${taskQueuePrefix}orphan-sweep`

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import type { Client } from '@temporalio/client'
-import type { Settings } from '../config.ts'
+import { LRUCache } from 'lru-cache'
+import { type Queue, queues } from '../../domain/contracts/workflow-contract.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type Queue, queues } from '../../domain/contracts/queues.ts'
+import type { Settings } from '../config.ts'
 import { describeQueue } from './describe-queue.ts'
 
 /** How long a result is cached, so that health checks put no load on the server. */

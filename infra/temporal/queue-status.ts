@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { type Queue, queues } from '../../domain/contracts/queues.ts'
+import { type Queue, queues } from '../../domain/contracts/workflow-contract.ts'
 import type { Settings } from '../config.ts'
 import { type TaskKind, describeQueue } from './describe-queue.ts'
 

@@ -1,10 +1,4 @@
 import {
-  ApplicationFailure,
-  type QueryDefinition,
-  type SignalDefinition,
-  type UpdateDefinition,
-} from '@temporalio/common'
-import {
   type Client,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
@@ -12,13 +6,19 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
-import { queueName } from '../../domain/contracts/queues.ts'
-import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
+import {
+  ApplicationFailure,
+  type QueryDefinition,
+  type SignalDefinition,
+  type UpdateDefinition,
+} from '@temporalio/common'
 import {
   type AnswerOf,
   type ArgsOf,
   type Startable,
   type WorkflowType,
+  queueName,
+  searchAttributeKey,
   startOptions,
 } from '../../domain/contracts/workflow-contract.ts'
 import type {

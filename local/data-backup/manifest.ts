@@ -4,7 +4,7 @@ import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import { LocalServiceError } from '../services/ways.ts'
 
 /** What a backup of `npm start` says about itself. */

@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import { findOnPath, run, withTicks } from './command.ts'
 import type { Log } from './ways.ts'
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 
 /** What a dump may contain, in the order in which it is imported: what others name comes first. */
 export const dumpKinds = ['file', 'vector_store', 'vector_store.file', 'assistant', 'thread', 'thread.message'] as const

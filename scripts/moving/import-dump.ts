@@ -6,7 +6,7 @@ import { makeObject } from './make-object.ts'
 import { openProgress } from './progress-file.ts'
 import { createReport } from './report.ts'
 import { messageOf } from './request-in-parts.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 
 export interface ImportOptions {
   /** The JSONL file; the bytes of files lie beside it. */

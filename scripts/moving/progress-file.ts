@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { appendFile, readFile } from 'node:fs/promises'
 import { newId } from '../../domain/ids.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import type { DumpKind } from './dump.ts'
 
 interface Line {

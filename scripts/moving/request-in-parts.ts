@@ -1,5 +1,5 @@
 import { APIError } from 'openai'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 
 type Body = Record<string, unknown>
 

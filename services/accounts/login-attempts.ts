@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { LoginAttempt } from './social-login.ts'
 

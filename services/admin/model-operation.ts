@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { noKey } from '../../domain/model-catalog.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ProviderKind } from '../../domain/provider-kinds.ts'
+import type { ProviderKind } from '../../domain/model-providers.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
 import type { ModelServers } from '../models/model-servers.ts'
 import type { ModelSettings } from '../models/model-settings.ts'

@@ -1,9 +1,9 @@
 import { JsonLimitError, parseForeignJson } from '../../domain/foreign-json.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { reasonOf } from '../../domain/reason-of.ts'
-import type { ChatModel, ChatRequest, ModelDelta } from '../runs/chat-model.ts'
 import type { ModelServers, ServerAccount } from '../models/model-servers.ts'
+import type { ChatModel, ChatRequest, ModelDelta } from '../runs/chat-model.ts'
 
 interface TryModelDeps {
   chat: ChatModel

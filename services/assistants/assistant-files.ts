@@ -1,4 +1,5 @@
 import { v5 } from 'uuid'
+import { readAssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
 import {
   type ReadFile,
   type Sources,
@@ -9,19 +10,17 @@ import {
   unsetSecrets,
 } from '../../domain/assistant-file/assistant-file.ts'
 import { fromAssistantYaml, toAssistantYaml } from '../../domain/assistant-file/assistant-yaml.ts'
-import { readAssistantConfig, vectorStoresKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { objectFromJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText } from '../../domain/json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { Owner } from '../owner.ts'
+import type { Caller, Owner } from '../owner.ts'
+import { fileStore } from '../stores/files.ts'
 import type { AssistantConfigs } from './configs.ts'
 import { createDelegateNames } from './delegate-names.ts'
 import type { Assistants } from './index.ts'
-import type { Caller } from './write-assistants.ts'
-import { fileStore } from '../stores/files.ts'
 import { ownAssistantStore } from './store.ts'
 
 interface AssistantFilesDeps {

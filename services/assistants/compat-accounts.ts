@@ -1,12 +1,12 @@
-import { ownAssistantStore } from './store.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
+import { type ProviderKind, usualKind } from '../../domain/model-providers.ts'
 import type { CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { type Owner } from '../owner.ts'
 import type { Outbound } from '../outbound.ts'
+import { type Owner } from '../owner.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { Assistants } from './index.ts'
+import { ownAssistantStore } from './store.ts'
 
 export interface CompatAccountChange {
   kind?: ProviderKind

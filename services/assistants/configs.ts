@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
-import { cutText } from '../../domain/cut-text.ts'
 import { type AssistantSettings, openMembersOf, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import { newId } from '../../domain/ids.ts'
-import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { KeyedHashes, SecretBox } from '../secrets.ts'
 

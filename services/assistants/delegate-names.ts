@@ -1,9 +1,9 @@
-import { ownAssistantStore } from './store.ts'
 import { toolsKey } from '../../domain/assistant-config.ts'
-import { invalidInput } from '../../domain/errors.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
-import type { Collections } from '../collections.ts'
 import { maxAskable } from '../../domain/assistant-tool.ts'
+import { invalidInput } from '../../domain/errors.ts'
+import { isJsonObject } from '../../domain/json.ts'
+import type { Collections } from '../collections.ts'
+import { ownAssistantStore } from './store.ts'
 
 type Config = Record<string, unknown>
 

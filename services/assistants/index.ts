@@ -1,15 +1,15 @@
+import { randomBytes } from 'node:crypto'
+import { publicTokenKey } from '../../domain/assistant-config.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json.ts'
 import type { Collections } from '../collections.ts'
+import type { Owner } from '../owner.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { BelongingsCollections } from './belongings.ts'
-import type { Owner } from '../owner.ts'
 import { type AssistantConfigs, configUpdate } from './configs.ts'
 import { moveAssistant } from './project-of-assistant.ts'
 import { type AssistantReads, createAssistantReads } from './read-assistants.ts'
-import { createAssistantWrites } from './write-assistants.ts'
 import { ownAssistantStore } from './store.ts'
-import { randomBytes } from 'node:crypto'
-import { publicTokenKey } from '../../domain/assistant-config.ts'
-import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { createAssistantWrites } from './write-assistants.ts'
 
 export type Assistants = ReturnType<typeof createAssistants>
 

@@ -1,8 +1,7 @@
-import { ownAssistantStore } from './store.ts'
 import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import { checkFreeForm } from '../../domain/free-form.ts'
-import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { checkFreeForm } from '../../domain/foreign-json.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -10,17 +9,16 @@ import { type Caller, type Owner, owns } from '../owner.ts'
 import { lockProject } from '../parents.ts'
 import { budgetStore } from '../stores/budgets.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type AssistantConfigs, configUpdate } from './configs.ts'
 import { requireAskable } from './askable-ids.ts'
+import { type AssistantConfigs, configUpdate } from './configs.ts'
 import { type AssistantReads, foreign } from './read-assistants.ts'
+import { ownAssistantStore } from './store.ts'
 
 export interface AssistantPayload {
   name: string
   config?: Record<string, unknown>
   public?: boolean
 }
-
-export type { Caller }
 
 interface AssistantWritesDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'budgets'>

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../../domain/errors.ts'
+import { parseForeignJson } from '../../domain/foreign-json.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import { refusalOfServer } from '../models/refusal-of-server.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
-import { parseForeignJson } from '../../domain/foreign-json.ts'
 
 export type Listening = 'transcriptions' | 'translations'
 

@@ -1,3 +1,7 @@
+import type { ToolType } from '../../domain/acting.ts'
+import { AppError } from '../../domain/errors.ts'
+import { costOf } from '../../domain/model-prices.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import {
   type BudgetRecord,
   type BudgetReservation,
@@ -5,16 +9,16 @@ import {
   dayOf,
   memberBudgetId,
 } from '../../domain/records/budget.ts'
-import { type ModelUsage, type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import { type ModelUsage, type RunKey, type RunOverrides, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
-import { budgetStore } from '../stores/budgets.ts'
+import type { ModelsNow } from '../models/live-models.ts'
+import { budgetStore, heldMax } from '../stores/budgets.ts'
 import { runStore } from '../stores/runs.ts'
-import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
-import { type EstimateDeps, type ExpectedQuestion, estimateOf } from './estimate.ts'
-import { exceededBy, isSpent, refusal } from './refusal.ts'
+import { tokenLimits, usageByModel } from './usage.ts'
 
-export interface BudgetCountingDeps extends EstimateDeps {
+interface BudgetCountingDeps extends EstimateDeps {
   collections: Pick<Collections, 'budgets' | 'runs' | 'checkpoints'>
   now?(): Date
 }
@@ -215,4 +219,95 @@ function createLeftovers({ collections, now }: LeftoversDeps, count: Count) {
       return found > 0
     },
   }
+}
+
+interface EstimateDeps {
+  models: ModelsNow
+  contextWindowOf(model: string): number
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+}
+
+interface ExpectedQuestion {
+  assistant: AssistantRecord
+  overrides?: RunOverrides
+  /** Bytes of the conversation and of what is asked now; undefined if they are not known. */
+  bytes?: number | undefined
+}
+
+/**
+ * What one answer may cost: as many tokens as fit into the question, and the limit of the answer. Text has at most one
+ * token a byte, so that a short conversation does not count as a whole window. With tools it does: nobody knows yet how
+ * long their descriptions and results are. Only one step of the run is included.
+ */
+function estimateOf(
+  { models, contextWindowOf, assistantConfigs }: EstimateDeps,
+  { assistant, overrides = {}, bytes = Infinity }: ExpectedQuestion,
+): { tokens: number; money: number } {
+  const { prices, defaultModel } = models.current()
+  const settings = assistantConfigs.settingsOf(assistant)
+  const { model = settings.model ?? defaultModel, system_message: systemMessage = settings.systemMessage } = overrides
+  const window = contextWindowOf(model)
+  const { questionTokens, answerTokens } = tokenLimits(window, overrides.max_tokens ?? overrides.max_completion_tokens)
+  const texts = [systemMessage, overrides.instructions, overrides.response_format_json]
+  const mayUse = (type: ToolType) => overrides.server_tools?.includes(type) ?? true
+  const hasTools =
+    overrides.tools_json !== undefined ||
+    (assistant.has_files !== false && mayUse('retrieval')) ||
+    settings.tools.some(({ type }) => type !== 'retrieval' && mayUse(type))
+  const asked = (hasTools ? Infinity : bytes) + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
+  const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, asked)))
+  // A caller may name any limit.
+  const completion = Math.ceil(Math.min(answerTokens, window))
+  const money = costOf(prices, model, { prompt_tokens: prompt, completion_tokens: completion })
+  return { tokens: prompt + completion, money }
+}
+
+type Reason = { what: 'runs' | 'tokens' | 'money'; isReserved: boolean }
+
+/** When a run that was refused because of reservations may be tried again. */
+const reservedRetrySeconds = 10
+
+/** What keeps a budget from admitting another run; undefined if nothing does. */
+function exceededBy(budget: BudgetRecord): Reason | undefined {
+  const { held = [] } = budget
+  const heldSum = (what: 'tokens' | 'money') => held.reduce((total, hold) => total + hold[what], 0)
+  if (budget.money >= budget.max_money) return { what: 'money', isReserved: false }
+  if (budget.runs >= budget.max_runs) return { what: 'runs', isReserved: false }
+  if (budget.tokens >= budget.max_tokens) return { what: 'tokens', isReserved: false }
+  if (budget.money + heldSum('money') >= budget.max_money) return { what: 'money', isReserved: true }
+  if (budget.tokens + heldSum('tokens') >= budget.max_tokens) return { what: 'tokens', isReserved: true }
+  return held.length >= heldMax ? { what: 'runs', isReserved: true } : undefined
+}
+
+/** Whether its tokens or its money are used up, without what is reserved. */
+function isSpent({ money, max_money: maxMoney, tokens, max_tokens: maxTokens }: BudgetRecord): boolean {
+  return money >= maxMoney || tokens >= maxTokens
+}
+
+function whoseOf({ _id }: BudgetRecord): string {
+  if (_id.startsWith('member/')) return 'that you have in this project'
+  return _id.startsWith('project/') ? 'of this project' : 'of public callers of this assistant'
+}
+
+/** Public callers are not told what the owner has and spends. */
+function refusal(budget: BudgetRecord, isPublic: boolean, now: Date): AppError {
+  const { what, isReserved } = exceededBy(budget) ?? { what: 'runs', isReserved: true }
+  const code = what === 'money' ? 'payment_required' : 'too_many_requests'
+  const whose = whoseOf(budget)
+  if (isReserved) {
+    const message = isPublic
+      ? 'This assistant gives as many answers at once as its limit for today allows. Try again in a moment.'
+      : `The budget ${whose} for today has nothing left beside what the answers under way may cost (${what}). Try again when they have ended; its owner can raise it.`
+    return new AppError(code, message, { retryAfterSeconds: reservedRetrySeconds })
+  }
+  const limit = {
+    money: `${budget.max_money} of money`,
+    runs: `${budget.max_runs} runs`,
+    tokens: `${budget.max_tokens} tokens`,
+  }
+  const message = isPublic
+    ? 'This assistant has reached its limit for today. Try again tomorrow (UTC).'
+    : `The budget ${whose} for today is used up: ${limit[what]}. It begins anew at 00:00 UTC; its owner can raise it.`
+  const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+  return new AppError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil((tomorrow - now.getTime()) / 1000)) })
 }

@@ -1,9 +1,9 @@
+import { containerId } from '../../domain/container-ids.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
-import { containerId } from '../../domain/container-ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
 import { threadStore } from '../stores/threads.ts'
 
 export const containerLimits = {

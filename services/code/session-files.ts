@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../domain/errors.ts'
 import { sessionPath } from '../../domain/session-path.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
+import type { Caller } from '../owner.ts'
 import { attachmentStore } from '../stores/attachments.ts'
 import type { IsKnown, SessionFile } from './interpreter.ts'
 

@@ -1,8 +1,8 @@
 import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
-import { releaseQuota, countsInQuota } from '../threads/quota.ts'
-import type { RunInTransaction } from '../transactions.ts'
 import { eraseAll, updateAll } from '../owned-data/erase-all.ts'
+import { countsInQuota, releaseQuota } from '../threads/create-thread.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import { ownedBy } from './members.ts'
 import { type OwnerCollections, deletedOwnerStore } from './store.ts'
 

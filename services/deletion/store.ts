@@ -6,7 +6,7 @@ import { type RunKey, type RunRecord, openRunStatuses, runKey } from '../../doma
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { type Grouped, groupedMembers, groupsOf } from '../membership.ts'
+import { type Grouped, groupedMembers, groupsOf } from '../owner.ts'
 import { isDeleted } from '../stores/results.ts'
 
 export type OwnerCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>

@@ -1,15 +1,13 @@
+import { readClientFunctions } from '../../domain/client-tools.ts'
+import { objectFromJsonText, parseOwnExactJson, parseOwnJson } from '../../domain/json.ts'
 import { projectOf } from '../../domain/knowledge/project-files.ts'
-import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
-import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { CompletionFacts, RunRecord } from '../../domain/records/run.ts'
-import type { ResponseFacts } from '../../domain/responses/facts.ts'
-import { readClientFunctions } from '../../domain/client-tools.ts'
 import {
   type ScheduleAttachment,
   type ScheduleRecord,
@@ -19,6 +17,7 @@ import {
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import type { ResponseFacts } from '../../domain/responses/facts.ts'
 import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
 
 type OpenSummary = (projectId: string, sealed: string) => string | undefined

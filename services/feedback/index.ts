@@ -1,15 +1,15 @@
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
-import { derivedId } from '../../domain/derived-id.ts'
-import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkFreeForm } from '../../domain/foreign-json.ts'
+import { derivedId } from '../../domain/ids.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Caller } from '../owner.ts'
 import { lockThread } from '../parents.ts'
 import { type FeedbackText, feedbackStore } from '../stores/feedback.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 
 export interface NewFeedback {
   run_id: string

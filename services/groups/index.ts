@@ -8,7 +8,7 @@ import {
   groupLimits,
 } from '../../domain/records/group.ts'
 import { refusingTaken } from '../duplicate-key.ts'
-import { type Grouped, groupsOf } from '../membership.ts'
+import { type Grouped, groupsOf } from '../owner.ts'
 import type { PageRange } from '../page.ts'
 import type { AllowancesNow } from './allowances.ts'
 import type { LeaveGroups } from './leave-groups.ts'

@@ -1,5 +1,5 @@
 import type { LeavingRecord } from '../../domain/records/project.ts'
-import { roleIn } from '../membership.ts'
+import { roleIn } from '../owner.ts'
 import type { GroupStore } from './store.ts'
 
 const atOnce = 100

@@ -3,7 +3,7 @@ import { type GroupRecord, everyone } from '../../domain/records/group.ts'
 import type { LeavingRecord, ProjectRecord } from '../../domain/records/project.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { groupedMembers } from '../membership.ts'
+import { groupedMembers } from '../owner.ts'
 import type { PageRange } from '../page.ts'
 import { isMatched } from '../stores/results.ts'
 

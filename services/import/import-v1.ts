@@ -1,8 +1,8 @@
 import type { ReadRecords } from '../../domain/archive/items.ts'
+import type { NewIds } from '../../domain/archive/new-ids.ts'
 import type { ArchivedResponse } from '../../domain/archive/records.ts'
-import { objectFromJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText, parseOwnJson } from '../../domain/json.ts'
 import type { Metadata } from '../../domain/metadata.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import type { CompletionFacts, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFacts } from '../../domain/responses/facts.ts'
@@ -10,7 +10,6 @@ import { responseId, runIdOf, withEntryId } from '../../domain/responses/ids.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { tagsOf } from '../v1/stored-completions.ts'
-import type { NewIds } from '../../domain/archive/new-ids.ts'
 
 export interface ImportV1Deps {
   secretBox: Pick<SecretBox, 'seal' | 'open'>

@@ -1,4 +1,4 @@
-import { objectFromJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText } from '../../domain/json.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Attributes } from './attribute-filter.ts'
 

@@ -1,8 +1,8 @@
-import { projectFileStore } from '../stores/files.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
+import { projectFileStore } from '../stores/files.ts'
 import { type ProjectFileRecords, touching } from './project-file-records.ts'
 import type { UploadPart } from './upload.ts'
 

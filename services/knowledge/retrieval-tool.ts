@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { cutText } from '../../domain/cut-text.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import type { AssistantRecord, StoredAssistant, VectorStoreRecord } from '../../domain/records/assistant.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import type { SearchOverride } from '../../domain/run-overrides.ts'
 import { createKnownTexts } from '../../domain/search/known-texts.ts'
 import { leansOnOthers, withSubject } from '../../domain/search/leaning-query.ts'
-import type { SearchOverride } from '../../domain/search-override.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { fileStore } from '../stores/files.ts'
@@ -34,6 +34,18 @@ const searchMs = 30_000
 export const awaitMs = 60_000
 const pollEveryMs = 250
 
+type RetrievalDeps = RetrieveDeps & {
+  collections: Pick<Collections, 'toolCalls'>
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+}
+
+/** Creates the retrieval tools of assistants; without a model that embeds, none has one. */
+export function createRetrievalTools(deps: Omit<RetrievalDeps, 'embedder'> & { embedder: Embedder | undefined }) {
+  const { embedder } = deps
+  return async (assistant: AssistantRecord, options: RetrievalToolOptions): Promise<Tool | undefined> =>
+    embedder && createRetrievalTool({ ...deps, embedder }, assistant, options)
+}
+
 export interface RetrievalToolOptions {
   name: string
   search?: SearchOverride | undefined
@@ -47,10 +59,7 @@ export interface RetrievalToolOptions {
  * that the model can cite each sentence by file and page or heading; of a file also `part`, `parts` and `outline?`.
  */
 export async function createRetrievalTool(
-  deps: RetrieveDeps & {
-    collections: Pick<Collections, 'toolCalls'>
-    assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
-  },
+  deps: RetrievalDeps,
   assistant: AssistantRecord,
   { name, search, readsFiles }: RetrievalToolOptions,
 ): Promise<Tool | undefined> {

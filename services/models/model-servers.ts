@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../domain/provider-kinds.ts'
+import type { ProviderKind } from '../../domain/model-providers.ts'
 import type { ServedModel } from '../../domain/served-models.ts'
 
 export interface ServerAccount {

@@ -1,6 +1,11 @@
 import { invalidInput } from '../../domain/errors.ts'
-import { type ModelAbilities, abilitiesIn, abilityNames } from '../../domain/provided-models.ts'
-import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
+import {
+  type ModelAbilities,
+  type ProviderKind,
+  abilitiesIn,
+  abilityNames,
+  usualKind,
+} from '../../domain/model-providers.ts'
 import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
 import { checkedUrl, hintOf } from './operator-input.ts'

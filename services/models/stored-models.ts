@@ -1,10 +1,10 @@
+import { parseOwnJson } from '../../domain/json.ts'
 import { type StoredModels, noKey } from '../../domain/model-catalog.ts'
 import { parseModelPrices } from '../../domain/model-prices.ts'
-import { abilitiesIn } from '../../domain/provided-models.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { abilitiesIn } from '../../domain/model-providers.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
-import { storedSearch } from './search-record.ts'
 import type { SecretBox } from '../secrets.ts'
+import { storedSearch } from './search-record.ts'
 
 /** A stored record in the form in which it is used, with the keys opened. */
 export function storedModels(record: ModelSettingsRecord, secretBox: Pick<SecretBox, 'open'>): StoredModels {

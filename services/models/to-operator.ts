@@ -1,9 +1,15 @@
+import { parseOwnJson } from '../../domain/json.ts'
 import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog.ts'
 import { noKey } from '../../domain/model-catalog.ts'
 import { type MinutePrices, type ModelPrice, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
-import { type ModelAbilities, type ProvidedModel, abilitiesIn, abilityNames } from '../../domain/provided-models.ts'
-import { type ProviderKind, usualKind } from '../../domain/provider-kinds.ts'
+import {
+  type ModelAbilities,
+  type ProvidedModel,
+  type ProviderKind,
+  abilitiesIn,
+  abilityNames,
+  usualKind,
+} from '../../domain/model-providers.ts'
 import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { ServerAccount } from './model-servers.ts'

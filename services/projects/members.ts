@@ -1,3 +1,4 @@
+import { invitationContract } from '../../domain/contracts/invitation.ts'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
@@ -10,18 +11,17 @@ import {
   memberLimits,
 } from '../../domain/records/project.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import { invitationContract } from '../../domain/contracts/invitation.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
+import type { Groups } from '../groups/index.ts'
+import type { LeaveGroups } from '../groups/leave-groups.ts'
+import type { GroupStore } from '../groups/store.ts'
+import { type Grouped, lacking, memberOf, requireRole, roleIn } from '../owner.ts'
 import { type Person, findPerson, personsOf } from '../persons/store.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { ChangeMembers } from './change-members.ts'
 import type { Depart } from './depart.ts'
 import { sharedProjectStore } from './store.ts'
-import type { GroupStore } from '../groups/store.ts'
-import type { Groups } from '../groups/index.ts'
-import type { LeaveGroups } from '../groups/leave-groups.ts'
-import { type Grouped, lacking, memberOf, requireRole, roleIn } from '../membership.ts'
 
 /** Somebody who uses a project, as those see who use it too. */
 export interface Member {

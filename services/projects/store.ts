@@ -6,10 +6,10 @@ import {
   memberLimits,
 } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
-import { type Grouped, usedBy, usedByNobodyElse } from '../membership.ts'
 import { updateAll } from '../owned-data/erase-all.ts'
-import { projectStore } from '../stores/projects.ts'
+import { type Grouped, usedBy, usedByNobodyElse } from '../owner.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
+import { projectStore } from '../stores/projects.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 /**

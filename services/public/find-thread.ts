@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import { requireContinuable, requireMade, requireSeen } from '../threads/access.ts'
+import { requireContinuable, requireMade, requireSeen } from '../threads/read-threads.ts'
 import { type ThreadOwner, namedThreadStore } from './store.ts'
 
 /** What a request does with a thread: reads it, runs on it, or what only its owner may do. */

@@ -2,8 +2,8 @@ import type { UpdateQuery } from 'mongoose'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
 import { type ListedRun, withoutInput } from '../stores/runs.ts'
 
 /** Whose threads a request may name: those of an assistant's public callers, or the own ones of a project. */

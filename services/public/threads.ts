@@ -1,4 +1,4 @@
-import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkFreeForm } from '../../domain/foreign-json.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'

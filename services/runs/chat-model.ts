@@ -1,9 +1,9 @@
-import type { ProviderKind } from '../../domain/provider-kinds.ts'
+import type { ModelToolChoice } from '../../domain/client-tools.ts'
 import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
+import type { ProviderKind } from '../../domain/model-providers.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { PromptPart } from '../attachments/prompt-parts.ts'
-import type { ModelToolChoice } from '../../domain/client-tools.ts'
 import type { JsonSchema } from '../tool.ts'
 
 /** The model of a run, and the account that pays. */

@@ -1,22 +1,20 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
+import { type CallResults, resultsOfCalls } from '../../domain/call-results.ts'
 import type { ModelToolChoice, RunToolChoice, ToolReference } from '../../domain/client-tools.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import { type Message, foldMessages } from '../../domain/messages.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
+import { type Message, type StoredMessage, foldMessages } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunOverrides, RunRecord, SamplingParameters } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
-import { tokenLimits } from '../../domain/token-limits.ts'
-import { readAttachments } from '../attachments/prompt-parts.ts'
+import { promptPartsOf, readAttachments, shownByTool } from '../attachments/prompt-parts.ts'
+import { type TokensLeft, RunLimitError, tokenLimits } from '../budgets/usage.ts'
 import { type Conversation, earlierVersion } from '../threads/conversations.ts'
-import type { Tool } from '../tool.ts'
-import { toolName } from '../tools/tool-name.ts'
-import type { ChatRequest } from './chat-model.ts'
+import { type Tool, toolName } from '../tool.ts'
+import type { ChatRequest, PromptMessage, ProviderMetadata } from './chat-model.ts'
 import { bytesOfToken, findQuestion, fitConversation, newestMessages, tooLong } from './fit-conversation.ts'
-import { promptOf } from './prompt.ts'
 import type { StepDeps } from './step-deps.ts'
-import { RunLimitError, type TokensLeft } from './tokens-left.ts'
 
 interface Question {
   run: RunRecord
@@ -202,4 +200,93 @@ function named({ name }: Tool): ModelToolChoice {
 
 function notThere() {
   return invalidInput(['body', 'tool_choice'], 'The tool that must be called is not there.')
+}
+
+const noResult = 'There is no result of this call.'
+
+/**
+ * The conversation in the form that the model is sent. OpenAI-compatible servers refuse a tool call without a
+ * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
+ * that says so, a stray one is left out.
+ */
+export function promptOf(
+  messages: StoredMessage[],
+  systemMessages: string[],
+  context: PromptContext = {},
+): PromptMessage[] {
+  const results = resultsOfCalls(messages)
+  const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
+  return [...system, ...messages.flatMap((message) => promptParts(message, results, context))]
+}
+
+interface PromptContext {
+  attachments?: Map<string, Buffer>
+  openMetadata?(sealed: string): ProviderMetadata | undefined
+}
+
+function promptParts(
+  message: StoredMessage,
+  results: CallResults,
+  { attachments = new Map(), openMetadata }: PromptContext,
+): PromptMessage[] {
+  switch (message.type) {
+    case 'HumanMessage':
+      if (message.data.deleted) return []
+      return [
+        { role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content, ...nameOf(message) },
+      ]
+    case 'SystemMessage':
+      return [{ role: 'system', content: message.data.content, ...nameOf(message) }]
+    case 'AIMessage': {
+      const { refusal = '', tool_calls: calls = [], reasoning, provider_metadata: sealed } = message.data
+      const provider = sealed === undefined ? undefined : openMetadata?.(sealed)
+      const thought = { ...(reasoning && { reasoning }), ...(provider && { provider }) }
+      const content = message.data.content || refusal
+      if (calls.length === 0)
+        return content === '' ? [] : [{ role: 'assistant', content, ...nameOf(message), ...thought }]
+      const ids = distinctIds(calls.map(({ id }) => id))
+      return [
+        {
+          role: 'assistant',
+          content: content === '' ? null : content,
+          ...nameOf(message),
+          ...thought,
+          tool_calls: calls.map((call, index) => ({
+            id: ids[index] ?? call.id,
+            type: 'function',
+            function: { name: call.name, arguments: JSON.stringify(call.args) },
+          })),
+        },
+        ...calls.map((call, index) => {
+          const result = results.get(message.data.id)?.[index]
+          const shown = result && shownByTool(result, attachments)
+          return {
+            role: 'tool' as const,
+            tool_call_id: ids[index] ?? call.id,
+            content: result?.data.content ?? noResult,
+            ...(shown?.length ? { shown } : {}),
+          }
+        }),
+      ]
+    }
+    case 'ToolMessage':
+      // Was added after its call, above.
+      return []
+  }
+}
+
+/** Who speaks, where several do. Servers refuse other characters. */
+function nameOf({ data: { name } }: StoredMessage): { name?: string } {
+  return name !== undefined && /^[\w-]{1,64}$/.test(name) ? { name } : {}
+}
+
+/** Callers may send an answer whose calls have the same id. */
+function distinctIds(ids: string[]): string[] {
+  const taken = new Set<string>()
+  return ids.map((id, index) => {
+    let distinct = id
+    while (taken.has(distinct)) distinct = `${distinct}_${index}`
+    taken.add(distinct)
+    return distinct
+  })
 }

@@ -1,16 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientSession } from 'mongoose'
-import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
-import { answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { backOffMs } from '../../domain/back-off.ts'
+import { type RunOwners, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { AppError, isRetryable } from '../../domain/errors.ts'
+import { type EntryId, eventIdOf } from '../../domain/ids.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
-import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
+import { type ModelUsage, type RunRecord, actingOf } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { runUsage, sumByModel, usageByModel, usageOfMessage } from '../budgets/usage.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import { threadStore } from '../stores/threads.ts'
+import type { Appended, InputEntry, LogEntry } from '../threads/log.ts'
+import { SupersededError } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
 import { executedRunStore, ledgerStore } from './store.ts'
-import type { Appended, LogEntry } from '../threads/log.ts'
-import type { InputEntry } from '../threads/pending-input.ts'
-import { SupersededError } from './live-runs.ts'
-import { runUsage, sumByModel, usageByModel, usageOfMessage } from '../budgets/usage.ts'
 
 /**
  * Stores an answer with tool calls, and the calls in the ledger, in one transaction; nothing if the run was taken
@@ -148,4 +151,53 @@ async function takeIfMine(
   session?: ClientSession,
 ): Promise<void> {
   if (!(await executedRunStore(collections).changeMine(run, changes, session))) throw new SupersededError()
+}
+
+/** A model has answered, and its answer cannot be stored. The model is not asked again: another answer costs as much. */
+export class AnswerNotStoredError extends Error {
+  constructor(cause: unknown) {
+    super('The answer could not be stored.', { cause })
+    this.name = 'AnswerNotStoredError'
+  }
+}
+
+const attempts = 10
+const pauses = { firstMs: 200, longestMs: 20_000 }
+
+/**
+ * Stores an answer, and tries again when that fails, for a minute: the database may be away. Throws at once what no
+ * repetition changes, `AnswerNotStoredError` in the end, or the signal's reason.
+ */
+export async function storeAnswer<T>(
+  work: () => Promise<T>,
+  {
+    signal,
+    onError,
+    wait = (ms) => sleep(ms, undefined, { signal }),
+  }: { signal: AbortSignal; onError(error: unknown): void; wait?(ms: number): Promise<unknown> },
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof SupersededError || (error instanceof AppError && !isRetryable[error.code])) throw error
+      signal.throwIfAborted()
+      onError(error)
+      if (attempt === attempts) throw new AnswerNotStoredError(error)
+      await wait(backOffMs(attempt, pauses))
+    }
+  }
+}
+
+/** For whom the small model is asked after a run that ended with success; undefined if it is not asked. */
+export function suggestsFor(models: ModelsNow, run: RunRecord): RunOwners | undefined {
+  if (models.current().smallModel === undefined || !isRunOfChat(run)) return undefined
+  return { userId: run.user_id, projectId: run.project_id, assistantId: run.assistant_id }
+}
+
+/** Whether a person chats, in place of a program that asks for one answer. */
+export function isRunOfChat(run: RunRecord): boolean {
+  const { completion, response_json: response, asked_by: askedBy, imported } = run
+  const isOfProgram = completion !== undefined || response !== undefined || askedBy !== undefined
+  return actingOf(run).origin === 'chat' && !run.public && !isOfProgram && !imported
 }

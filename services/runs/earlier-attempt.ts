@@ -4,12 +4,12 @@ import { isOpenRun } from '../../domain/records/run.ts'
 import { assistantStore } from '../stores/assistants.ts'
 import { logStore } from '../stores/log.ts'
 import { runStore } from '../stores/runs.ts'
+import { suggestsFor } from './commit.ts'
+import { settleRun } from './finalize.ts'
 import { SupersededError } from './live-runs.ts'
 import { planAnswer, plannedStep } from './plan-answer.ts'
-import { settleRun } from './finalize.ts'
 import type { StepDeps } from './step-deps.ts'
 import { ledgerStore } from './store.ts'
-import { suggestsFor } from './suggests-for.ts'
 
 /** The answer of a step that an earlier attempt has stored. */
 export async function storedAnswer(

@@ -1,29 +1,28 @@
 import {
-  type OnThread,
   type FinalizeInput,
   type FinalizeResult,
+  type OnThread,
   answerEntry,
   inputEntry,
   toolsEntry,
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { laterId, zeroId } from '../../domain/event-ids.ts'
+import { laterId, zeroId } from '../../domain/ids.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { isModelFailureType } from '../../domain/model-failure.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import { type RunView, toMessage } from '../../domain/run-events.ts'
-import { endChildRuns } from './delegation/end-child-runs.ts'
-import { cancelledError, endRun, notStartedError } from './end-run.ts'
-import { shownSoFar } from './shown-so-far.ts'
-import { storeLostAttempt } from './spent-attempts.ts'
+import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
+import type { Collections } from '../collections.ts'
 import { logStore } from '../stores/log.ts'
 import { runStore } from '../stores/runs.ts'
-import type { StepDeps } from './step-deps.ts'
-import { executedRunStore, ledgerStore, sweptRunStore } from './store.ts'
-import { toolMessages } from './ledger.ts'
+import { inputEntryOf } from '../threads/log.ts'
 import { answerIdOf } from './answer.ts'
-import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
-import { inputEntryOf } from '../threads/pending-input.ts'
+import { shownSoFar, storeLostAttempt } from './attempts.ts'
+import { type CancelRunDeps, cancelRun, cancelledError, endRun, notStartedError } from './end-run.ts'
+import { toolMessages } from './ledger.ts'
+import type { StepDeps } from './step-deps.ts'
+import { delegatedRunStore, executedRunStore, ledgerStore, sweptRunStore } from './store.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread consistent: the partial answer stays in the log,
@@ -153,3 +152,16 @@ async function closeCalls(deps: StepDeps, run: RunRecord): Promise<void> {
 }
 
 const notMade = 'This call was not made: the run ended first.'
+
+/**
+ * Cancels the runs that answer calls of a run, which the calls name. Each cancels those below it when it is settled.
+ * Safe to repeat.
+ */
+async function endChildRuns(
+  deps: CancelRunDeps & { collections: Pick<Collections, 'toolCalls'> },
+  askingRunId: string,
+): Promise<void> {
+  const asked = await ledgerStore(deps.collections).listChildRuns(askingRunId)
+  if (asked.length === 0) return
+  for (const run of await delegatedRunStore(deps.collections).listOpen(asked)) await cancelRun(deps, run)
+}

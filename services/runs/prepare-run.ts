@@ -1,9 +1,9 @@
 import type { Acting } from '../../domain/acting.ts'
 import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../domain/client-tools.ts'
-import { AppError, invalidInput } from '../../domain/errors.ts'
-import { checkFreeForm } from '../../domain/free-form.ts'
-import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type AttachmentLimits, attachmentLimits } from '../../domain/content-parts.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/foreign-json.ts'
+import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type RunMessageInput, authoredBy, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import {
@@ -16,13 +16,10 @@ import {
   firstFence,
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Collections } from '../collections.ts'
-import { folderStore } from '../stores/folders.ts'
-import { searchOf, withStores } from '../../domain/search-override.ts'
+import { searchOf, withStores } from '../../domain/run-overrides.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
-import { type Caller, type Owner, ownerOf, personAmong } from '../owner.ts'
-import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import {
   type LocOf,
   type GivenMessage,
@@ -30,13 +27,16 @@ import {
   type Received,
   receiveContent,
 } from '../attachments/receive-content.ts'
-import type { AllowancesNow } from '../groups/allowances.ts'
-import type { AssistantConfigs } from '../assistants/configs.ts'
-import type { ModelsNow } from '../models/live-models.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
+import type { Collections } from '../collections.ts'
+import type { AllowancesNow } from '../groups/allowances.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
+import type { ModelsNow } from '../models/live-models.ts'
+import { type Caller, type Owner, ownerOf, personAmong } from '../owner.ts'
+import { folderStore } from '../stores/folders.ts'
 import type { Conversations } from '../threads/conversations.ts'
-import { countsInQuota } from '../threads/quota.ts'
-import { requireRoom } from '../threads/room.ts'
+import { countsInQuota } from '../threads/create-thread.ts'
+import { requireRoom } from '../threads/log.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
 import { checkResults } from './check-results.ts'

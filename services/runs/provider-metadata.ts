@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../domain/is-json-object.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { isJsonObject, parseOwnJson } from '../../domain/json.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { ProviderMetadata } from './chat-model.ts'
 

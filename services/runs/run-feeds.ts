@@ -1,4 +1,4 @@
-import { compareIds, zeroId } from '../../domain/event-ids.ts'
+import { compareIds, zeroId } from '../../domain/ids.ts'
 import type { RunKey } from '../../domain/records/run.ts'
 import { type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import { within } from '../within.ts'

@@ -1,5 +1,5 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
-import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
+import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/ids.ts'
 import { createMessageWindow } from '../../domain/message-window.ts'
 import type { Message } from '../../domain/messages.ts'
 import { type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'

@@ -1,4 +1,4 @@
-import type { EntryId } from '../../domain/event-ids.ts'
+import type { EntryId } from '../../domain/ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 
 export interface StreamBatch {

@@ -9,21 +9,21 @@ import type {
   StepResult,
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
+import { eventIdOf } from '../../domain/ids.ts'
 import { isUntouched } from '../../domain/records/run.ts'
+import { runStore } from '../stores/runs.ts'
+import { commitResultsAsEnd } from './commit.ts'
 import { resultOfEarlierAttempt } from './earlier-attempt.ts'
+import { settleRun } from './finalize.ts'
+import { toolMessages } from './ledger.ts'
 import type { LiveRun } from './live-runs.ts'
 import { modelStep } from './model-step.ts'
-import { settleRun } from './finalize.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
 import { executedRunStore, ledgerStore, waitingRunStore } from './store.ts'
-import { eventIdOf } from '../../domain/event-ids.ts'
-import { runStore } from '../stores/runs.ts'
-import { commitResultsAsEnd } from './commit.ts'
-import { toolMessages } from './ledger.ts'
 
-export { AnswerNotStoredError } from './store-answer.ts'
-export { RunLimitError } from './tokens-left.ts'
+export { AnswerNotStoredError } from './commit.ts'
+export { RunLimitError } from '../budgets/usage.ts'
 export { SupersededError } from './live-runs.ts'
 
 /**

@@ -1,10 +1,9 @@
-import { scheduleStore } from '../stores/schedules.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
-import { mayEdit } from '../owner.ts'
+import { type Caller, mayEdit } from '../owner.ts'
 import { type Page, type PageRange } from '../page.ts'
+import { scheduleStore } from '../stores/schedules.ts'
 
 export type ScheduleReads = ReturnType<typeof createScheduleReads>
 

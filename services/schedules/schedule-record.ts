@@ -1,5 +1,5 @@
 import type { ScheduleRecord, ScheduleTiming } from '../../domain/records/schedule.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
+import type { Caller } from '../owner.ts'
 import type { NewSchedule, ScheduleChanges, ScheduleMaker } from './schedule-request.ts'
 
 type Input = Pick<ScheduleRecord, 'input_json' | 'attachments'>

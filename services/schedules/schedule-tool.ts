@@ -1,19 +1,19 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
-import { cutText } from '../../domain/cut-text.ts'
 import type { Person } from '../../domain/acting.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
+import { derivedId } from '../../domain/ids.ts'
 import { requestLimits } from '../../domain/limits.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type ScheduleRecord, scheduleLimits } from '../../domain/records/schedule.ts'
 import { nextTimes } from '../../domain/schedules/next-times.ts'
 import type { Collections } from '../collections.ts'
-import { derivedId } from '../../domain/derived-id.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
 import { assistantStore } from '../stores/assistants.ts'
 import { scheduleStore } from '../stores/schedules.ts'
+import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
 import type { createScheduleWrites } from './write-schedules.ts'
 
 export interface ScheduleToolDeps {
@@ -67,7 +67,7 @@ const timesShown = 3
 /**
  * The tool with which an assistant makes schedules for the person of its run, within the owner's limits. The owner
  * approves the first of each assistant; the assistant can cancel only what it has made, and each person sees only their
- * own. Which runs have it: `domain/tool-rights.ts`.
+ * own. Which runs have it: `domain/acting.ts`.
  */
 export function scheduleTool(
   deps: ScheduleToolDeps,

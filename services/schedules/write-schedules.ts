@@ -2,12 +2,12 @@ import { AppError } from '../../domain/errors.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Assistants } from '../assistants/index.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { Collections } from '../collections.ts'
-import { holderOf, ownerOf, personOf } from '../owner.ts'
+import { type Caller, holderOf, ownerOf, personOf } from '../owner.ts'
 import { lockAssistant, lockProject, lockThread } from '../parents.ts'
 import { passOn } from '../pass-on.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type ScheduleReads, missing } from './read-schedules.ts'
 import { storedInputOf } from './schedule-input.ts'
@@ -21,7 +21,6 @@ import {
   checkTiming,
   timingOf,
 } from './schedule-request.ts'
-import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface ScheduleWritesDeps {

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { type GroupRecord, groupLimits } from '../../domain/records/group.ts'
 import type { ScimFilter } from '../../domain/scim/filter.ts'
 import { type PatchOperation, impliedBy, isChosen, memberOf } from '../../domain/scim/patch.ts'

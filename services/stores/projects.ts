@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import type { ProjectRecord, Work } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
-import { type Grouped, type Shared, sharedMembers, usedBy } from '../membership.ts'
+import { type Grouped, type Shared, sharedMembers, usedBy } from '../owner.ts'
 import { type Named, namesIn } from './named.ts'
 import { isMatched } from './results.ts'
 

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { type Grouped, groupedMembers } from '../membership.ts'
+import { type Grouped, groupedMembers } from '../owner.ts'
 import { isMatched } from './results.ts'
 
 /** What tells whether an account may be used. */

@@ -1,9 +1,9 @@
-import { type SearchedEntry, logStore } from '../stores/log.ts'
-import { type FoundThread, threadStore } from '../stores/threads.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import { type FoundText, findTerms, storedTerms, wantedTerms } from '../../domain/search/message-terms.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
+import { type SearchedEntry, logStore } from '../stores/log.ts'
+import { type FoundThread, threadStore } from '../stores/threads.ts'
 import { createTurns } from '../turns.ts'
 
 export interface FoundMessage extends FoundText {

@@ -1,10 +1,10 @@
-import { type LogFilter, logStore } from '../stores/log.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { createSemaphore } from '../semaphore.ts'
-import type { InputEntry, PendingInput } from './pending-input.ts'
+import { type LogFilter, logStore } from '../stores/log.ts'
+import type { InputEntry, PendingInput } from './log.ts'
 
 /** An entry of the log without its text. */
 export type LogPosition = Omit<CheckpointRecord, 'messages_json'>

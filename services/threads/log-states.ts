@@ -1,11 +1,11 @@
-import { logStore } from '../stores/log.ts'
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { createMessageWindow } from '../../domain/message-window.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { PendingInput } from './pending-input.ts'
+import { logStore } from '../stores/log.ts'
 import type { LogPosition, ScanLog } from './log-scan.ts'
+import type { PendingInput } from './log.ts'
 
 /** A thread's state after one entry of its log. */
 export interface ThreadState {

@@ -1,18 +1,18 @@
-import { folderStore } from '../stores/folders.ts'
-import { threadStore } from '../stores/threads.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord, Visibility } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
+import type { Caller } from '../owner.ts'
 import type { PageRange } from '../page.ts'
-import { missing, requireContinuable, requireMade, requireSeen } from './access.ts'
-import { type ThreadStatus, statusesOf } from './status.ts'
+import { folderStore } from '../stores/folders.ts'
 import { projectStore } from '../stores/projects.ts'
 import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
+import { type ThreadStatus, statusesOf } from './status.ts'
 
 export type ThreadReads = ReturnType<typeof createThreadReads>
 
 /** With `pinned` only those, with `tag` only those that have it, with `archived` those that were put aside in place of the others. */
-export interface ThreadRange extends PageRange {
+interface ThreadRange extends PageRange {
   pinned?: boolean | undefined
   archived?: boolean | undefined
   tag?: string | undefined
@@ -104,4 +104,35 @@ function createUnusedHomeThread(collections: Pick<Collections, 'projects' | 'thr
     // The input of a first run enters the thread with the answer.
     return (await runStore(collections).hasAny(userId, threadId)) ? undefined : threadId
   }
+}
+
+type Whose = Pick<ThreadRecord, 'user_id' | 'project_id' | 'visibility' | 'project_access'>
+
+/** His own threads, in any project, and those that their owners share with the project of his token. */
+export function maySee({ userId, projectId }: Caller, thread: Whose): boolean {
+  return thread.user_id === userId || (thread.visibility === 'project' && thread.project_id === projectId)
+}
+
+/** Throws `not_found` for a thread that the caller does not see. */
+export function requireSeen<T extends Whose>(caller: Caller, thread: T | null): T {
+  if (thread === null || !maySee(caller, thread)) throw missing()
+  return thread
+}
+
+/** Also throws `forbidden` for one that others may only read. */
+export function requireContinuable<T extends Whose>(caller: Caller, thread: T | null): T {
+  const seen = requireSeen(caller, thread)
+  if (seen.user_id === caller.userId || seen.project_access === 'continue') return seen
+  throw new AppError('forbidden', 'Whoever made this chat shares it read-only: only he continues it.')
+}
+
+/** Also throws `forbidden` for the thread of somebody else. */
+export function requireMade<T extends Whose>(caller: Caller, thread: T | null): T {
+  const seen = requireSeen(caller, thread)
+  if (seen.user_id === caller.userId) return seen
+  throw new AppError('forbidden', 'Only whoever made this chat may do this.')
+}
+
+export function missing(): AppError {
+  return new AppError('not_found', 'There is no such thread.')
 }

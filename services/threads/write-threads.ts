@@ -1,16 +1,14 @@
+import { AppError } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/foreign-json.ts'
+import type { ProjectAccess, ThreadRecord, Visibility } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Caller, type Owner, ownerOf, owns } from '../owner.ts'
 import { assistantStore } from '../stores/assistants.ts'
 import { folderStore } from '../stores/folders.ts'
 import { threadStore } from '../stores/threads.ts'
-import { AppError } from '../../domain/errors.ts'
-import { checkFreeForm } from '../../domain/free-form.ts'
-import type { ProjectAccess, ThreadRecord, Visibility } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
-import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
-import { type Owner, ownerOf, owns } from '../owner.ts'
 import type { CreateThread } from './create-thread.ts'
-import { missing, requireMade } from './access.ts'
-import type { ThreadReads, ThreadWithStatus } from './read-threads.ts'
+import { type ThreadReads, type ThreadWithStatus, missing, requireMade } from './read-threads.ts'
 
 export interface ThreadChanges {
   name?: string

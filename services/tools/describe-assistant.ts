@@ -1,6 +1,5 @@
-import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { objectFromJsonText, parseOwnJson, toJsonText } from '../../domain/json.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { ModelsNow } from '../models/live-models.ts'

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../domain/json-text.ts'
+import { parseExactJson } from '../../domain/json.ts'
 
 /** Stands before the digits of a number in the string that replaces it: a character for private use. */
 const mark = '\uE000'

@@ -1,9 +1,9 @@
-import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
+import { unknownOutcome } from '../../domain/call-results.ts'
 import type { MessagePart } from '../../domain/content-parts.ts'
-import { parseOwnExactJson, parseOwnJson } from '../../domain/own-json.ts'
-import { unknownOutcome } from '../../domain/tool-message.ts'
+import { parseOwnExactJson, parseOwnJson } from '../../domain/json.ts'
 import { limitText } from '../tool-text.ts'
 import type { CallFacts, Question, ResultFile, Tool, ToolAnswer } from '../tool.ts'
+import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
 
 export interface ToolResult {
   /** `refused`: the arguments do not match the tool's schema, and the call was not made. */

@@ -1,16 +1,15 @@
-import type { Person } from '../../domain/acting.ts'
-import type { Tool } from '../tool.ts'
-import type { CodeOverride } from '../../domain/code-override.ts'
-import type { SearchAccount } from '../../domain/search-account.ts'
+import { type Person, mayReadFiles } from '../../domain/acting.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
+import type { ModelCatalog } from '../../domain/model-catalog.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { CodeOverride } from '../../domain/run-overrides.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { RetrievalToolOptions } from '../knowledge/retrieval-tool.ts'
-import { mayReadFiles } from '../../domain/tool-rights.ts'
 import type { MemoryOptions } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
-import { createMcpTools } from './mcp.ts'
+import type { Tool } from '../tool.ts'
 import type { Askable } from './assistant-tool.ts'
+import { createMcpTools } from './mcp.ts'
 import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 
 export interface ToolsDeps {
@@ -18,8 +17,8 @@ export interface ToolsDeps {
   catalogue: CatalogueEntry[]
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   outbound: Pick<Outbound, 'fetchWith'>
-  /** Where the web is searched now; undefined: nowhere. */
-  search(): SearchAccount | undefined
+  /** Say where the web is searched. */
+  models: { current(): Pick<ModelCatalog, 'search'> }
   /** For addresses of operators. */
   fetch: Fetch
   /** The assistant's retrieval tool; undefined if it has no ready files. */
@@ -67,7 +66,7 @@ export function createTools({
   catalogue,
   assistantConfigs,
   outbound,
-  search,
+  models,
   fetch,
   retrieval,
   schedule,
@@ -80,7 +79,7 @@ export function createTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
   })
   const isAvailable = (type: ToolSetting['type']) =>
-    type === 'web_search' ? search() !== undefined : type !== 'code' || code !== undefined
+    type === 'web_search' ? models.current().search !== undefined : type !== 'code' || code !== undefined
   return {
     /** What an MCP server offers. Throws if it cannot be asked; the message contains no keys or addresses. */
     offeredBy: mcp.offeredBy,
@@ -105,7 +104,7 @@ export function createTools({
         code: code && ((name) => code(assistant, name, wanted.code ?? {})),
         askable: (ids) => askable(assistant, ids),
         outbound,
-        search: search(),
+        search: models.current().search,
         fetch,
         mcp,
         mcpAuthorization: (url, callSignal, refused) => mcpAuthorization(assistant, url, callSignal, refused),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type AttachedPart, attachmentLimits } from '../../domain/content-parts.ts'
 import { newId } from '../../domain/ids.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
-import { storeAttachments } from '../attachments/store-attachments.ts'
+import { storeAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
 import type { ResultFile } from '../tool.ts'
 

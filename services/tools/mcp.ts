@@ -5,13 +5,12 @@ import { LRUCache } from 'lru-cache'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
-import { parseOwnJson } from '../../domain/own-json.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import type { Outbound } from '../outbound.ts'
-import type { McpServer } from './mcp-client.ts'
-import type { ResultFile, Tool } from '../tool.ts'
 import { limitText, secretsHider } from '../tool-text.ts'
-import { toolName } from './tool-name.ts'
+import { type ResultFile, type Tool, toolName } from '../tool.ts'
+import type { McpServer } from './mcp-client.ts'
 
 export const McpConfig = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 40, title: 'Name', description: 'Prefix of the names of its tools.' }),

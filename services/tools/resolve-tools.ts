@@ -1,23 +1,19 @@
-import type { SearchAccount } from '../../domain/search-account.ts'
 import { Value } from 'typebox/value'
+import { type Acting, type ToolType, mayBringFunctions, mayUse, toolTypes } from '../../domain/acting.ts'
 import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
-import type { Acting } from '../../domain/acting.ts'
-import { type Allowances, mayUseToolType } from '../../domain/allowances.ts'
-import { createAllowedHosts } from './allowed-hosts.ts'
-import { mayBringFunctions, mayUse } from '../../domain/tool-rights.ts'
-import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
-import type { CodeOverride } from '../../domain/code-override.ts'
-import type { SearchOverride } from '../../domain/search-override.ts'
+import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
+import type { CodeOverride, SearchOverride } from '../../domain/run-overrides.ts'
+import type { SearchAccount } from '../../domain/search-account.ts'
+import { type Allowances, mayUseToolType } from '../groups/allowances.ts'
 import { MemoryConfig } from '../memory/memory-tool.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
+import { type Tool, maxToolNameLength, toolName } from '../tool.ts'
+import { createAllowedHosts } from './allowed-hosts.ts'
+import { type Askable, assistantTool } from './assistant-tool.ts'
 import { clientTool, clientToolOf } from './client-tool.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
-import { McpConfig, type McpTools, type Relogin } from './mcp.ts'
-import type { Tool } from '../tool.ts'
-import { toolName, withDistinctNames } from './tool-name.ts'
-import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
-import { type Askable, assistantTool } from './assistant-tool.ts'
+import { type McpTools, type Relogin, McpConfig } from './mcp.ts'
 import { webSearchTool } from './web-search.ts'
 
 interface ResolveDeps {
@@ -217,4 +213,16 @@ function mismatch(
 ): string {
   const [error] = Value.Errors(schema, config)
   return `config${error?.instancePath ?? ''}: ${error?.message ?? 'is not valid'}`
+}
+
+/** The same tools with distinct names: repeated names are numbered, `search`, `search_2`. */
+function withDistinctNames<T extends { name: string }>(tools: T[]): T[] {
+  const taken = new Set<string>()
+  return tools.map((tool) => {
+    let name = tool.name
+    for (let number = 2; taken.has(name); number++)
+      name = toolName(`${tool.name.slice(0, maxToolNameLength - 4)}_${number}`)
+    taken.add(name)
+    return name === tool.name ? tool : { ...tool, name }
+  })
 }

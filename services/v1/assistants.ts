@@ -1,18 +1,16 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
+import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Assistants } from '../assistants/index.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { PageQuery } from '../cursor-page.ts'
-import type { DeletionResult } from '../../domain/contracts/deletion.ts'
-import { type Owner, holderOf, mayEdit, ownerOf } from '../owner.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
-import type { Page } from '../page.ts'
 import type { ModelsNow } from '../models/live-models.ts'
-import type { CreateStore } from './create-store.ts'
+import { type Caller, type Owner, holderOf, mayEdit, ownerOf } from '../owner.ts'
+import type { Page } from '../page.ts'
 import {
   type AssistantMembers,
   type AssistantTool,
@@ -21,6 +19,7 @@ import {
   toTools,
   withMembers,
 } from './assistant-members.ts'
+import type { CreateStore } from './create-store.ts'
 
 interface V1AssistantsDeps {
   assistants: Pick<Assistants, 'createUnder' | 'change' | 'readIn' | 'page'>

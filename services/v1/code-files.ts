@@ -1,8 +1,8 @@
 import { maxCodeFiles } from '../../domain/assistant-config.ts'
 import { invalidInput } from '../../domain/errors.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
+import type { Caller } from '../owner.ts'
 import { missing } from '../public/find-thread.ts'
 import { namedThreadStore } from '../public/store.ts'
 

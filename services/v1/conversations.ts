@@ -1,7 +1,9 @@
+import type { DeletionResult } from '../../domain/contracts/deletion.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import { isOpenRun } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import {
   type ItemPosition,
@@ -12,22 +14,19 @@ import {
   threadIdOf,
 } from '../../domain/responses/ids.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
-import { withAttachments } from '../attachments/store-attachments.ts'
+import { withAttachments } from '../attachments/receive-content.ts'
+import type { Collections } from '../collections.ts'
 import type { PageQuery } from '../cursor-page.ts'
-import type { DeletionResult } from '../../domain/contracts/deletion.ts'
+import type { Caller } from '../owner.ts'
 import type { Page } from '../page.ts'
+import { logStore } from '../stores/log.ts'
+import { runStore } from '../stores/runs.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
-import type { ThreadLog } from '../threads/log.ts'
-import type { PendingInput } from '../threads/pending-input.ts'
+import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
+import type { PendingInput, ThreadLog } from '../threads/log.ts'
 import { createReadItems } from './read-items.ts'
 import { type FindItemsDeps, type InputEntry, createFindItems } from './responses/find-items.ts'
 import { conversationStore } from './store.ts'
-import { isOpenRun } from '../../domain/records/run.ts'
-import type { Collections } from '../collections.ts'
-import { logStore } from '../stores/log.ts'
-import { runStore } from '../stores/runs.ts'
-import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 
 interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']

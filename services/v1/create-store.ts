@@ -1,9 +1,8 @@
-import type { Caller } from '../assistants/write-assistants.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
-import { requireEditor } from '../owner.ts'
-import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
+import { type Caller, requireEditor } from '../owner.ts'
 
 interface CreateStoreDeps {
   vectorStores: Pick<VectorStores, 'create'>

@@ -1,11 +1,10 @@
 import { AppError } from '../../domain/errors.ts'
 import { isGeneratedId } from '../../domain/ids.ts'
-import { mayUseModel } from '../../domain/allowances.ts'
-import type { AllowancesNow } from '../groups/allowances.ts'
 import type { Assistants } from '../assistants/index.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
+import { type AllowancesNow, mayUseModel } from '../groups/allowances.ts'
 import type { ListedModels } from '../models/list-models.ts'
 import type { ServedList } from '../models/served-list.ts'
+import type { Caller } from '../owner.ts'
 import { unknownModel } from './answering-models.ts'
 
 /** What a client of `/v1` can name as a model. */

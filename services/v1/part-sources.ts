@@ -1,7 +1,7 @@
-import type { Caller } from '../assistants/write-assistants.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import type { createProjectFiles } from '../knowledge/project-files.ts'
+import type { Caller } from '../owner.ts'
 
 export interface PartSourcesDeps {
   downloads: Downloads

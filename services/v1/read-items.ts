@@ -5,15 +5,15 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import { callContextOf, factsOf } from '../../domain/responses/facts.ts'
 import { itemPositionOf } from '../../domain/responses/ids.ts'
 import { type CallContext, type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
+import type { ResponseItem } from '../../domain/responses/items.ts'
 import { toContainer } from '../../domain/responses/to-container.ts'
 import { sourcesBefore } from '../../domain/responses/web-sources.ts'
 import { writtenBefore } from '../../domain/responses/written-files.ts'
-import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, isBackwards, pageOf } from '../cursor-page.ts'
 import type { Page } from '../page.ts'
 import { logStore } from '../stores/log.ts'
-import type { PendingInput } from '../threads/pending-input.ts'
+import type { PendingInput } from '../threads/log.ts'
 import { responseStore } from './store.ts'
 
 interface ReadItemsDeps {

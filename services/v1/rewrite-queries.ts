@@ -1,10 +1,9 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { newId } from '../../domain/ids.ts'
-import type { RunView } from '../../domain/run-events.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { Caller } from '../assistants/write-assistants.ts'
-import { personOf } from '../owner.ts'
+import type { RunView } from '../../domain/run-events.ts'
+import { type Caller, personOf } from '../owner.ts'
 import type { RunFeed, Runs } from '../runs/index.ts'
 import type { createV1Chat } from './chat.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
+import { searchAttributeKey } from '../../domain/contracts/workflow-contract.ts'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'

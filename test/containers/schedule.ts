@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import type { Caller } from '../../faults/caller.ts'
 import { listIn } from '../../faults/list-in.ts'
 import type { SimulatedUser } from '../../faults/load.ts'

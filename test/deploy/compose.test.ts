@@ -3,7 +3,7 @@ import { copyFile, cp, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { queues } from '../../domain/contracts/queues.ts'
+import { queues } from '../../domain/contracts/workflow-contract.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { settingsIn } from '../../infra/settings/schema.ts'
 import { goProgram } from './go-program.ts'

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { foreignJson, JsonLimitError, parseForeignJson } from '../../domain/foreign-json.ts'
-import { jsonExcess, type JsonLimits } from '../../domain/json-scan.ts'
+import {
+  type JsonLimits,
+  JsonLimitError,
+  foreignJson,
+  jsonExcess,
+  parseForeignJson,
+} from '../../domain/foreign-json.ts'
 
 const none: JsonLimits = { bytes: Infinity, depth: Infinity, containers: Infinity, members: Infinity }
 const kinds = ['bytes', 'depth', 'containers', 'members'] as const

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseOwnJson } from '../../domain/own-json.ts'
+import { parseOwnJson } from '../../domain/json.ts'
 import {
   type Confinement,
   findConfinement,

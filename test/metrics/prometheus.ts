@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { installInCache } from '../../local/services/cache.ts'
 import { findOnPath } from '../../local/services/command.ts'
 import { unpackDebian } from '../../local/services/debian.ts'

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { NativeKind } from '../../domain/provider-kinds.ts'
+import type { NativeKind } from '../../domain/model-providers.ts'
 
 /**
  * The same answer as each provider documents its stream: a thought with what must come back, a sentence, and a call

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { itemsOf } from '../../domain/responses/items-of.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
-import { promptOf } from '../../services/runs/prompt.ts'
+import { promptOf } from '../../services/runs/chat-request.ts'
 
 const asks = (id: string, ...calls: [id: string, city: string][]): Message => ({
   type: 'AIMessage',

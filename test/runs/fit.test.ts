@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
-import { contextWindowOf } from '../../infra/model/context-window.ts'
+import { contextWindowOf } from '../../infra/model/known-models.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
-import { promptOf } from '../../services/runs/prompt.ts'
+import { promptOf } from '../../services/runs/chat-request.ts'
 import { fitConversation, newestMessages } from '../../services/runs/fit-conversation.ts'
 
 let counter = 0

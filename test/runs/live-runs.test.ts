@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createLiveRuns } from '../../services/runs/live-runs.ts'
-import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
+import { createLiveRuns, createTaskTimeouts } from '../../services/runs/live-runs.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 import { offeredRun } from './offered-run.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
-import { compareIds, eventIdOf } from '../../domain/event-ids.ts'
+import { compareIds, eventIdOf } from '../../domain/ids.ts'
 import type { Message } from '../../domain/messages.ts'
 import { type RunEntry, applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
 import { completeView } from '../../services/runs/run-snapshot.ts'

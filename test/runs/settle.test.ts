@@ -4,7 +4,7 @@ import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
 import { modelStep } from '../../services/runs/model-step.ts'
 import { settleRun } from '../../services/runs/finalize.ts'
-import { shownSoFar } from '../../services/runs/shown-so-far.ts'
+import { shownSoFar } from '../../services/runs/attempts.ts'
 import { conversation } from './support.ts'
 import { useSharedService } from '../support/shared-service.ts'
 

@@ -9,7 +9,7 @@ import { conversation } from './support.ts'
 const asked = [
   'services/accounts/usage.ts runs.aggregate',
   'services/runs/index.ts runs.find',
-  'services/runs/sweep.ts runs.find',
+  'services/runs/upkeep.ts runs.find',
 ]
 
 const service = useModelService()

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest'
-import { readSuggestions, suggestionLimits } from '../../services/runs/suggestions/read-answer.ts'
+import { readSuggestions, suggestionLimits } from '../../services/runs/suggestions/index.ts'
 import { watchProcessor } from '../support/slowness.ts'
 
 const titled = (answer: string) => readSuggestions(answer, { hasTitle: true })

@@ -4,7 +4,7 @@ import { installInCache } from '../../local/services/cache.ts'
 import { goInstall } from '../../local/services/go-install.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { isJsonObject } from '../../domain/json.ts'
 import { readText, sendJson, startHttpServer } from './http-server.ts'
 
 const version = '0.203.0'

@@ -28,7 +28,7 @@ export const askEveryShard: Record<string, string[]> = {
     'services/budgets/spent-today.ts runs.find created_at imported public user_id',
   ],
   'words of messages': ['services/threads/find-messages.ts checkpoints.find search.project_id search.words'],
-  'runs that are due for a check': ['services/runs/sweep.ts runs.find check_at'],
+  'runs that are due for a check': ['services/runs/upkeep.ts runs.find check_at'],
   'runs that a budget holds': ['services/budgets/counting.ts runs.find _id'],
   'open runs of an owner that goes': [
     'services/admin/suspension.ts runs.find status user_id',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { messagesToJson } from '../../domain/messages.ts'
-import { threadMaxBytes } from '../../services/threads/room.ts'
+import { threadMaxBytes } from '../../services/threads/log.ts'
 import { conversation } from '../runs/support.ts'
 import { useSharedService } from '../support/shared-service.ts'
 

@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Person, type PersonKind, personKinds, runOrigins } from '../../domain/acting.ts'
+import {
+  type Person,
+  type PersonKind,
+  type ToolType,
+  personKinds,
+  runOrigins,
+  toolRights,
+  toolTypes,
+} from '../../domain/acting.ts'
 import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { SearchAccount } from '../../domain/search-account.ts'
-import { toolRights } from '../../domain/tool-rights.ts'
-import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { memberNamed, personNamed } from '../../services/person-named.ts'
 import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
-import { toolName } from '../../services/tools/tool-name.ts'
-import type { Tool } from '../../services/tool.ts'
+import { type Tool, toolName } from '../../services/tool.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
 const byOwner = { person: 'owner', origin: 'chat' } as const
@@ -55,7 +60,7 @@ describe('the tools of an assistant', () => {
       catalogue: [],
       assistantConfigs: { settingsOf: ({ sealed_config: text = '{}' }) => readAssistantConfig(text) },
       outbound,
-      search: () => search,
+      models: { current: () => ({ search }) },
       fetch,
       retrieval: async (_assistant, { name }) => (files ? retrieval(name) : undefined),
       schedule: (_assistant, name, person) => actingFor('schedule', name, person),

@@ -15,7 +15,7 @@ import {
   threadBusyType,
   threadContract,
 } from '../../domain/contracts/thread.ts'
-import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
+import { searchAttributeKey } from '../../domain/contracts/workflow-contract.ts'
 import { threadWorkflow } from '../../workflows/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { recordHistory } from '../support/histories.ts'

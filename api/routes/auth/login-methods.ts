@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { shortFormId } from '../../../domain/login-providers.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
-import { accountBodyBytes } from '../../plugins/body-limits.ts'
+import { accountBodyBytes } from '../../plugins/request-bodies.ts'
 import { PathId, refusals } from '../schemas.ts'
 
 const LoginMethods = Type.Object(

@@ -5,7 +5,7 @@ import { nullable } from '../../../domain/nullable.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { auditToken } from '../../plugins/audit.ts'
 import { callerOf, sessionOf } from '../../plugins/authentication.ts'
-import { accountBodyBytes } from '../../plugins/body-limits.ts'
+import { accountBodyBytes } from '../../plugins/request-bodies.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'
 import { Message } from './schemas.ts'
 

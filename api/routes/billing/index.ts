@@ -1,9 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { accountBodyBytes } from '../../plugins/body-limits.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { Billing } from '../../../services/billing/index.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
+import { accountBodyBytes } from '../../plugins/request-bodies.ts'
 import { refusals } from '../schemas.ts'
 import {
   BillingEvent,
@@ -14,9 +17,6 @@ import {
   Plan,
   toCheckout,
 } from './schemas.ts'
-import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../domain/errors.ts'
-import type { Billing } from '../../../services/billing/index.ts'
 
 const config = { auth: 'user' } as const
 const tags = ['billing']

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { callerOf, claimsOf, ownerOf, sessionOf } from '../../plugins/authentication.ts'
+import { accountBodyBytes } from '../../plugins/request-bodies.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
   DeleteUserRequest,

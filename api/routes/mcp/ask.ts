@@ -5,7 +5,7 @@ import { citationsIn, citedFilesOf } from '../../../domain/knowledge/citations.t
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/index.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 import { createAnswerProgress } from '../public/completion.ts'
 import { waitForEnd } from '../public/run-end.ts'
 

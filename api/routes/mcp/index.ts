@@ -1,14 +1,14 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { McpHost } from '../../../services/mcp/hosts.ts'
 import { createPublicCors } from '../../plugins/cors.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 import { hostFor } from './caller.ts'
+import { McpParams, tags } from './mcp-route.ts'
 import { mcpMessageRoutes } from './message-routes.ts'
 import { mcpResumeRoutes } from './resume-routes.ts'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
-import { McpParams, tags } from './mcp-route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

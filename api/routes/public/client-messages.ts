@@ -1,8 +1,10 @@
 import { Value } from 'typebox/value'
+import { type ClientFunction, ToolChoice, clientFunctionsText } from '../../../domain/client-tools.ts'
 import { ContentPartInput } from '../../../domain/content-parts.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { RunMessageInput } from '../../../domain/messages.ts'
 import { readPartialObject } from '../../../domain/partial-json.ts'
+import type { RunOverrides } from '../../../domain/records/run.ts'
 import type { ChatMessage, ContentPart } from './chat-schemas.ts'
 
 type Loc = (string | number)[]
@@ -90,3 +92,82 @@ export function textOf(content: string | ContentPart[], loc: Loc): string {
     })
     .join('')
 }
+
+type GivenTool = { type: string; function?: ClientFunction } & Partial<ClientFunction>
+
+interface AskedTools {
+  tools?: GivenTool[] | null
+  tool_choice?: unknown
+  parallel_tool_calls?: boolean | null
+  functions?: ClientFunction[] | null
+  function_call?: 'none' | 'auto' | { name: string } | null
+}
+
+/** Whether a request names its functions as the interface once did: then the answer does it, too. */
+export const usesOldNames = ({ functions }: Pick<AskedTools, 'functions'>): boolean => (functions ?? []).length > 0
+
+/** The functions that a request brings: in `tools`, or by their old name. */
+export function functionsOf({ tools, functions }: Pick<AskedTools, 'tools' | 'functions'>): ClientFunction[] {
+  const given = (tools ?? []).map((tool, index) => {
+    const { type, function: inner, name, description, parameters, strict } = tool
+    const loc = ['body', 'tools', index]
+    if (type !== 'function') throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
+    if (inner !== undefined) return inner
+    if (name === undefined) throw invalidInput([...loc, 'function'], 'is required of the type function', 'missing')
+    return { name, ...defined({ description, parameters, strict }) }
+  })
+  return [...given, ...(functions ?? [])]
+}
+
+function defined<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+/**
+ * The functions of a request as a run stores them, and what the model may do with them: a run that calls one ends with
+ * the call. Throws `invalid_input` for tools of other types, and for a choice of a function that is not among them.
+ */
+export function toolOverridesOf(asked: AskedTools): RunOverrides {
+  const { parallel_tool_calls: parallel } = asked
+  const functions = functionsOf(asked)
+  const hasTools = functions.length > 0
+  return {
+    client_calls: 'return',
+    ...(hasTools ? { tools_json: clientFunctionsText(functions, ['body', 'tools']) } : {}),
+    ...chosenOf(asked, new Set(functions.map(({ name }) => name))),
+    ...parallelOf(hasTools, usesOldNames(asked) ? false : parallel),
+  }
+}
+
+/** By the old names, an answer has one call at most. */
+function parallelOf(
+  hasTools: boolean,
+  parallel: boolean | null | undefined,
+): Pick<RunOverrides, 'parallel_tool_calls'> {
+  return hasTools && typeof parallel === 'boolean' ? { parallel_tool_calls: parallel } : {}
+}
+
+/** `function_call` counts with the functions that it belongs to, and where it demands one. */
+function chosenOf(asked: AskedTools, names: Set<string>): Pick<RunOverrides, 'tool_choice_json'> {
+  const { tool_choice: choice, function_call: old } = asked
+  if (choice !== undefined && choice !== null) return choiceOf(choice, names, ['body', 'tool_choice'])
+  if (typeof old === 'object' && old !== null)
+    return choiceOf({ type: 'function', function: { name: old.name } }, names, ['body', 'function_call'])
+  return usesOldNames(asked) ? choiceOf(old, names, ['body', 'function_call']) : {}
+}
+
+/** Without tools, `auto` and `none` are the default, and leave the assistant its own tools. */
+function choiceOf(choice: unknown, names: Set<string>, loc: string[]): Pick<RunOverrides, 'tool_choice_json'> {
+  if (choice === undefined || choice === null || choice === 'auto') return {}
+  if (choice === 'none' && names.size === 0) return {}
+  if (!Value.Check(ToolChoice, choice)) throw invalidInput(loc, 'is not a choice of functions', 'unsupported')
+  if (typeof choice !== 'string') {
+    if (choice.type === 'retrieval') throw invalidInput(loc, 'is not a choice of functions', 'unsupported')
+    const chosen = choice.type === 'function' ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
+    const unknown = chosen.find((name) => !names.has(name))
+    if (unknown !== undefined) throw invalidInput(loc, `there is no function ${unknown} in the request`, 'unsupported')
+  }
+  return { tool_choice_json: JSON.stringify(choice) }
+}
+
+const nameOf = ({ function: { name } }: { function: { name: string } }) => name

@@ -1,5 +1,5 @@
 import type { PublicFamily } from '../../../services/public/index.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 
 export const compatPrefix = '/public/compat/v1'
 

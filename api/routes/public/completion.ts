@@ -7,8 +7,8 @@ import {
 } from '../../../domain/answer-changes.ts'
 import type { TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunView } from '../../../domain/run-events.ts'
+import { sumUsage } from '../../../services/budgets/usage.ts'
 import type { ChatCompletion, CompletionUsage } from './chat-schemas.ts'
 
 /** Separates the texts of two steps of one run, which a client of this API sees as one answer. */

@@ -6,7 +6,7 @@ import type { RunView, Terminal } from '../../../domain/run-events.ts'
 import { refusalOf } from '../../../services/public/run-failure.ts'
 import type { RunFeed } from '../../../services/runs/index.ts'
 import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 
 type End = Exclude<Terminal, { type: 'interrupted' }>
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkFreeForm } from '../../../domain/free-form.ts'
+import { checkFreeForm } from '../../../domain/foreign-json.ts'
 import { newId } from '../../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import type { Message } from '../../../domain/messages.ts'
@@ -9,6 +9,7 @@ import { TokenHeader, assistantOf } from './caller.ts'
 import { requireContent, textOf } from './client-messages.ts'
 import { toCompatMessage, toCompatThread } from './compat-objects.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { refuseUnmetMessage, refuseUnmetThread } from './model-parameters.ts'
 import { publicThreadFamily } from './thread-family.ts'
 import { messageReadRoutes, threadReadRoutes } from './thread-routes.ts'
 import {
@@ -19,7 +20,6 @@ import {
   CompatThreadUpdateRequest,
   ThreadParams,
 } from './thread-schemas.ts'
-import { refuseUnmetMessage, refuseUnmetThread } from './unmet-demands.ts'
 
 /** `threads` and their messages. */
 export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily }) => {

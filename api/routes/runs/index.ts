@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { invalidInput } from '../../../domain/errors.ts'
 import type { Services } from '../../../composition/platform.ts'
+import { invalidInput } from '../../../domain/errors.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import { type Confirm, answerIsFollowed } from '../../plugins/idempotency.ts'
+import { type Confirm, answerIsFollowed, followOnce, startOnce } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 import { watchAccess } from '../../sse/watch-access.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
@@ -23,7 +23,6 @@ import {
   toRun,
   toWaitingCall,
 } from './schemas.ts'
-import { followOnce, startOnce } from './follow-once.ts'
 import { streamRun } from './stream-run.ts'
 
 const config = { auth: 'project' } as const

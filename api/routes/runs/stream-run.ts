@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/event-ids.ts'
+import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/ids.ts'
 import type { Message, MessageDelta } from '../../../domain/messages.ts'
 import type { RunError } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type Pieces, type RunView, type Terminal, toMessage } from '../../../domain/run-events.ts'

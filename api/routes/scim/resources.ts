@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../domain/is-json-object.ts'
+import { isJsonObject } from '../../../domain/json.ts'
 import { groupSchema, userSchema } from '../../../domain/scim/user.ts'
 import type { SeenGroup } from '../../../services/scim/groups.ts'
 import type { SeenUser } from '../../../services/scim/users.ts'

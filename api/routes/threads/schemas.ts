@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
-import { objectFromJsonText } from '../../../domain/json-text.ts'
+import { objectFromJsonText } from '../../../domain/json.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput } from '../../../domain/messages.ts'
 import { type ThreadRecord, projectAccesses, threadLimits, visibilities } from '../../../domain/records/thread.ts'
-import type { ThreadWithStatus } from '../../../services/threads/read-threads.ts'
 import type { ThreadState } from '../../../services/threads/log-states.ts'
+import type { ThreadWithStatus } from '../../../services/threads/read-threads.ts'
 import { type ThreadStatus, threadStatuses } from '../../../services/threads/status.ts'
 import { MadeBy, Maker, type Makers, Timestamp, freeForm, toMaker } from '../schemas.ts'
 

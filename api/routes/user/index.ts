@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { mayUseModel } from '../../../domain/allowances.ts'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
+import { mayUseModel } from '../../../services/groups/allowances.ts'
 import type { ListedModels } from '../../../services/models/list-models.ts'
-import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { accountBodyBytes } from '../../plugins/request-bodies.ts'
 import {
   ChangePasswordRequest,
   Message,

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import type { Caller } from '../../../services/assistants/write-assistants.ts'
+import type { Caller } from '../../../services/owner.ts'
 import { tagsOf } from '../../../services/v1/stored-completions.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { type ChatHost, answerChat, askedOfChat } from '../public/answer-chat.ts'
 import { ChatCompletion, completionOrChunks } from '../public/chat-schemas.ts'
-import { functionsOf } from '../public/client-tools.ts'
+import { functionsOf } from '../public/client-messages.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
+import { TextCompletion, answerText, askedOf, textCompletionMembers } from '../public/text-completion.ts'
+import { nullable } from '../schemas.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
 import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
-import { nullable } from '../schemas.ts'
-import { TextCompletion, answerText, askedOf, textCompletionMembers } from '../public/text-completion.ts'
 
 /** `chat/completions`: an assistant of the project, or a model of the settings, answers a conversation. */
 export const v1ChatRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1: { chat }, openStreams }) => {

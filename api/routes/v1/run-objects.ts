@@ -1,6 +1,6 @@
 import type { RunToolChoice } from '../../../domain/client-tools.ts'
 import { readClientFunctions } from '../../../domain/client-tools.ts'
-import { parseOwnJson } from '../../../domain/own-json.ts'
+import { parseOwnJson } from '../../../domain/json.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'

@@ -1,4 +1,4 @@
-import { type ToolType, toolTypes } from '../../../domain/tool-types.ts'
+import { type ToolType, toolTypes } from '../../../domain/acting.ts'
 import { type ClientFunction, type RunToolChoice, clientFunctionsText } from '../../../domain/client-tools.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'

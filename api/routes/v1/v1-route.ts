@@ -1,8 +1,8 @@
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { DeletionResult } from '../../../domain/contracts/deletion.ts'
-import type { OpenStreams } from '../../sse/open-streams.ts'
 import { V1Error } from '../../plugins/compat-errors.ts'
+import type { OpenStreams } from '../../sse/event-stream.ts'
 
 export type V1Deps = Pick<Services, 'v1'>
 /** For routes that start or follow runs. */

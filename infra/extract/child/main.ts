@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createChunker } from '../../../domain/chunking/chunker.ts'
+import { parseOwnJson } from '../../../domain/json.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { parseOwnJson } from '../../../domain/own-json.ts'
 import { linesOf } from '../../lines.ts'
 import { extractBlocks } from '../extract-blocks.ts'
 import { type ExtractionJob, type ExtractionLine, htmlPieceCharacters, jobFile, linksInLine } from '../messages.ts'

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider'
-import { isJsonObject } from '../../../domain/is-json-object.ts'
+import { isJsonObject } from '../../../domain/json.ts'
 import { isArray } from '../foreign-values.ts'
 
 interface WithOptions {

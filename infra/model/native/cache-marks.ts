@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider'
-import type { NativeKind } from '../../../domain/provider-kinds.ts'
+import type { NativeKind } from '../../../domain/model-providers.ts'
 
 /** What marks the end of a beginning that the provider keeps for the next request. */
 export type CacheMark = SharedV4ProviderOptions

@@ -5,10 +5,9 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import { maxClientFunctions } from '../../../domain/client-tools.ts'
-import type { NativeKind } from '../../../domain/provider-kinds.ts'
+import type { NativeKind } from '../../../domain/model-providers.ts'
 import type { ChatRequest } from '../../../services/runs/chat-model.ts'
-import { shortened } from '../request-body.ts'
-import { repairedSchema } from '../tool-schema.ts'
+import { repairedSchema, shortened } from '../tool-schema.ts'
 import { cacheMarkFor } from './cache-marks.ts'
 import { nameFor, nativePrompt } from './native-prompt.ts'
 

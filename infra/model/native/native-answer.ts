@@ -2,11 +2,17 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/pr
 import { maxCallIndex } from '../../../domain/messages.ts'
 import type { Usage } from '../../../domain/records/run.ts'
 import type { AnswerDelta } from '../../../services/runs/chat-model.ts'
-import { createByteCount, maxArgumentsBytes, maxIdLength, maxNameLength } from '../answer-limits.ts'
+import {
+  countOf,
+  createByteCount,
+  createSources,
+  maxArgumentsBytes,
+  maxIdLength,
+  maxNameLength,
+  usageOf,
+} from '../answer-members.ts'
 import { invalid, stringAt, tooLong } from '../foreign-values.ts'
-import { createSources } from '../sources.ts'
 import { createAnswerPieces } from './answer-pieces.ts'
-import { countOf, usageOf } from '../answer-usage.ts'
 
 interface Call {
   index: number

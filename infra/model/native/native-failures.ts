@@ -1,6 +1,6 @@
 import { AppError } from '../../../domain/errors.ts'
-import { isJsonObject } from '../../../domain/is-json-object.ts'
 import { parseForeignJson } from '../../../domain/foreign-json.ts'
+import { isJsonObject } from '../../../domain/json.ts'
 import { ModelFailure } from '../../../domain/model-failure.ts'
 import { connectionFailure, failureOfAnswer, interrupted, statusByName } from '../failures.ts'
 

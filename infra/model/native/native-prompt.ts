@@ -7,15 +7,14 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
 import { addAll } from '../../../domain/add-all.ts'
-import type { NativeKind } from '../../../domain/provider-kinds.ts'
+import type { NativeKind } from '../../../domain/model-providers.ts'
+import type { PromptPart } from '../../../services/attachments/prompt-parts.ts'
 import type { PromptMessage } from '../../../services/runs/chat-model.ts'
 import { exactValue } from '../argument-texts.ts'
-import { withShownByTools } from '../shown-by-tools.ts'
-import { toolName } from '../wire-messages.ts'
+import type { Trait } from '../dialects.ts'
+import { toolName, withShownByTools } from '../wire-messages.ts'
 import { type AnswerPiece, readPieces } from './answer-pieces.ts'
 import { type CacheMark, markedForCache } from './cache-marks.ts'
-import type { Trait } from '../dialects.ts'
-import type { PromptPart } from '../../../services/attachments/prompt-parts.ts'
 
 type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']

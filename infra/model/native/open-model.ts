@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { NativeKind } from '../../../domain/provider-kinds.ts'
+import type { NativeKind } from '../../../domain/model-providers.ts'
 import { awsCredentials } from './aws-credentials.ts'
 
 interface OpenOptions {

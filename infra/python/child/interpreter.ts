@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { parseOwnJson } from '../../../domain/own-json.ts'
+import { parseOwnJson } from '../../../domain/json.ts'
 import { linesOf } from '../../lines.ts'
 import type { InterpreterJob, InterpreterLine } from '../messages.ts'
 import { createDataFolder } from './data-folder.ts'

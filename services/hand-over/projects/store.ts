@@ -7,9 +7,9 @@ import { openRunStatuses } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
 import { mcpLoginStore } from '../../mcp-logins/store.ts'
-import { memberNamed } from '../../person-named.ts'
 import { inBatches } from '../../owned-data/data-store.ts'
-import { releaseQuota, countsInQuota } from '../../threads/quota.ts'
+import { memberNamed } from '../../person-named.ts'
+import { countsInQuota, releaseQuota } from '../../threads/create-thread.ts'
 import type { RunInTransaction } from '../../transactions.ts'
 
 type MovedCollections = Pick<

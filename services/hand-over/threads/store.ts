@@ -1,6 +1,6 @@
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { Collections } from '../../collections.ts'
-import { releaseQuota, countsInQuota } from '../../threads/quota.ts'
+import { countsInQuota, releaseQuota } from '../../threads/create-thread.ts'
 import type { RunInTransaction } from '../../transactions.ts'
 
 export interface MoveThreadsDeps {

@@ -1,5 +1,5 @@
+import { derivedId } from '../../../domain/ids.ts'
 import type { AskedRun } from '../../../domain/records/tool-call.ts'
-import { derivedId } from '../../../domain/derived-id.ts'
 
 /**
  * The run in which another assistant answers a call, and its thread. They follow from the call, so that a call that is

@@ -1,5 +1,5 @@
 import type { ToolSetting } from '../../../domain/assistant-config.ts'
-import { toolName } from '../../tools/tool-name.ts'
+import { toolName } from '../../tool.ts'
 
 /** Some of the tools of an MCP server; one that names nothing means none. */
 export interface ToolFilter {

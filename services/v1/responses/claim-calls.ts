@@ -1,8 +1,8 @@
 import { AppError } from '../../../domain/errors.ts'
 import { isOpenRun } from '../../../domain/records/run.ts'
 import { itemPositionOf, responseId } from '../../../domain/responses/ids.ts'
-import type { Caller } from '../../assistants/write-assistants.ts'
 import type { Collections } from '../../collections.ts'
+import type { Caller } from '../../owner.ts'
 import { toolCallStore } from '../../stores/tool-calls.ts'
 import { responseStore } from '../store.ts'
 

@@ -3,7 +3,7 @@ import type { RunOverrides } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { CallShape } from '../../../domain/responses/call-shape.ts'
 import type { ResponseFacts } from '../../../domain/responses/facts.ts'
-import type { SearchOverride } from '../../../domain/search-override.ts'
+import type { SearchOverride } from '../../../domain/run-overrides.ts'
 import type { ApprovalRule } from './approvals.ts'
 import type { InputEntry } from './find-items.ts'
 

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../../domain/is-json-object.ts'
+import { isJsonObject, parseOwnJson } from '../../../domain/json.ts'
 import type { SecretBox } from '../../secrets.ts'
-import { parseOwnJson } from '../../../domain/own-json.ts'
 
 /** What a model thought, and what its provider must get back with it. */
 export interface Thought {

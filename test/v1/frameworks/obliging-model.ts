@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../domain/is-json-object.ts'
+import { isJsonObject } from '../../../domain/json.ts'
 import type { ChatRequest, ScriptedReply } from '../../support/scripted-model.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 4 }

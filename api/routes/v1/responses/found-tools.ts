@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../../../domain/errors.ts'
-import { parseOwnJson } from '../../../../domain/own-json.ts'
+import { parseOwnJson } from '../../../../domain/json.ts'
 import type { InputItem } from './input-schemas.ts'
 import { RequestTool } from './tool-schemas.ts'
 

@@ -1,17 +1,17 @@
 import { invalidInput } from '../../../../domain/errors.ts'
-import { checkFreeForm } from '../../../../domain/free-form.ts'
-import { isJsonObject } from '../../../../domain/is-json-object.ts'
+import { checkFreeForm } from '../../../../domain/foreign-json.ts'
+import { isJsonObject } from '../../../../domain/json.ts'
 import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
-import type { Caller } from '../../../../services/assistants/write-assistants.ts'
+import type { Caller } from '../../../../services/owner.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { accountCallerOf, overridesOf } from '../../public/model-parameters.ts'
 import { foundTextOf, foundTools } from './found-tools.ts'
 import { readInput } from './read-input.ts'
-import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
 import { readToolChoice } from './read-tool-choice.ts'
 import { readTools } from './read-tools.ts'
+import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
 
 type Loc = (string | number)[]
 

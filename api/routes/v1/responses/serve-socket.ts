@@ -1,15 +1,14 @@
-import { text } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { createParser } from 'eventsource-parser'
 import type { RawData, WebSocket } from 'ws'
 import { cutText } from '../../../../domain/cut-text.ts'
 import { AppError, invalidInput } from '../../../../domain/errors.ts'
 import { JsonLimitError, parseForeignJson, refusalOf } from '../../../../domain/foreign-json.ts'
-import { isJsonObject } from '../../../../domain/is-json-object.ts'
+import { isJsonObject, parseOwnJson } from '../../../../domain/json.ts'
 import { type CompatErrorObject, v1Errors } from '../../../plugins/compat-errors.ts'
 import type { UnreadAnswer, UnreadAnswers } from '../../../plugins/unread-answers.ts'
 import { type Connection, currentConnection } from './connection.ts'
-import { parseOwnJson } from '../../../../domain/own-json.ts'
 
 /** Answers the body of a request by an event stream, or by an error as JSON. */
 export type AnswerTurn = (body: Record<string, unknown>) => Promise<Answer>

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Services } from '../../../../composition/platform.ts'
 import { AppError } from '../../../../domain/errors.ts'
 import { newId } from '../../../../domain/ids.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
-import type { Services } from '../../../../composition/platform.ts'
-import type { OpenStreams } from '../../../sse/open-streams.ts'
+import type { OpenStreams } from '../../../sse/event-stream.ts'
 import { endOf, waitForEnd } from '../../public/run-end.ts'
 import { messagesOf } from './stream-response.ts'
 

@@ -1,3 +1,8 @@
+/** Whether a value is an object as JSON has it: neither null nor an array. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
  * Converts free-form members, which are stored as JSON text. `JSON.stringify` writes -0 as 0, so the sign would be
  * lost; both directions here keep it. Numbers outside the range of a double cannot be written as JSON after they
@@ -70,4 +75,18 @@ const isRaw = (value: unknown): boolean =>
 
 function rawNumber(source: string): unknown {
   return typeof rawJson === 'function' ? Reflect.apply(rawJson, JSON, [source]) : Number(source)
+}
+
+/**
+ * Parses JSON text that this service wrote. The value gets the type that the caller names without validation; this
+ * is the only place where that is done.
+ */
+export function parseOwnJson<T>(text: string): T {
+  const value: unknown = JSON.parse(text)
+  return value as T
+}
+
+/** The same, with the numbers of arguments as they were written: see `parseExactJson`. */
+export function parseOwnExactJson<T>(text: string): T {
+  return parseExactJson(text) as T
 }

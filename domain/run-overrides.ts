@@ -1,4 +1,4 @@
-import { parseOwnJson } from './own-json.ts'
+import { parseOwnJson } from './json.ts'
 import type { RunOverrides } from './records/run.ts'
 import type { ThreadRecord } from './records/thread.ts'
 
@@ -42,4 +42,22 @@ export function withStores(searchJson: string | undefined, stores: string[]): st
 
 export function readSearchOverride(text: string | undefined): SearchOverride | undefined {
   return text === undefined ? undefined : parseOwnJson<SearchOverride>(text)
+}
+
+/** What a run wants of the tool that executes code. */
+export interface CodeOverride {
+  /** The run has the tool, even if its assistant does not. */
+  isAdded?: boolean
+  /** The container whose session the code goes on in (the id of its thread); default: the session of the run's thread. */
+  container?: string
+  /** Files of the project that a session has, beside those of the assistant. */
+  files?: string[]
+  /** Those of the assistant are left out. */
+  inPlaceOfFiles?: boolean
+  /** What code writes becomes files of the project, too. */
+  keepsFiles?: boolean
+}
+
+export function readCodeOverride(text: string | undefined): CodeOverride | undefined {
+  return text === undefined ? undefined : parseOwnJson<CodeOverride>(text)
 }

@@ -1,9 +1,13 @@
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type ModelUsage, type RunRecord, type SpentAttempt, isOpenRun } from '../../domain/records/run.ts'
-import type { RunView, SentPrompt } from '../../domain/run-events.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { type RunView, type SentPrompt, applyEntries, emptyView } from '../../domain/run-events.ts'
 import { usageByModel, usageOfEnded } from '../budgets/usage.ts'
-import { answerIdOf } from './answer.ts'
-import type { ChatRequest, ModelDelta } from './chat-model.ts'
 import { runStore } from '../stores/runs.ts'
+import { threadStore } from '../stores/threads.ts'
+import { type RunWriter, answerIdOf } from './answer.ts'
+import type { ChatRequest, ModelDelta } from './chat-model.ts'
 import type { StepDeps } from './step-deps.ts'
 import { executedRunStore } from './store.ts'
 
@@ -128,4 +132,61 @@ function promptTokensOf({ messages, tools, responseFormat }: ChatRequest): numbe
         bytes += Buffer.byteLength(called.name) + Buffer.byteLength(called.arguments)
   }
   return tokens + tokensOf(bytes)
+}
+
+/** What readers have received of a run; nothing if its stream cannot be read. */
+export async function shownSoFar(
+  { stream, onError }: Pick<StepDeps, 'stream' | 'onError'>,
+  runId: string,
+): Promise<RunView> {
+  const view = emptyView()
+  try {
+    for (const { id, entries } of await stream.read(runId)) applyEntries(view, id, entries)
+  } catch (error) {
+    onError(error)
+  }
+  return view
+}
+
+interface FailedAttempt {
+  run: RunRecord
+  /** Undefined if it has not been read. */
+  thread: ThreadRecord | undefined
+  assistant: AssistantRecord
+  writer: RunWriter
+}
+
+/**
+ * Logs the reason, stores what the server said for the run's error, and tells readers at once if the model is asked
+ * again, because that may take a while. Returns the failure for the workflow. What the server said of a run that is
+ * not stored is not kept anywhere.
+ */
+export async function reportModelFailure(
+  deps: StepDeps,
+  error: ModelFailure,
+  { run, thread, assistant, writer }: FailedAttempt,
+): Promise<ModelFailure> {
+  const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
+  deps.onModelFailure(run, deps.accountOf(assistant), failure)
+  if (failure.details !== '')
+    await executedRunStore(deps.collections).noteFailure(run, failure.details).catch(deps.onError)
+  if (failure.retryable) {
+    writer.push([{ type: 'retrying' }])
+    await writer.drain()
+  }
+  return withoutDetails(failure)
+}
+
+/** Whether the thread stays after the run: see docs/retention.md. */
+async function isStored({ collections }: StepDeps, known: ThreadRecord | undefined, run: RunRecord): Promise<boolean> {
+  const thread = known ?? (await threadStore(collections).findExpiryOfAny(run.thread_id))
+  return thread !== null && thread.expires_at === undefined
+}
+
+/**
+ * Servers quote the request in their errors, and the workflow's history would keep the quotation. It is stored with
+ * the run instead.
+ */
+function withoutDetails({ message, statusCode, type, retryable, retryAfterMs }: ModelFailure): ModelFailure {
+  return new ModelFailure(message, { statusCode, type, retryable, retryAfterMs })
 }

@@ -1,4 +1,0 @@
-/** Whether a value is an object as JSON has it: neither null nor an array. */
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
