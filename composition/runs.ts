@@ -78,7 +78,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
         silenceMs: settings.modelSilenceSeconds * 1000,
         dialects: core.dialects,
       }),
-      providers: () => core.models.current().providers,
+      models: core.models,
       onFallback: (from, to, failure) =>
         logger.warn(
           { model: from.id, provider: from.provider, type: failure.type, cause: failure.details, next: to.provider },

@@ -1,5 +1,4 @@
-import { parseOwnJson } from './json.ts'
-import type { Message, ToolCall } from './messages.ts'
+import type { Message } from './messages.ts'
 import type { ToolCallRecord } from './records/tool-call.ts'
 
 export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
@@ -42,17 +41,6 @@ export function resultsOfCalls(messages: readonly Message[]): CallResults {
 export function notifiedDecisions(messages: readonly Message[]): ReadonlySet<string> {
   const results = [...resultsOfCalls(messages).values()].flat()
   return new Set(results.flatMap((result) => (result === undefined ? [] : [result.data.id])))
-}
-
-/** A call that an earlier run of the conversation asked for, and that a person has allowed since. */
-export interface ApprovedCall {
-  call: ToolCall
-  /** The message of the run's input that says so. Without it the call was made before, and is not made again. */
-  decision: string
-}
-
-export function readApprovedCalls(json: string | undefined): ApprovedCall[] {
-  return json === undefined ? [] : parseOwnJson<ApprovedCall[]>(json)
 }
 
 /** For a call that may or may not have taken effect. */

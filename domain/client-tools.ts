@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from './any-key.ts'
 import { invalidInput } from './errors.ts'
@@ -6,7 +7,7 @@ import { foreignSchemaBytes } from './foreign-schema.ts'
 import { parseOwnJson } from './json.ts'
 import { requestLimits } from './limits.ts'
 
-/** Functions of the client of a run, and which tools a model must call. */
+/** Functions of the client of a run, which tools a model must call, and the names of tools. */
 
 /** As many as the chat-completions API allows. */
 export const maxClientFunctions = 128
@@ -100,4 +101,17 @@ export function clientFunctionsText(functions: ClientFunction[], loc: (string | 
 
 export function readClientFunctions(text: string | undefined): ClientFunction[] {
   return text === undefined ? [] : parseOwnJson<ClientFunction[]>(text)
+}
+
+export const maxToolNameLength = 64
+
+/**
+ * A name that models can call: letters, digits, `_` and `-`, at most 64. A name that is cut gets a hash at its end,
+ * so that two long names stay distinct.
+ */
+export function toolName(wanted: string): string {
+  const clean = wanted.replaceAll(/[^\w-]/g, '_') || 'tool'
+  if (clean.length <= maxToolNameLength) return clean
+  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 8)
+  return `${clean.slice(0, maxToolNameLength - 9)}_${hash}`
 }

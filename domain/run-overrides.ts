@@ -1,4 +1,5 @@
 import { parseOwnJson } from './json.ts'
+import type { ToolCall } from './messages.ts'
 import type { RunOverrides } from './records/run.ts'
 import type { ThreadRecord } from './records/thread.ts'
 
@@ -60,4 +61,15 @@ export interface CodeOverride {
 
 export function readCodeOverride(text: string | undefined): CodeOverride | undefined {
   return text === undefined ? undefined : parseOwnJson<CodeOverride>(text)
+}
+
+/** A call that an earlier run of the conversation asked for, and that a person has allowed since. */
+export interface ApprovedCall {
+  call: ToolCall
+  /** The message of the run's input that says so. Without it the call was made before, and is not made again. */
+  decision: string
+}
+
+export function readApprovedCalls(json: string | undefined): ApprovedCall[] {
+  return json === undefined ? [] : parseOwnJson<ApprovedCall[]>(json)
 }

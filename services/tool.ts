@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { MessagePart } from '../domain/content-parts.ts'
 import type { JsonSchema } from '../domain/tool-arguments.ts'
 
@@ -72,17 +71,4 @@ export interface CallFacts {
   threadId?: string
   /** A person has approved this very call, or makes it. */
   isApproved: boolean
-}
-
-export const maxToolNameLength = 64
-
-/**
- * A name that models can call: letters, digits, `_` and `-`, at most 64. A name that is cut gets a hash at its end,
- * so that two long names stay distinct.
- */
-export function toolName(wanted: string): string {
-  const clean = wanted.replaceAll(/[^\w-]/g, '_') || 'tool'
-  if (clean.length <= maxToolNameLength) return clean
-  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 8)
-  return `${clean.slice(0, maxToolNameLength - 9)}_${hash}`
 }

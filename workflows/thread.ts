@@ -32,7 +32,6 @@ import {
 } from '../domain/contracts/thread.ts'
 import { type WorkflowOf, searchAttributePairs, startOptions } from '../domain/contracts/workflow-contract.ts'
 import type { RunStatus } from '../domain/records/run.ts'
-import { ThreadQueue } from '../domain/thread-queue.ts'
 import {
   expiredError,
   extendTimeLimit,
@@ -46,6 +45,7 @@ import {
 } from './run-steps.ts'
 import type { suggestionWorkflow } from './suggestion.ts'
 import { finalizePolicy } from './thread-policies.ts'
+import { ThreadQueue } from './thread-queue.ts'
 
 const { signals, updates } = threadContract
 

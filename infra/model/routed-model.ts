@@ -1,10 +1,10 @@
 import { cutText } from '../../domain/cut-text.ts'
+import type { ModelCatalog } from '../../domain/model-catalog.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import {
   type ModelAbilities,
   type NativeKind,
   type ProvidedModel,
-  type ProviderSettings,
   nativeKindOf,
   providersOf,
 } from '../../domain/model-providers.ts'
@@ -16,8 +16,8 @@ import { withShownByTools } from './wire-messages.ts'
 
 interface RoutedModelOptions {
   chat: ChatModel
-  /** Those of now. */
-  providers(): ProviderSettings
+  /** Say which providers there are. */
+  models: { current(): Pick<ModelCatalog, 'providers'> }
   /** A model failed before it had answered anything, and another one is asked in its place. */
   onFallback(from: ProvidedModel, to: ProvidedModel, failure: ModelFailure): void
 }
@@ -38,10 +38,10 @@ const transientTypes = new Set<ModelFailure['type']>([
  * model is asked, then the models that the settings name as its fallbacks. Runs on a user's own account, and models
  * that no provider has, go where the request says. Providers whose model cannot do what the request needs are not asked. A fallback that answers is named before its answer.
  */
-export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOptions): ChatModel {
+export function createRoutedModel({ chat, models, onFallback }: RoutedModelOptions): ChatModel {
   return {
     async *stream(request) {
-      const candidates = request.account.setByUser ? [] : providersOf(providers(), request.model)
+      const candidates = request.account.setByUser ? [] : providersOf(models.current().providers, request.model)
       if (candidates.length === 0) {
         if (request.account.apiKey === '') throw noProvider(request.model)
         yield* chat.stream(request)

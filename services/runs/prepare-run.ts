@@ -4,20 +4,17 @@ import { type AttachmentLimits, attachmentLimits } from '../../domain/content-pa
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/foreign-json.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
-import { type Message, type RunMessageInput, authoredBy, messagesToJson } from '../../domain/messages.ts'
+import type { Message, RunMessageInput } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import {
-  type ParentRun,
-  type ClientCallMode,
-  type CompletionFacts,
-  type MultitaskStrategy,
-  type RunOverrides,
-  type RunRecord,
-  firstFence,
+import type {
+  ParentRun,
+  ClientCallMode,
+  CompletionFacts,
+  MultitaskStrategy,
+  RunOverrides,
 } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { searchOf, withStores } from '../../domain/run-overrides.ts'
-import type { AssistantConfigs } from '../assistants/configs.ts'
+import { searchOf } from '../../domain/run-overrides.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import {
@@ -27,19 +24,7 @@ import {
   type Received,
   receiveContent,
 } from '../attachments/receive-content.ts'
-import type { BudgetCounting } from '../budgets/counting.ts'
-import type { Collections } from '../collections.ts'
-import type { AllowancesNow } from '../groups/allowances.ts'
-import type { StorageQuota } from '../knowledge/storage-quota.ts'
-import type { ModelsNow } from '../models/live-models.ts'
 import { type Caller, type Owner, ownerOf, personAmong } from '../owner.ts'
-import { folderStore } from '../stores/folders.ts'
-import type { Conversations } from '../threads/conversations.ts'
-import { countsInQuota } from '../threads/create-thread.ts'
-import { requireRoom } from '../threads/log.ts'
-import type { Tracing } from '../tracing.ts'
-import type { ModelAccount } from './chat-model.ts'
-import { checkResults } from './check-results.ts'
 
 export interface NewRun {
   thread: ThreadRecord
@@ -149,130 +134,6 @@ function overridesOf(request: RunRequest): RunOverrides {
     ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
     ...(model === undefined ? {} : { model }),
   }
-}
-
-export interface AdmitRunDeps {
-  collections: Pick<Collections, 'folders'>
-  storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
-  budgetCounting: Pick<BudgetCounting, 'admit'>
-  conversations: Pick<Conversations, 'read'>
-  tracing: Pick<Tracing, 'currentTraceparent'>
-  accountOf(assistant: AssistantRecord): ModelAccount | undefined
-  allowances: Pick<AllowancesNow, 'requireModel'>
-  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
-  models: ModelsNow
-}
-
-/**
- * A run is passed to its thread within seconds after it was stored; after this time, the process that stored it is
- * considered dead.
- */
-const firstCheckAfterMs = 15_000
-
-/**
- * The record of a run that may be started; it is counted against its budgets. It is shown as running from the moment in
- * which it is stored, unless it then waits for others on its thread. Throws `unavailable` if no model is
- * configured, `forbidden` for a model that the user may not use, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
- */
-export async function admitRun(
-  {
-    collections,
-    budgetCounting,
-    conversations,
-    tracing,
-    accountOf,
-    storageQuota,
-    allowances,
-    assistantConfigs,
-    models,
-  }: AdmitRunDeps,
-  {
-    thread,
-    withThread = false,
-    assistant,
-    input: given,
-    attachments = [],
-    inputLoc,
-    overrides: wanted = {},
-    metadataJson,
-    responseJson,
-    completion,
-    scheduleId,
-    askedBy,
-    budgets: inherited = [],
-    public: isPublic = false,
-    userId = thread.user_id,
-    acting,
-  }: NewRun,
-  runId: string,
-): Promise<RunRecord> {
-  if (accountOf(assistant) === undefined)
-    throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-  const overrides = await inFolder(collections, thread, wanted)
-  const model = overrides.model ?? assistantConfigs.settingsOf(assistant).model ?? models.current().defaultModel
-  await allowances.requireModel(userId, model)
-  const checked = await checkResults(conversations, { thread, input: given, isNewThread: withThread, loc: inputLoc })
-  const input = thread.visibility === undefined ? checked : authoredBy(userId, checked)
-  const inputJson = messagesToJson(input)
-  const inputBytes = Buffer.byteLength(inputJson)
-  requireRoom(thread, inputBytes)
-  const attachedBytes = attachments.reduce((sum, { size }) => sum + size, 0)
-  if (attachedBytes > 0 || keepsWithoutPlace(thread))
-    await storageQuota.requireRoomForRun(userId, inputBytes + attachedBytes, isPublic)
-  const bytes = (thread.log_bytes ?? 0) + inputBytes
-  // What its own public callers may cost is another matter than what those of the asking assistant may.
-  const isOfOwnPublic = isPublic && askedBy === undefined
-  const question = { assistant, overrides, bytes, ...(isPublic ? {} : { userId }) }
-  const budgets = await budgetCounting.admit(runId, isOfOwnPublic, question, inherited)
-  const now = new Date()
-  const traceparent = tracing.currentTraceparent()
-  return {
-    _id: runId,
-    thread_id: thread._id,
-    user_id: userId,
-    ...(userId === thread.user_id ? {} : { in_chat_of_other: true }),
-    project_id: thread.project_id,
-    assistant_id: assistant._id,
-    public: isPublic,
-    acting,
-    status: 'running',
-    input_json: inputJson,
-    overrides,
-    ...(completion === undefined ? {} : { completion }),
-    ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
-    ...(askedBy === undefined ? {} : { asked_by: askedBy }),
-    ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
-    ...(responseJson === undefined ? {} : { response_json: responseJson }),
-    ...(budgets.length > 0 ? { budgets } : {}),
-    fence: firstFence,
-    created_at: now,
-    started_at: now,
-    check_at: new Date(now.getTime() + firstCheckAfterMs),
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }
-}
-
-/** What the run is told and searches in the folder of its thread, before what is its own. */
-async function inFolder(
-  collections: Pick<Collections, 'folders'>,
-  { user_id: userId, folder_id: folderId, public: isPublic }: ThreadRecord,
-  overrides: RunOverrides,
-): Promise<RunOverrides> {
-  // What is in a folder is for nobody else.
-  const folder = folderId === undefined || isPublic ? null : await folderStore(collections).findOwned(userId, folderId)
-  if (folder === null) return overrides
-  const { instructions = '', vector_store_id: storeId } = folder
-  const texts = [instructions, overrides.instructions ?? ''].filter(Boolean)
-  return {
-    ...overrides,
-    ...(texts.length === 0 ? {} : { instructions: texts.join('\n\n') }),
-    ...(storeId === undefined ? {} : { search_json: withStores(overrides.search_json, [storeId]) }),
-  }
-}
-
-/** Whether what is said on the thread is kept, and no thread quota limits how much. */
-function keepsWithoutPlace(thread: ThreadRecord): boolean {
-  return !countsInQuota(thread) && thread.expires_at === undefined
 }
 
 /**

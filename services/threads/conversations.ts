@@ -14,6 +14,9 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import type { Collections } from '../collections.ts'
 import type { Appended } from './log.ts'
 
+/** Bytes of a thread, from its end, in which calls are looked for. */
+export const searchedBytes = 2 * 1024 * 1024
+
 /** The end of a thread's conversation, oldest message first. */
 export interface Conversation {
   messages: Message[]

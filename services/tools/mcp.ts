@@ -4,12 +4,13 @@ import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/s
 import { LRUCache } from 'lru-cache'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
+import { toolName } from '../../domain/client-tools.ts'
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import { parseOwnJson } from '../../domain/json.ts'
 import type { Outbound } from '../outbound.ts'
 import { limitText, secretsHider } from '../tool-text.ts'
-import { type ResultFile, type Tool, toolName } from '../tool.ts'
+import type { ResultFile, Tool } from '../tool.ts'
 import type { McpServer } from './mcp-client.ts'
 
 export const McpConfig = Type.Object({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../services/secrets.ts'
-import { createAccountOf } from '../../services/runs/model-account.ts'
+import { createAccountOf } from '../../services/runs/admit-run.ts'
 import { createCompatAccounts } from '../../services/assistants/compat-accounts.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { apiClient } from '../support/api-client.ts'

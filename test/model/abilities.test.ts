@@ -26,18 +26,22 @@ function routed(providers: Partial<ProvidedModel>[]) {
         yield { type: 'text', text: 'Seen.' }
       },
     },
-    providers: () => ({
-      models: providers.map((provider, place) => ({
-        id: 'shared',
-        provider: `p${place}`,
-        providerModel: `m${place}`,
-        baseUrl: 'https://models.example/v1',
-        apiKey: 'k',
-        contextTokens: undefined,
-        ...provider,
-      })),
-      fallbacks: new Map(),
-    }),
+    models: {
+      current: () => ({
+        providers: {
+          models: providers.map((provider, place) => ({
+            id: 'shared',
+            provider: `p${place}`,
+            providerModel: `m${place}`,
+            baseUrl: 'https://models.example/v1',
+            apiKey: 'k',
+            contextTokens: undefined,
+            ...provider,
+          })),
+          fallbacks: new Map(),
+        },
+      }),
+    },
     onFallback: () => undefined,
   })
   const ask = (request: Partial<ChatRequest>) =>

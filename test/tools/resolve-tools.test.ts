@@ -15,7 +15,8 @@ import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { memberNamed, personNamed } from '../../services/person-named.ts'
 import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
-import { type Tool, toolName } from '../../services/tool.ts'
+import type { Tool } from '../../services/tool.ts'
+import { toolName } from '../../domain/client-tools.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
 const byOwner = { person: 'owner', origin: 'chat' } as const

@@ -7,12 +7,11 @@ import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { BudgetCounting } from '../../budgets/counting.ts'
 import { usageByModel, usageOfEnded } from '../../budgets/usage.ts'
 import type { Collections } from '../../collections.ts'
-import type { ModelsNow } from '../../models/live-models.ts'
+import { type ModelsNow, platformAccount } from '../../models/live-models.ts'
 import type { Conversations } from '../../threads/conversations.ts'
 import { createSpending } from '../attempts.ts'
 import type { ChatModel, ChatRequest, PromptMessage } from '../chat-model.ts'
 import { isRunOfChat } from '../commit.ts'
-import { platformAccount } from '../model-account.ts'
 import { suggestionStore } from './store.ts'
 
 interface SuggestionsDeps {

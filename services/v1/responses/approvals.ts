@@ -1,5 +1,5 @@
 import type { ToolSetting } from '../../../domain/assistant-config.ts'
-import { toolName } from '../../tool.ts'
+import { toolName } from '../../../domain/client-tools.ts'
 
 /** Some of the tools of an MCP server; one that names nothing means none. */
 export interface ToolFilter {

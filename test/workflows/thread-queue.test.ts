@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { EnqueueRun } from '../../domain/contracts/thread.ts'
-import { ThreadQueue } from '../../domain/thread-queue.ts'
+import { ThreadQueue } from '../../workflows/thread-queue.ts'
 
 const run = (runId: string, strategy: EnqueueRun['strategy'] = 'enqueue'): EnqueueRun => ({ runId, strategy })
 

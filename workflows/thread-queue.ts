@@ -1,4 +1,4 @@
-import type { CarriedRun, CarriedThread, EnqueueRun } from './contracts/thread.ts'
+import type { CarriedRun, CarriedThread, EnqueueRun } from '../domain/contracts/thread.ts'
 
 /** A run that is being executed. */
 interface Current {
