@@ -122,15 +122,14 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   const config = { 'type==agent/access_mode': 'public_no_auth' }
   await user.call('PUT', `/assistants/${assistantId}`, { name: 'Harbour guide', config })
   await page.goto(`${site.url}/console/assistants/${assistantId}?tab=publish`)
-  await page.getByRole('tab', { name: 'Web page' }).click()
   // Before it is copied: no browser would let it answer anywhere.
-  const warning = page.locator('.snippet:not([hidden]) .notice-warn')
+  const warning = page.locator('.snippet .notice-warn')
   await warning.waitFor()
   await page.getByRole('textbox', { name: 'Sites that may call it' }).fill('https://ours.example')
   await warning.waitFor({ state: 'detached' })
   await page.getByRole('textbox', { name: 'Sites that may call it' }).fill('')
   await warning.waitFor()
-  const snippet = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
+  const snippet = (await page.locator('.snippet code').first().textContent()) ?? ''
   expect(snippet).toContain('data-title="Pilot &amp; Sons"')
 
   const preview = page.frameLocator('iframe[title="Preview of the chat bubble"]')
@@ -138,17 +137,19 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   await page.getByLabel('Title of the chat').fill('Ask "us"')
   await page.getByLabel('Light or dark').selectOption('dark')
   await page.getByLabel('Language').selectOption('de')
-  const own = (await page.locator('.snippet:not([hidden]) code').textContent()) ?? ''
+  const own = (await page.locator('.snippet code').first().textContent()) ?? ''
   expect(own).toContain(
     'data-title="Ask &quot;us&quot;"\n  data-color="#0f766e"\n  data-theme="dark"\n  data-language="de"',
   )
-  await page.getByLabel('Colour').fill('#aa33')
+  await page.getByLabel('Choose a colour').fill('#8a2be2')
+  expect(await page.getByLabel('Colour', { exact: true }).inputValue()).toBe('#8a2be2')
+  await page.getByLabel('Colour', { exact: true }).fill('#aa33')
   await page.getByLabel('Greeting').fill('Moin!')
   await preview.getByText('Moin!').waitFor()
   await preview.locator('assistant-chat[data-theme="dark"]').waitFor()
   expect(await preview.locator('assistant-chat').count()).toBe(1)
   await page.getByText('The preview shows your changes').waitFor()
-  await page.getByLabel('Colour').fill('')
+  await page.getByLabel('Colour', { exact: true }).fill('')
   await site.expectAccessible(page, 'the settings of the bubble')
   site.model.reply({ text: 'From the preview.' })
   await preview.getByRole('textbox', { name: 'Nachricht' }).fill('Hello?')
@@ -186,7 +187,8 @@ test('the bubble follows the page, offers starters, stops, begins anew, speaks G
   const script = (more: string) =>
     `<script src="${site.url}/embed.js" data-assistant="${assistantId}" data-starters="When is high tide?|What does a berth cost?" ${more}></script>`
   const elsewhere = await startHttpServer(async ({ url = '' }, response) => {
-    const [style, more] = url === '/de' ? ['', 'data-language="de" data-theme="dark"'] : ['background: #101010', '']
+    const more = url === '/de' ? 'data-language="de" data-theme="dark"' : ''
+    const style = url === '/' ? 'background: #101010' : ''
     response.writeHead(200, { 'content-type': 'text/html' })
     response.end(`<!doctype html><html lang="en"><title>Elsewhere</title><body style="${style}">${script(more)}`)
   })
@@ -212,6 +214,12 @@ test('the bubble follows the page, offers starters, stops, begins anew, speaks G
   await page.getByRole('button', { name: 'Begin a new chat' }).click()
   await page.getByRole('button', { name: 'What does a berth cost?' }).waitFor()
   expect(await page.locator('.human').count()).toBe(0)
+
+  // A page that says nothing of its colours is white for everybody.
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(`${elsewhere.url}/plain`)
+  await page.locator('assistant-chat[data-theme="light"]').waitFor({ state: 'attached' })
+  await page.emulateMedia({ colorScheme: 'light' })
 
   await page.goto(`${elsewhere.url}/de`)
   await page.locator('assistant-chat[data-theme="dark"]').waitFor({ state: 'attached' })

@@ -56,15 +56,21 @@ export function optionsOf({ src, dataset }: HTMLScriptElement): Options {
   }
 }
 
-/** Whether the page around the bubble is dark: by its colour scheme, its background, or the reader's system. */
+/**
+ * Whether the page around the bubble is dark: by its colour scheme, its background, or, where it follows that, the reader's
+ * system. A page that says nothing is white everywhere.
+ */
 export function isPageDark(): boolean {
   const { colorScheme } = getComputedStyle(document.documentElement)
-  if (colorScheme === 'dark' || colorScheme === 'light') return colorScheme === 'dark'
+  const named = document.querySelector<HTMLMetaElement>('meta[name="color-scheme"]')?.content ?? ''
+  const scheme = colorScheme === 'normal' ? named : colorScheme
+  const isDark = scheme.includes('dark')
+  if (isDark !== scheme.includes('light')) return isDark
   for (const element of [document.body, document.documentElement]) {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (
       getComputedStyle(element).backgroundColor.match(/[\d.]+/g) ?? []
     ).map(Number)
     if (alpha > 0.5) return red * 0.299 + green * 0.587 + blue * 0.114 < 110
   }
-  return window.matchMedia('(prefers-color-scheme: dark)').matches
+  return isDark && window.matchMedia('(prefers-color-scheme: dark)').matches
 }

@@ -104,7 +104,15 @@ header button { display: grid; place-items: center; width: 36px; height: 36px; p
 .ai hr { border: 0; border-top: 1px solid var(--border); }
 .ai code { font: 0.875em ui-monospace, 'SF Mono', 'Cascadia Code', 'DejaVu Sans Mono', monospace; }
 .ai :not(pre) > code { padding: 1px 5px; border-radius: 5px; background: var(--quiet); }
-.table { overflow-x: auto; }
+.table {
+  overflow-x: auto;
+  background:
+    linear-gradient(to right, var(--surface) 40%, transparent) left / 40px 100% local,
+    linear-gradient(to left, var(--surface) 40%, transparent) right / 40px 100% local,
+    linear-gradient(to right, var(--border), transparent) left / 14px 100% scroll,
+    linear-gradient(to left, var(--border), transparent) right / 14px 100% scroll;
+  background-repeat: no-repeat;
+}
 .table table { border-collapse: collapse; font-size: 14px; overflow-wrap: normal; }
 .table :is(th, td) { padding: 6px 16px 6px 0; border-bottom: 1px solid var(--border); text-align: start; vertical-align: top; }
 .table [align='right'] { text-align: right; font-variant-numeric: tabular-nums; }
