@@ -2,6 +2,7 @@ import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/s
 import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import { messagesFromJson } from '../../domain/messages.ts'
 import { type ScheduleRecord, type ScheduleRunRecord, personOf, scheduleRunKey } from '../../domain/records/schedule.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -142,7 +143,7 @@ async function draftOf(
     id: threadId,
     userId: schedule.user_id,
     projectId: schedule.project_id,
-    name: cutText(schedule.note, threadNameLength) || 'Scheduled run',
+    name: cutText(schedule.note || askedBy(schedule), threadNameLength) || 'Scheduled run',
     metadataJson: JSON.stringify({ schedule_id: schedule._id }),
     assistantId: schedule.assistant_id,
     public: false,
@@ -150,3 +151,7 @@ async function draftOf(
 }
 
 const threadNameLength = 100
+
+/** The question of its last message, if that has words. */
+const askedBy = ({ input_json: json }: ScheduleRecord): string =>
+  messagesFromJson(json).at(-1)?.data.content.trim() ?? ''

@@ -59,6 +59,15 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('There are no schedules yet.').waitFor()
   expect((await user.get('/schedules/')).schedules).toEqual([])
+
+  // Without a note it is called by its question, and so is the chat of its run.
+  await page.getByRole('button', { name: '“Every weekday at 8: what is new in my files?”' }).click()
+  await dialog.getByRole('button', { name: 'New schedule' }).click()
+  site.model.reply({ text: 'Nothing is new.' })
+  await page.getByRole('button', { name: 'Run now: What is new in my files?' }).click()
+  await page.getByText('A run has begun.').waitFor()
+  const names = async () => (await user.get('/threads/')).threads?.map(({ name }: { name: string }) => name)
+  await expect.poll(names, { timeout: 30_000 }).toContain('What is new in my files?')
   // The pages of a browser share a session: another one would be the first to say what is new.
   await page.close()
 })

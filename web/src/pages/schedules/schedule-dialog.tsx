@@ -61,7 +61,7 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
     <Dialog title={schedule ? texts.edit : t.create} onClose={onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={t.note} value={note} onValue={setNote} maxLength={1000} />
+        <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
         <SelectField label={t.assistant} value={assistantId} onValue={setAssistant}>
           {assistants.data?.map(({ assistant_id: id, name }) => (
             <option key={id} value={id}>
@@ -69,7 +69,13 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
             </option>
           ))}
         </SelectField>
-        <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
+        <TextField
+          label={`${t.note} (${texts.optional})`}
+          help={t.noteHelp}
+          value={note}
+          onValue={setNote}
+          maxLength={1000}
+        />
         {hasCron && (
           <>
             <TextField
