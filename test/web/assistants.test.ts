@@ -185,6 +185,27 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.getByText(/are deleted\./).waitFor()
 })
 
+test('a phone that is turned keeps the open tab in the middle, and the page at its place', async () => {
+  const { page, assistantId } = await site.signedIn({ 'type==agent/access_mode': 'public_no_auth' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${site.url}/console/assistants/${assistantId}?tab=publish`)
+  await page.getByRole('tab', { name: 'curl' }).waitFor()
+  const fromMiddle = () =>
+    page.getByRole('tab', { name: 'Publish' }).evaluate((tab) => {
+      const row = tab.parentElement?.getBoundingClientRect() ?? { left: 0, width: 0 }
+      const { left, width, top } = tab.getBoundingClientRect()
+      return { aside: Math.abs(left + width / 2 - row.left - row.width / 2), top }
+    })
+  const atFirst = await fromMiddle()
+  expect(atFirst.aside).toBeLessThan(40)
+  // The tabs of the snippets, further down, have not moved the page.
+  expect(atFirst.top).toBeGreaterThan(0)
+  await page.setViewportSize({ width: 844, height: 390 })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect.poll(async () => (await fromMiddle()).aside).toBeLessThan(40)
+  expect((await fromMiddle()).top).toBe(atFirst.top)
+})
+
 test('an assistant is published with a token, and its snippet works', async () => {
   const { page, assistantId } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()
@@ -193,14 +214,26 @@ test('an assistant is published with a token, and its snippet works', async () =
   await page.getByLabel('Everybody with the token').click()
   await page.getByRole('button', { name: 'Make a new token' }).waitFor()
   await page.getByLabel('Sites that may call it from the browser').fill('https://www.example.com')
+  await page.getByLabel('Public page').check()
+  await page.getByLabel('Most answers a day').fill('1')
+  await page.getByText('Save first; then these work as they are.').waitFor()
+  // One button saves all three steps. What was typed outlives a look at another tab.
+  await page.getByRole('tab', { name: 'Knowledge' }).click()
+  await page.getByRole('tab', { name: 'Publish' }).click()
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
-  await site.expectAccessible(page, 'publish')
-  await page.getByLabel('Most answers a day').fill('1')
-  await page.getByRole('button', { name: 'Save the budget' }).click()
+  await page.getByText('Published', { exact: true }).waitFor()
   await page.getByText('0 of 1', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Save changes' }).count()).toBe(0)
+  await site.expectAccessible(page, 'publish')
+  const address = (await page.getByRole('link', { name: `/a/${assistantId}#` }).getAttribute('href')) ?? ''
+  const visitor = await site.newPage()
+  await visitor.goto(address)
+  await visitor.getByRole('heading', { name: 'Harbour guide' }).waitFor()
+  await visitor.close()
   await site.picture(page, 'assistant-publish', { size: { width: 1280, height: 800 } })
-  const snippet = (await page.locator('.snippet pre').first().textContent()) ?? ''
+  await page.locator('.snippet pre', { hasText: 'data-assistant="' + assistantId }).waitFor()
+  const snippet = (await page.locator('.snippet pre', { hasText: 'curl' }).textContent()) ?? ''
   const token = /Bearer (\S+)'/.exec(snippet)?.[1] ?? ''
   site.model.reply({ text: 'Hello, stranger.' })
   const response = await fetch(`${site.url}/public/compat/v1/chat/completions`, {
@@ -209,9 +242,6 @@ test('an assistant is published with a token, and its snippet works', async () =
     body: JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'Hi' }] }),
   })
   expect(JSON.stringify(await response.json())).toContain('Hello, stranger.')
-  await page.getByRole('tab', { name: 'Web page' }).click()
-  await page.locator('.snippet pre', { hasText: assistantId }).waitFor()
-
   await page.getByRole('tab', { name: 'Model account' }).click()
   await page.getByLabel('API key').fill('sk-some-long-key')
   await page.getByLabel('Base URL').fill(site.model.url)

@@ -8,6 +8,8 @@ export interface Draft {
   name: string
   public: boolean
   config: Config
+  /** New limits of what public callers may spend in a day. */
+  limits?: Schemas['BudgetRequest'] | undefined
 }
 
 /**
@@ -38,7 +40,14 @@ export function useDraft(assistant: Assistant) {
       keep(await put(withKey(saved, key, value)))
     },
     async save() {
-      setDraft(keep(await put(draft)))
+      const { limits, ...rest } = draft
+      const now = keep(await put(rest))
+      setDraft({ ...now, limits })
+      if (limits !== undefined) {
+        const budget = await unwrap(api.PUT('/assistants/{aid}/budget', { ...path, body: limits }))
+        queryClient.setQueryData(keys.budget(assistant.assistant_id), budget)
+        setDraft(now)
+      }
       await queryClient.invalidateQueries({ queryKey: keys.assistants })
     },
     /** Changes that the service made by itself. */

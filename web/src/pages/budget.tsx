@@ -15,70 +15,89 @@ const t = texts.budget
 type Budget = Schemas['Budget']
 type Limits = Schemas['BudgetRequest']
 
-/** Whose budget it is: that of a project, or of the public callers of an assistant. */
-export type BudgetOwner = { projectId: string } | { assistantId: string }
-
 const members = ['runs', 'tokens', 'money'] as const
 type Member = (typeof members)[number]
 
-function read(owner: BudgetOwner): Promise<Budget> {
-  return 'projectId' in owner
-    ? unwrap(api.GET('/projects/{project_id}/budget', { params: { path: { project_id: owner.projectId } } }))
-    : unwrap(api.GET('/assistants/{aid}/budget', { params: { path: { aid: owner.assistantId } } }))
-}
-
-function write(owner: BudgetOwner, body: Limits): Promise<Budget> {
-  return 'projectId' in owner
-    ? unwrap(api.PUT('/projects/{project_id}/budget', { params: { path: { project_id: owner.projectId } }, body }))
-    : unwrap(api.PUT('/assistants/{aid}/budget', { params: { path: { aid: owner.assistantId } }, body }))
-}
-
-/** What was spent today, and the limits of a day. */
-export function BudgetSettings({ owner }: { owner: BudgetOwner }) {
-  const name = keys.budget('projectId' in owner ? owner.projectId : owner.assistantId)
-  // A project's own budget is offered to its owners only, wherever they are.
-  const ofOpenProject = useMembership().why('owner')
-  const why = 'assistantId' in owner ? ofOpenProject : undefined
-  const budget = useQuery({ queryKey: name, queryFn: () => read(owner) })
+/** What a project has spent today, and its limits of a day, with a button of their own. */
+export function BudgetSettings({ projectId }: { projectId: string }) {
+  const name = keys.budget(projectId)
+  const path = { params: { path: { project_id: projectId } } }
+  const budget = useQuery({ queryKey: name, queryFn: () => unwrap(api.GET('/projects/{project_id}/budget', path)) })
   if (budget.isError) return <Problem error={budget.error} onRetry={() => void budget.refetch()} />
   if (!budget.data) return <Skeleton lines={3} />
   return (
     <BudgetForm
       budget={budget.data}
-      why={why}
-      look={'projectId' in owner ? 'primary' : 'plain'}
-      onSave={async (limits) => {
-        queryClient.setQueryData(name, await write(owner, limits))
+      onSave={async (body) => {
+        queryClient.setQueryData(name, await unwrap(api.PUT('/projects/{project_id}/budget', { ...path, body })))
         say(texts.saved)
       }}
     />
   )
 }
 
-interface BudgetFormProps {
-  budget: Budget
-  /** Why it cannot be changed, in words. */
-  why: string | undefined
-  /** Of the button: in a dialog it is the main one. */
-  look: 'primary' | 'plain'
-  onSave: (limits: Limits) => Promise<void>
-}
-
-function BudgetForm({ budget, why, look, onSave }: BudgetFormProps) {
-  const [typed, setTyped] = useState<Record<Member, string>>({
-    runs: shown(budget.limits.runs),
-    tokens: shown(budget.limits.tokens),
-    money: shown(budget.limits.money),
-  })
-  const form = useSubmit(() =>
-    onSave({ runs: limit(typed.runs), tokens: limit(typed.tokens), money: limit(typed.money) }),
-  )
+function BudgetForm({ budget, onSave }: { budget: Budget; onSave: (limits: Limits) => Promise<void> }) {
+  const [limits, setLimits] = useState<Limits>(budget.limits)
+  const form = useSubmit(() => onSave(limits))
   return (
     <form className="form" onSubmit={form.onSubmit}>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       {members.map((member) => (
         <Spent key={member} member={member} budget={budget} />
       ))}
+      <LimitFields budget={budget} limits={limits} errors={form.fields} onLimits={setLimits} />
+      <div>
+        <Button type="submit" look="primary" busy={form.isBusy}>
+          {t.save}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface PublicBudgetProps {
+  assistantId: string
+  /** What was typed and is not saved yet. */
+  limits: Limits | undefined
+  onLimits: (limits: Limits | undefined) => void
+}
+
+/** The limits of what public callers of an assistant may spend in a day; they are saved with the assistant. */
+export function PublicBudget({ assistantId, limits, onLimits }: PublicBudgetProps) {
+  const path = { params: { path: { aid: assistantId } } }
+  const budget = useQuery({
+    queryKey: keys.budget(assistantId),
+    queryFn: () => unwrap(api.GET('/assistants/{aid}/budget', path)),
+  })
+  const why = useMembership().why('owner')
+  if (budget.isError) return <Problem error={budget.error} onRetry={() => void budget.refetch()} />
+  if (!budget.data) return <Skeleton lines={3} />
+  const stored = budget.data.limits
+  return (
+    <>
+      {members.map((member) => stored[member] !== null && <Spent key={member} member={member} budget={budget.data} />)}
+      <LimitFields
+        budget={budget.data}
+        limits={limits ?? stored}
+        isReadOnly={why !== undefined}
+        onLimits={(next) => onLimits(members.every((member) => next[member] === stored[member]) ? undefined : next)}
+      />
+      {why !== undefined && <Notice>{why}</Notice>}
+    </>
+  )
+}
+
+interface LimitFieldsProps {
+  budget: Budget
+  limits: Limits
+  errors?: Record<string, string>
+  isReadOnly?: boolean
+  onLimits: (limits: Limits) => void
+}
+
+function LimitFields({ budget, limits, errors = {}, isReadOnly = false, onLimits }: LimitFieldsProps) {
+  return (
+    <>
       <div className="form-row">
         {members.map((member) => (
           <TextField
@@ -89,24 +108,15 @@ function BudgetForm({ budget, why, look, onSave }: BudgetFormProps) {
             min={0}
             step={member === 'money' ? 'any' : 1}
             placeholder={t.noLimit}
-            readOnly={why !== undefined}
-            error={form.fields[member]}
-            value={typed[member]}
-            onValue={(value) => setTyped({ ...typed, [member]: value })}
+            readOnly={isReadOnly}
+            error={errors[member]}
+            value={limits[member] ?? ''}
+            onValue={(value) => onLimits({ ...limits, [member]: value === '' ? null : Number(value) })}
           />
         ))}
       </div>
       <p className="muted small">{t.help}</p>
-      {why === undefined ? (
-        <div>
-          <Button type="submit" look={look} busy={form.isBusy}>
-            {t.save}
-          </Button>
-        </div>
-      ) : (
-        <Notice>{why}</Notice>
-      )}
-    </form>
+    </>
   )
 }
 
@@ -123,7 +133,3 @@ function Spent({ member, budget }: { member: Member; budget: Budget }) {
     </div>
   )
 }
-
-const shown = (value: number | null) => (value === null ? '' : String(value))
-/** An empty field sets no limit. */
-const limit = (text: string) => (text.trim() === '' ? null : Number(text))

@@ -111,7 +111,7 @@ export function Projects() {
         <Dialog title={texts.budget.ofProject(budgeted.name)} onClose={() => setBudgeted(undefined)}>
           <div className="stack-small">
             <p className="muted">{texts.budget.projectText}</p>
-            <BudgetSettings owner={{ projectId: budgeted.project_id }} />
+            <BudgetSettings projectId={budgeted.project_id} />
           </div>
         </Dialog>
       )}

@@ -13,7 +13,16 @@ interface TabListProps {
 export function TabList({ label, tabs, open }: TabListProps) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    list.current?.querySelector('[data-state=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const show = () => {
+      const row = list.current
+      const tab = row?.querySelector('[data-state=active]')?.getBoundingClientRect()
+      // Of the row alone: the page stays where it is.
+      if (row && tab) row.scrollLeft += tab.left - row.getBoundingClientRect().left - (row.clientWidth - tab.width) / 2
+    }
+    show()
+    // When a phone is turned.
+    window.addEventListener('resize', show)
+    return () => window.removeEventListener('resize', show)
   }, [open])
   return (
     <Tabs.List ref={list} className="tabs" aria-label={label}>

@@ -1,11 +1,10 @@
-import { useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { configKey, useConsoleSettings } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { languageName, languages } from '../../lib/language.ts'
 import { type Bubble, bubbleAttributes } from '../../lib/snippets.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
-import { CopyButton } from '../../ui/code-block.tsx'
-import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 
 const t = assistantMessages.publish
 const namesOfLanguages = Object.fromEntries(languages.map((one) => [one, languageName(one)]))
@@ -15,44 +14,35 @@ interface ChatLookProps {
   assistantId: string
   state: DraftState
   token: string | undefined
+  children: ReactNode
 }
 
-/** The public page, and how it and the chat bubble look and speak, with a preview of what is not saved yet. */
-export function ChatLook({ assistantId, state: { draft, isChanged, setConfig }, token }: ChatLookProps) {
+/** How the public page and the chat bubble look and speak, with a preview of what is not saved yet. */
+export function ChatLook({ assistantId, state: { draft, isChanged, setConfig }, token, children }: ChatLookProps) {
   const { [configKey.chatLook]: look = {}, [configKey.starters]: starters = [] } = draft.config
   const change = (part: { [Key in keyof Look]: Look[Key] | '' }) => {
     const filled = Object.entries({ ...look, ...part }).filter(([, value]) => value !== '')
     setConfig(configKey.chatLook, filled.length === 0 ? undefined : Object.fromEntries(filled))
   }
-  const isPageOn = draft.config[configKey.publicPage] ?? false
-  const address = `${window.location.origin}/a/${assistantId}${token === undefined ? '' : `#${token}`}`
   return (
-    <section className="card stack-small">
+    <section className="card form">
       <h2>{t.look}</h2>
-      <CheckField
-        label={t.page}
-        help={token === undefined ? t.pageHelp : t.pageTokenHelp}
-        checked={isPageOn}
-        onValue={(value) => setConfig(configKey.publicPage, value || undefined)}
-      />
-      {isPageOn && (
-        <div className="row">
-          <a href={address} target="_blank" rel="noreferrer" className="truncate">
-            {address}
-          </a>
-          <CopyButton text={address} />
-        </div>
-      )}
       <div className="look">
         <LookFields look={look} onLook={change} />
         <Preview assistantId={assistantId} token={token} bubble={{ look, starters }} />
       </div>
       <p className="muted small">{isChanged ? t.previewUnsaved : t.previewText}</p>
+      {children}
     </section>
   )
 }
 
+/** The bubble's, where nobody chose another one. */
+const ownColor = '#3f5bd9'
+const isColor = (text = '') => /^#[\da-f]{6}$/i.test(text)
+
 function LookFields({ look, onLook }: { look: Look; onLook: (part: { [Key in keyof Look]: Look[Key] | '' }) => void }) {
+  const product = useConsoleSettings()?.product
   return (
     <div className="form">
       <TextField
@@ -67,13 +57,23 @@ function LookFields({ look, onLook }: { look: Look; onLook: (part: { [Key in key
         maxLength={300}
         onValue={(greeting) => onLook({ greeting })}
       />
-      <TextField
-        label={t.bubble.color}
-        help={t.bubble.colorHelp}
-        value={look.color ?? ''}
-        pattern="#[0-9a-fA-F]{6}"
-        onValue={(color) => onLook({ color })}
-      />
+      <div className="look-color">
+        <TextField
+          label={t.bubble.color}
+          help={t.bubble.colorHelp}
+          value={look.color ?? ''}
+          pattern="#[0-9a-fA-F]{6}"
+          onValue={(color) => onLook({ color })}
+        />
+        <input
+          type="color"
+          className="input"
+          aria-label={t.bubble.chooseColor}
+          title={t.bubble.chooseColor}
+          value={isColor(look.color) ? look.color : (product?.color ?? ownColor)}
+          onChange={(event) => onLook({ color: event.target.value })}
+        />
+      </div>
       <SelectField
         label={t.bubble.theme}
         value={look.theme ?? ''}

@@ -6,13 +6,11 @@ import { CheckField } from '../../ui/field.tsx'
 /** Whether the owner reads the chats of visitors, who are told so. */
 export default function KeepsChats({ state: { draft, setConfig } }: { state: DraftState }) {
   return (
-    <section className="card form">
-      <CheckField
-        label={t.keeps}
-        help={t.keepsHelp}
-        checked={draft.config[configKey.keepsChats] ?? false}
-        onValue={(keeps) => setConfig(configKey.keepsChats, keeps || undefined)}
-      />
-    </section>
+    <CheckField
+      label={t.keeps}
+      help={t.keepsHelp}
+      checked={draft.config[configKey.keepsChats] ?? false}
+      onValue={(keeps) => setConfig(configKey.keepsChats, keeps || undefined)}
+    />
   )
 }
