@@ -9,7 +9,7 @@ const site = useStarted(() => startConsole())
 test('an owner reads what visitors ask, what they think of answers, and makes test questions of open ones', async () => {
   const { page, user, assistantId } = await site.signedIn({ 'type==agent/access_mode': 'public_no_auth' })
   await page.goto(`${site.url}/console/assistants/${assistantId}?tab=insights`)
-  await page.getByText('They are not kept for you').waitFor()
+  await page.getByText('You do not see them.').waitFor()
   await page.getByRole('tab', { name: 'Publish' }).click()
   await page.getByLabel('Read the chats of visitors').check()
   await page.getByRole('button', { name: 'Save changes' }).click()

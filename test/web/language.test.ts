@@ -41,6 +41,15 @@ test('the console speaks the language of the browser, and the one that the accou
   await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Hallo')
   await page.keyboard.press('Enter')
   await page.getByText('Guten Tag.', { exact: true }).waitFor()
+  await page.goto(`${site.url}/console/assistants/${assistantId}?tab=tools`)
+  await page.getByRole('button', { name: /^Gedächtnis/ }).click()
+  const shared = page.getByRole('dialog').getByLabel('Gemeinsam mit (optional)')
+  expect(await shared.locator('option').allTextContents()).toEqual([
+    'Dieser Assistent allein, wie üblich',
+    'Dieser Assistent allein',
+    'Alle Assistenten des Projekts mit diesem Werkzeug',
+  ])
+  await page.keyboard.press('Escape')
   const paths = [
     'assistants',
     `assistants/${assistantId}`,

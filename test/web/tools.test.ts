@@ -112,7 +112,7 @@ test('tools of each kind are added from cards, edited in a panel, and never show
   await save(panel)
   await card(page, 'Schedules').getByText('This assistant has it already.').waitFor()
   await card(page, 'Memory').click()
-  await panel.getByLabel('Shared by (optional)').selectOption('project')
+  await panel.getByLabel('Shared by (optional)').selectOption('All assistants of the project with this tool')
   await save(panel)
   await page.getByText('Facts of the project').waitFor()
   await card(page, 'File search').click()

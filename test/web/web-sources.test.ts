@@ -25,7 +25,11 @@ test('a site is added, its pages and what was left out are shown, it is found, r
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Address', { exact: true }).fill('http://10.0.0.1/')
   await dialog.getByRole('button', { name: 'Add from the web' }).click()
-  await dialog.locator('.field-error').first().waitFor()
+  await dialog.locator('.field-error', { hasText: 'This address does not exist or is not allowed.' }).waitFor()
+  // Said once, beside the field.
+  expect(await dialog.getByText('not allowed').count()).toBe(1)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Add from the web' }).click()
   await dialog.getByLabel('Address', { exact: true }).fill(`${web.url}/`)
   await site.expectAccessible(page, 'the form of a source')
   await dialog.getByRole('button', { name: 'Add from the web' }).click()

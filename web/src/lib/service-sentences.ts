@@ -83,6 +83,18 @@ const sentences: [RegExp, keyof typeof english][] = [
   [/^The login server of the MCP server refuses: (\w+)/, 'mcpRefused'],
   [/^The login server of the MCP server does not answer/, 'mcpSilent'],
   [/^The login has expired or was used already/, 'mcpOver'],
+  [/^This address does not exist or is not allowed/, 'addressUnreachable'],
+  [/^It could not be read|^Each attempt to read it|^The site answered with status (\d+)/, 'pageUnread'],
+  [/^The site does not let us read it/, 'pageForbidden'],
+  [/^There is no such page/, 'pageMissing'],
+  [/^It holds no readable text/, 'pageEmpty'],
+  [/^It redirects|^The server redirects/, 'pageRedirects'],
+  [/^The page asks not to be indexed/, 'pageNotIndexed'],
+  [/^It is a list of pages/, 'pageIsList'],
+  [/^It is neither a sitemap nor a feed/, 'pageIsNoList'],
+  [/^No page of it could be read/, 'noPageRead'],
+  [/^The answer is too long/, 'pageTooLong'],
+  [/^The source has its gigabyte/, 'sourceFull'],
 ]
 
 /** A sentence of the service in the language of the page, if there are words for it. */

@@ -64,10 +64,10 @@ function SchemaField({ name, schema, isRequired, value, isOwn, depth, onValue }:
           value={JSON.stringify(value) ?? ''}
           onValue={(json) => onValue(choicesOf(schema).find((choice) => JSON.stringify(choice) === json))}
         >
-          <option value="">{t.noChoice}</option>
+          <option value="">{wordsOf(schema, '') ?? t.noChoice}</option>
           {choicesOf(schema).map((choice) => (
             <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
-              {String(choice)}
+              {wordsOf(schema, String(choice)) ?? choice}
             </option>
           ))}
         </SelectField>
@@ -137,6 +137,12 @@ function SchemaField({ name, schema, isRequired, value, isOwn, depth, onValue }:
         />
       )
   }
+}
+
+/** What a value is called, where the console has words for it. */
+function wordsOf(schema: JsonObject, choice: string): string | undefined {
+  const words = asObject(schema['values'])[choice]
+  return typeof words === 'string' ? words : undefined
 }
 
 function patternOf(schema: JsonObject): RegExp | undefined {

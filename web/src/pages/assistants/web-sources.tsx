@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Globe, List, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap, useSources, wordsOf } from '../../lib/api.ts'
+import { sentenceOf } from '../../lib/error-messages.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { say } from '../../lib/toasts.ts'
@@ -11,6 +12,7 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Loading, ProgressBar } from '../../ui/states.tsx'
 
 const t = assistantMessages.web
@@ -79,7 +81,7 @@ function SourceRow({ source }: { source: Source }) {
           {url}
         </div>
         <div className="muted small">{facts.join(' · ')}</div>
-        {error && <div className="field-error">{error}</div>}
+        {error && <div className="field-error">{sentenceOf(error) ?? t.unread}</div>}
         {isOpen(source) && <ProgressBar value={known === 0 ? 0.05 : pages / known} label={t.progress(url)} />}
       </div>
       <span className={`badge ${badges[status]}`}>
@@ -145,7 +147,7 @@ function PagesDialog({ source, onClose }: { source: Source; onClose: () => void 
                 {page.title ?? page.url}
               </a>
               {page.title !== null && <div className="muted small truncate">{page.url}</div>}
-              {page.reason !== null && <div className="small">{page.reason}</div>}
+              {page.reason !== null && <div className="small">{sentenceOf(page.reason) ?? t.unread}</div>}
             </div>
             <span className="badge">{t.pageStatus[page.status]}</span>
           </li>
@@ -253,8 +255,9 @@ function AddDialog({ assistantId, onClose }: { assistantId: string; onClose: () 
           <option value="daily">{t.daily}</option>
           <option value="weekly">{t.weekly}</option>
         </SelectField>
-        {add.problem && <div className="field-error">{add.problem}</div>}
-        <div>
+        {add.problem && !add.fields['url'] && <Notice tone="danger">{add.problem}</Notice>}
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
           <Button look="primary" type="submit" busy={add.isBusy}>
             {t.add}
           </Button>

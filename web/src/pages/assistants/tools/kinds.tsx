@@ -16,6 +16,7 @@ import { type Schemas, useAssistants } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
 import { SchemaForm } from '../../../ui/schema-form.tsx'
+import { inWords } from './field-words.ts'
 import { CheckField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Loading } from '../../../ui/states.tsx'
@@ -98,7 +99,7 @@ export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType })
   const { Form } = kindOf(type)
   if (Form) return <Form {...props} />
   const { schema, value, onValue } = props
-  return <SchemaForm schema={schema} value={value} onValue={onValue} isOwn />
+  return <SchemaForm schema={inWords(type, schema)} value={value} onValue={onValue} isOwn />
 }
 
 const unknown: ToolKind = { Icon: Wrench }

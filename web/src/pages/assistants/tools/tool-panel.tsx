@@ -71,7 +71,9 @@ export function ToolPanel(props: ToolPanelProps) {
             <h2 className="side-title truncate" title={title}>
               {title}
             </h2>
-            <div className="muted small truncate">{t.names[draft.type]}</div>
+            {titleOf(draft) !== t.names[draft.type] && (
+              <div className="muted small truncate">{t.names[draft.type]}</div>
+            )}
           </div>
         </>
       }
