@@ -202,7 +202,7 @@ test('what waits, is rejected, or is gone says so; a name of any length stays in
   await page.getByRole('button', { name: 'Reject' }).click()
   expect(await focused(page, 'tagName')).toBe('TEXTAREA')
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
-  await page.getByText('Rejected: tide_tables').waitFor()
+  await page.getByText('Rejected: Tide tables').waitFor()
   await page.locator('.markdown', { hasText: 'Then not.' }).waitFor()
   await expect.poll(() => page.locator('.turn-facts').textContent()).toMatch(/^(?:< 0\.1|\d+\.\d) s/)
   // What took no time that can be named is not said to have taken none.

@@ -204,6 +204,32 @@ test('an edited message can start a new chat with the messages before it', async
   expect(await page.locator('.thread-item').count()).toBe(2)
 })
 
+test('on a phone the model and how hard it thinks are chosen in the settings of the chat; Ctrl+Enter sends a dialog', async () => {
+  const { page } = await site.signedIn()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.locator('.composer .of-model').first().waitFor({ state: 'hidden' })
+  // What is left is not cut.
+  const chosen = page.getByRole('combobox', { name: 'Assistant' })
+  expect(await chosen.evaluate((select) => select.scrollWidth <= select.clientWidth)).toBe(true)
+  await page.getByRole('button', { name: 'Settings of this chat' }).click()
+  await page.getByRole('dialog').getByLabel('Thinking').selectOption('high')
+  await page.getByRole('dialog').getByLabel('Instructions for this chat').press('Control+Enter')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  const reply = site.model.reply({ text: 'It is deep.' })
+  await say(page, 'How deep is it?')
+  expect((await reply.arrived).body['reasoning_effort']).toBe('high')
+  await answer(page, 'It is deep.').waitFor()
+})
+
+test('a call that failed says so, by the name of its tool', async () => {
+  const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'memory' }] })
+  site.model.reply({ toolCalls: [{ name: 'memory', arguments: { operation: 'save' } }] })
+  site.model.reply({ text: 'I could not keep it.' })
+  await say(page, 'Remember this')
+  await answer(page, 'I could not keep it.').waitFor()
+  await page.locator('.tool-call[data-state="failed"]', { hasText: 'Failed: Memory' }).waitFor()
+})
+
 test('a tool waits for approval; it can be approved, changed and rejected', async () => {
   const target = await site.service.api.app.inject('/ok')
   expect(target.statusCode).toBe(200)
@@ -218,7 +244,7 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   site.model.reply({ text: 'I asked elsewhere.' })
   await say(page, 'When is high water in Kiel tomorrow?')
   await page.getByText('The assistant asks before it acts').waitFor()
-  await page.getByText('Wants to call tide_tables').waitFor()
+  await page.getByText('Wants to call Tide tables').waitFor()
   await site.expectAccessible(page, 'a call that waits')
   await site.picture(page, 'approve-a-call')
   await page.reload()
@@ -283,7 +309,7 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.getByText('Rejected: Tide tables. Waiting for your decision on the other.').waitFor()
   await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await answer(page, 'One of two.').waitFor()
-  await page.getByText('Rejected: tide_tables').last().waitFor()
+  await page.getByText('Rejected: Tide tables').last().waitFor()
 
   site.model.reply({ toolCalls: [call(), { name: 'tide_tables', arguments: { method: 'HEAD', url } }] })
   site.model.reply({ text: 'Both of two.' })

@@ -23,10 +23,16 @@ test('the keyboard alone finds chats, assistants, pages and actions, and shows i
   )
 
   const find = async (words: string) => {
-    await page.keyboard.press('Control+k')
+    if ((await page.getByRole('combobox', { name: 'Go to…' }).count()) === 0) await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Go to…' }).fill(words)
   }
+  const place = () => page.getByRole('dialog').boundingBox()
+  await find('')
+  const atFirst = await place()
   await find('usage')
+  expect(await page.locator('[role="option"]').count()).toBe(1)
+  // It does not jump while the list gets shorter.
+  expect(await place()).toEqual(atFirst)
   await site.expectAccessible(page, 'the palette')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Usage' }).waitFor()

@@ -45,8 +45,7 @@ export function defaultOf(schema: JsonObject): unknown {
 /** The title; without one, the name of the member in words. */
 export function labelOf(name: string, { title }: JsonObject): string {
   if (typeof title === 'string' && title !== '') return title
-  if (name === 'url') return 'URL'
-  const words = name.replaceAll('_', ' ')
+  const words = name.replaceAll('_', ' ').replaceAll(/\b(url|http|mcp)\b/g, (word) => word.toUpperCase())
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 

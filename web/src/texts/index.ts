@@ -46,6 +46,7 @@ export const texts = await loadTexts(import.meta.glob<typeof english>('./*/conso
       running: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },
       done: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },
       rejected: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },
+      failed: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },
     },
     askedAnswer: ['name'],
     approvalText: ['calls'],

@@ -24,7 +24,7 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, content: stri
   }, [ref, content])
 }
 
-/** How a dialog is left: by Escape, and by a click beside it. */
+/** How a dialog is left: by Escape, and by a click beside it; Ctrl+Enter in a text sends its form. */
 export function waysOut(onClose: () => void) {
   return {
     onCancel: (event: SyntheticEvent) => {
@@ -34,6 +34,13 @@ export function waysOut(onClose: () => void) {
     // The browser would close a dialog at the second time, whatever is said to `cancel`, and all that are open at once.
     onKeyDown: (event: KeyboardEvent) => {
       const isOwn = event.target instanceof Element && event.target.closest('dialog') === event.currentTarget
+      if (
+        event.key === 'Enter' &&
+        (event.ctrlKey || event.metaKey) &&
+        event.target instanceof HTMLTextAreaElement &&
+        isOwn
+      )
+        return event.target.form?.requestSubmit()
       if (event.key !== 'Escape' || event.defaultPrevented || composes(event.nativeEvent) || !isOwn) return
       event.preventDefault()
       onClose()

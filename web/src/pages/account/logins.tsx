@@ -18,6 +18,7 @@ export function ProgramLogins() {
       <h2>{t.title}</h2>
       <p className="muted">{t.text}</p>
       {logins.isError && <Problem error={logins.error} onRetry={() => void logins.refetch()} />}
+      {logins.data?.length === 0 && <p>{t.none}</p>}
       {logins.data?.map((login) => (
         <ProgramLogin key={login.login_id} login={login} />
       ))}

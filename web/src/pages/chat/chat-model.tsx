@@ -22,6 +22,8 @@ export function ChatModel({ chat }: { chat: string }) {
   const effort = useChosenFor('effort', chat)
   const cost = useCost(chat)
   const isSet = [
+    chosen,
+    effort,
     useChosenFor('instructions', chat),
     useChosenFor('temperature', chat),
     useChosenFor('beside', chat),
@@ -31,7 +33,7 @@ export function ChatModel({ chat }: { chat: string }) {
     <>
       {(models.length > 1 || chosen !== '') && (
         <select
-          className="composer-select"
+          className="composer-select of-model"
           aria-label={t.label}
           value={chosen}
           onChange={(event) => choose('model', chat, event.target.value)}
@@ -42,7 +44,7 @@ export function ChatModel({ chat }: { chat: string }) {
         </select>
       )}
       <select
-        className="composer-select"
+        className="composer-select of-model"
         aria-label={t.effort}
         value={effort}
         onChange={(event) => choose('effort', chat, event.target.value)}

@@ -1,14 +1,16 @@
 import { useState } from 'react'
 import { createPortal } from 'react-dom'
 import { choose, chosenFor } from '../../lib/chat-model.ts'
+import { efforts } from '../../lib/efforts.ts'
 import { getSession } from '../../lib/session.ts'
 import { besideMessages } from '../../texts/beside.ts'
 import { texts } from '../../texts/index.ts'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { useModels } from '../../ui/model-picker.tsx'
+import { ModelOptions, useModels } from '../../ui/model-picker.tsx'
 
 const t = texts.chat.settings
+const names = texts.modelPicker
 /** Together they fit into the instructions that a run may have. */
 const longest = 9000
 
@@ -19,6 +21,8 @@ export default function ChatSettings({ chat, onClose }: { chat: string; onClose:
   const [instructions, setInstructions] = useState(() => chosenFor('instructions', chat))
   const [temperature, setTemperature] = useState(() => chosenFor('temperature', chat))
   const [beside, setBeside] = useState(() => chosenFor('beside', chat))
+  const [model, setModel] = useState(() => chosenFor('model', chat))
+  const [effort, setEffort] = useState(() => chosenFor('effort', chat))
   const models = useModels().data?.models ?? []
   // Not within the form of the message.
   return createPortal(
@@ -33,6 +37,8 @@ export default function ChatSettings({ chat, onClose }: { chat: string; onClose:
           choose('instructions', chat, instructions.trim())
           choose('temperature', chat, temperature)
           choose('beside', chat, beside)
+          choose('model', chat, model)
+          choose('effort', chat, effort)
           onClose()
         }}
       >
@@ -55,6 +61,21 @@ export default function ChatSettings({ chat, onClose }: { chat: string; onClose:
           value={temperature}
           onValue={setTemperature}
         />
+        {(models.length > 1 || model !== '') && (
+          <SelectField label={names.label} value={model} onValue={setModel}>
+            <option value="">{names.ofAssistant}</option>
+            <ModelOptions models={models} isShort />
+            {model !== '' && !models.some(({ id }) => id === model) && <option value={model}>{model}</option>}
+          </SelectField>
+        )}
+        <SelectField label={names.effort} help={names.effortHelp} value={effort} onValue={setEffort}>
+          <option value="">{names.effortOfAssistant}</option>
+          {efforts.map((one) => (
+            <option key={one} value={one}>
+              {names.efforts[one]}
+            </option>
+          ))}
+        </SelectField>
         {(models.length > 1 || beside !== '') && (
           <SelectField
             label={besideMessages.second}

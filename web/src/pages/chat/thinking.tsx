@@ -54,5 +54,5 @@ function useSeconds(isRunning: boolean): number | undefined {
 
 function thinkingWords(isThinking: boolean, seconds: number | undefined): string {
   if (isThinking) return t.thinkingFor(seconds ?? 0)
-  return seconds === undefined ? t.thought : t.thoughtFor(seconds)
+  return seconds ? t.thoughtFor(seconds) : t.thought
 }

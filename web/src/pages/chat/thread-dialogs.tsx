@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, keys, orNull, queryClient, type Thread, unwrap } from '../../lib/api.ts'
-import { copyText } from '../../lib/copy-text.ts'
 import { formatAgo } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { peopleMessages } from '../../texts/people.ts'
 import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/code-block.tsx'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -131,13 +131,11 @@ function ShareLink({ threadId: tid }: { threadId: string }) {
         </p>
       )}
       {url !== undefined && (
-        <div className="row">
+        <div className="row row-bottom">
           <div className="grow">
             <TextField label={t.share.link} value={url} readOnly mono />
           </div>
-          <Button look="primary" onClick={() => void copyText(url)}>
-            {texts.copy}
-          </Button>
+          <CopyButton text={url} />
         </div>
       )}
       <div className="row row-end">

@@ -15,6 +15,7 @@ import { markNumbers, shownJson } from '../../lib/exact-numbers.ts'
 import { percentOf } from '../../lib/format.ts'
 import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
+import { labelOf } from '../../lib/schema.ts'
 import { texts } from '../../texts/index.ts'
 import { Skeleton } from '../../ui/states.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
@@ -32,8 +33,10 @@ interface ToolCallProps {
 
 type CallState = keyof typeof t.toolWords
 
-function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>): CallState {
-  if (result !== undefined) return result.data.rejected ? 'rejected' : 'done'
+function stateOf({ call, result, isWaiting, isRunning }: ToolCallProps): CallState {
+  if (result?.data.rejected) return 'rejected'
+  // So begins what the service tells the model of a failure.
+  if (result !== undefined) return result.data.content.startsWith(`The tool ${call.name} failed: `) ? 'failed' : 'done'
   if (isWaiting) return 'waiting'
   return isRunning ? 'running' : 'done'
 }
@@ -49,7 +52,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
   const isQuestion = askedRunId !== undefined && typeof asked === 'string'
   const code = call.name === 'code' && typeof call.args['code'] === 'string' ? call.args['code'] : undefined
   const [isOpen, setIsOpen] = useState(false)
-  const state = stateOf(progress)
+  const state = stateOf({ call, ...progress })
   const words = t.toolWords[state]
   return (
     <details className="tool-call" data-state={state} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
@@ -66,7 +69,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
             : isQuestion
               ? words.ask(asked)
               : code === undefined
-                ? words.call(call.name)
+                ? words.call(labelOf(call.name, {}))
                 : words.code}
         </span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
@@ -124,7 +127,7 @@ function ArgumentsAndResult({ args, result }: { args: object; result: ToolMessag
 
 function CallIcon({ state, icon }: { state: CallState; icon: LucideIcon }) {
   if (state === 'running') return <span className="spinner" aria-hidden="true" />
-  const Icon = state === 'waiting' ? Clock : state === 'rejected' ? CircleX : icon
+  const Icon = state === 'waiting' ? Clock : state === 'rejected' || state === 'failed' ? CircleX : icon
   return <Icon size={15} aria-hidden="true" />
 }
 
