@@ -22,9 +22,16 @@ const ofPersons = {
   ...present,
 } as const
 
-/** Selects the threads of a project that its user sees in lists: his own, and those that the project sees. */
-function listed({ userId, projectId, isShared = false }: Lister, visibility?: Visibility) {
-  const inProject = { project_id: projectId, ...ofPersons }
+/**
+ * Selects the threads of a project that its user sees in lists: his own, and those that the project sees. `more` stands in
+ * each part: beside `$or` and a condition on ids, the embedded database finds nothing by the partial index of it.
+ */
+function listed<More extends object>(
+  { userId, projectId, isShared = false }: Lister,
+  visibility: Visibility | undefined,
+  more: More,
+) {
+  const inProject = { project_id: projectId, ...ofPersons, ...more }
   const own = { user_id: userId, ...inProject }
   const ofProject = { visibility: 'project' as const, ...inProject }
   if (visibility === 'private') return { ...own, visibility: { $exists: false } }
@@ -113,10 +120,11 @@ export const threadStore = ({ threads }: Pick<Collections, 'threads'>) => ({
     range: PageRange,
   ): Promise<Page<ThreadRecord> & { total: number }> {
     const filter = {
-      ...listed(lister, visibility),
-      ...aside(archived),
-      ...(pinned ? { pinned } : {}),
-      ...(tag === undefined ? {} : { tags: tag }),
+      ...listed(lister, visibility, {
+        ...aside(archived),
+        ...(pinned ? { pinned } : {}),
+        ...(tag === undefined ? {} : { tags: tag }),
+      }),
       ...(folder === undefined ? {} : { user_id: lister.userId, folder_id: folder }),
       ...(notIn.length === 0 ? {} : { folder_id: { $nin: notIn } }),
       ...(without === undefined ? {} : { _id: { $ne: without } }),
@@ -131,11 +139,11 @@ export const threadStore = ({ threads }: Pick<Collections, 'threads'>) => ({
 
   /** Without those put aside. */
   tagsOf: async (lister: Lister) =>
-    threads.distinct('tags', { ...listed(lister), ...aside(false), tags: { $exists: true } }),
+    threads.distinct('tags', listed(lister, undefined, { ...aside(false), tags: { $exists: true } })),
 
   /** Those that are listed of a project. */
   listFound: async (lister: Lister, ids: string[]) =>
-    threads.find({ _id: { $in: ids }, ...listed(lister) }, foundMembers).lean<FoundThread[]>(),
+    threads.find({ _id: { $in: ids }, ...listed(lister, undefined, {}) }, foundMembers).lean<FoundThread[]>(),
 
   /** The caller decides by it who may see it. */
   findOfAny: async (id: string) => threads.findOne({ _id: id, ...present }).lean<ThreadRecord>(),

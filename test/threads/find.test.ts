@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
+import { joinProject } from '../projects/joined.ts'
 import { archiveOf, importInto } from '../support/archives.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
@@ -110,6 +111,26 @@ describe('pins and tags of threads', () => {
       expect((await user.call('PUT', `/threads/${a}`, wrong)).status).toBe(422)
     const made = await user.post('/threads/', { name: 'd', pinned: true, tags: ['New'] })
     expect(made).toMatchObject({ pinned: true, archived: false, tags: ['New'] })
+  })
+
+  it('are found in a project that others use, too', async () => {
+    const user = await insertUser(service)
+    const [a = '', b = ''] = await Promise.all(['a', 'b'].map((name) => threadWith(user, name)))
+    // As after a login: a chat that nobody has used, which no list shows.
+    const home = { id: await threadWith(user, 'home'), made: true }
+    await service.collections.projects.updateOne({ _id: user.projectId }, { $set: { default_thread: home } })
+    const grace = await joinProject(service, user.projectId, 'member')
+    await user.put(`/threads/${a}`, { archived: true })
+    await user.put(`/threads/${b}`, { pinned: true, tags: ['Old'] })
+    const listed = async (who: Pick<TestUser, 'get'>, query: string) =>
+      (await who.get(`/threads/?${query}`)).threads.map(({ thread_id: id }: { thread_id: string }) => id)
+    expect(await listed(user, 'archived=true')).toEqual([a])
+    expect(await listed(user, 'pinned=true')).toEqual([b])
+    expect(await listed(user, 'tag=Old')).toEqual([b])
+    expect(await user.get('/tags/')).toEqual(['Old'])
+    await user.put(`/threads/${a}`, { visibility: 'project' })
+    expect(await listed(grace, 'archived=true')).toEqual([a])
+    expect(await listed(grace, 'pinned=true')).toEqual([])
   })
 
   it('put threads aside, out of the list and its tags, and back', async () => {
