@@ -34,7 +34,7 @@ import { type StorageQuota, createStorageQuota } from '../services/knowledge/sto
 import { type McpLogins, createMcpLogins } from '../services/mcp-logins/index.ts'
 import { type ModelsNow, createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/admit-run.ts'
-import { createAskable } from '../services/runs/delegation/delegates.ts'
+import { createAskable } from '../services/runs/delegation/start-child-run.ts'
 import { createSchedules } from '../services/schedules/index.ts'
 import { scheduleTool } from '../services/schedules/schedule-tool.ts'
 import { createSyncSchedule } from '../services/schedules/sync.ts'

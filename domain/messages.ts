@@ -4,7 +4,6 @@ import { ContentPartInput, FileOfMessage, MessagePart } from './content-parts.ts
 import { newId } from './ids.ts'
 import { parseOwnExactJson } from './json.ts'
 import { requestLimits } from './limits.ts'
-import { createMessageLine } from './message-line.ts'
 import { CallOutputType, CallShape } from './responses/call-shape.ts'
 
 /** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */
@@ -302,20 +301,6 @@ export function authoredBy(userId: string, messages: readonly Message[]): Messag
   return messages.map((message) =>
     message.type === 'HumanMessage' ? { ...message, data: { ...message.data, author_id: userId } } : message,
   )
-}
-
-/**
- * The state after further messages: a message with a known id replaces the earlier one in place, others are
- * appended; see `createMessageLine` for those that begin another version. With `last`, the id of a message, the state that
- * ends with it: empty if there is none. Returns a new array.
- */
-export function foldMessages(state: readonly Message[], added: readonly Message[], last?: string): Message[] {
-  const line = createMessageLine()
-  const messages: Message[] = []
-  for (const entry of [...state, ...added]) messages[line.add(entry)] = entry
-  const end = last === undefined ? undefined : line.placeOf(last)
-  if (last !== undefined && end === undefined) return []
-  return line.places(end).flatMap((place) => messages[place] ?? [])
 }
 
 /** Whether the last message of a conversation is an answer whose tools must be called before the next one. */

@@ -41,7 +41,7 @@ const parsers: Record<string, string> = {
   'infra/model/failures.ts → openai/core/error': 'classes of errors only',
   ...Object.fromEntries(
     ['amazon-bedrock', 'anthropic', 'azure', 'deepseek', 'google', 'mistral', 'openai', 'xai'].map((name) => [
-      `infra/model/native/open-model.ts → @ai-sdk/${name}`,
+      `infra/model/native/native-model.ts → @ai-sdk/${name}`,
       'its fetch is that of guardFetch, which scans',
     ]),
   ),
@@ -59,7 +59,7 @@ const parsers: Record<string, string> = {
   'services/accounts/exchange.ts → jose': 'signs only',
   'services/auth/tokens.ts → jose': 'a token is a header of at most 16 KB',
   'api/plugins/audit.ts → jose': 'reads a token that this service has just made',
-  'api/routes/mcp/answer-server.ts → @modelcontextprotocol/sdk/types.js': 'schemas only',
+  'api/routes/mcp/message-routes.ts → @modelcontextprotocol/sdk/types.js': 'schemas only',
   'api/routes/mcp/server.ts → @modelcontextprotocol/sdk/server/index.js': 'is given messages that the API has parsed',
   'api/routes/mcp/server.ts → @modelcontextprotocol/sdk/types.js': 'is given messages that the API has parsed',
 }

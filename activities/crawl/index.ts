@@ -1,11 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { CrawlStepInput, CrawlStepResult } from '../../domain/contracts/crawl.ts'
 import { AppError } from '../../domain/errors.ts'
-import { beginCrawl } from '../../services/sources/begin-crawl.ts'
 import { type CrawlPagesDeps, crawlPages } from '../../services/sources/crawl-pages.ts'
+import { beginCrawl, finishCrawl, settlePages } from '../../services/sources/crawl.ts'
 import { type DeleteSourceDeps, deleteSource } from '../../services/sources/delete-source.ts'
-import { finishCrawl } from '../../services/sources/finish-crawl.ts'
-import { settlePages } from '../../services/sources/settle-pages.ts'
 import { durable } from '../durable.ts'
 
 export type CrawlActivityDeps = CrawlPagesDeps &

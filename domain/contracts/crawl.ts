@@ -2,7 +2,7 @@ import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
 /**
  * The workflow of one crawl of a source. It carries ids and counts; addresses and texts stay in the database. Of several
- * at once, one crawls (`services/sources/begin-crawl.ts`).
+ * at once, one crawls (`services/sources/crawl.ts`).
  */
 export const crawlContract = {
   type: workflowType('crawlWorkflow'),

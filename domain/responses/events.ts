@@ -1,8 +1,9 @@
-import { type CallResults, resultsOfCalls } from '../call-results.ts'
+import { createCanonicalArguments } from '../canonical-arguments.ts'
+import { type CallResults, resultsOfCalls } from '../conversation.ts'
 import type { AIMessage, ToolCall } from '../messages.ts'
 import { type CallPieces, type FoldedMessage, toMessage } from '../run-events.ts'
-import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { clientCall, functionCall } from './client-calls.ts'
+import type { ResponseEventType } from './event-types.ts'
 import { messageItemId, reasoningItemId } from './ids.ts'
 import {
   type ItemContext,
@@ -15,7 +16,6 @@ import {
   textPart,
 } from './items-of.ts'
 import type { ClientCall, Compaction, FunctionCall, McpListTools, OutputItem } from './items.ts'
-import type { ResponseEventType } from './event-types.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */

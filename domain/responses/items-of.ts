@@ -1,5 +1,5 @@
-import { type CallResults, type ToolMessage, resultsOfCalls } from '../call-results.ts'
 import type { MessagePart } from '../content-parts.ts'
+import { type CallResults, type ToolMessage, resultsOfCalls } from '../conversation.ts'
 import { foreignJson, parseForeignJson } from '../foreign-json.ts'
 import { isJsonObject } from '../json.ts'
 import { type CitedFile, citationsIn } from '../knowledge/citations.ts'

@@ -1,26 +1,27 @@
 import type { Model } from 'mongoose'
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { AssistantRecord, StoredAssistant, VectorStoreRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
-import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import { type ArchiveLine, toArchiveLine } from '../../domain/records/declared-record.ts'
 import { archivedNames, declaredRecords } from '../../domain/records/declared-records.ts'
+import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
+import { type FileRecord, isUploaded } from '../../domain/records/file.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
-import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import type { SecretBox } from '../secrets.ts'
 import { assistantStore, onlyAssistants } from '../stores/assistants.ts'
 import { attachmentStore, bytesOf } from '../stores/attachments.ts'
 import { evaluationStore } from '../stores/evaluations.ts'
+import { logStore } from '../stores/log.ts'
 import { projectStore } from '../stores/projects.ts'
-import type { SecretBox } from '../secrets.ts'
 import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
-import { jsonFile, jsonLines } from './json-lines.ts'
 import { type ArchiveMember, packed } from './packed.ts'
-import { entriesOf, largeRecordsAtOnce, records } from './read-records.ts'
 
 export interface ArchiveDeps {
   collections: Collections
@@ -191,4 +192,77 @@ async function* mapped<T>(
   map: (value: T) => object | Promise<object>,
 ): AsyncGenerator<object> {
   for await (const value of source) yield await map(value)
+}
+
+const partBytes = 4 * 1024 * 1024
+
+function jsonFile(name: string, value: object, modified: Date): ArchiveMember {
+  return file(name, json(value), modified)
+}
+
+/** Members `{name}-00001.jsonl` and so on: an archive says how long a file is before its first byte. */
+async function* jsonLines(name: string, lines: AsyncIterable<object>, modified: Date): AsyncGenerator<ArchiveMember> {
+  for await (const [index, part] of partsOf(lines))
+    yield file(`${name}-${String(index).padStart(5, '0')}.jsonl`, part, modified)
+}
+
+const json = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
+
+function file(name: string, bytes: Buffer, modified: Date): ArchiveMember {
+  return { name, size: bytes.length, modified, content: [bytes] }
+}
+
+/** The lines in numbered parts of a few megabytes. */
+async function* partsOf(lines: AsyncIterable<object>): AsyncGenerator<[number, Buffer]> {
+  let part: Buffer[] = []
+  let bytes = 0
+  let index = 1
+  for await (const line of lines) {
+    const text = json(line)
+    part.push(text)
+    bytes += text.length
+    if (bytes < partBytes) continue
+    yield [index, Buffer.concat(part)]
+    part = []
+    bytes = 0
+    index += 1
+  }
+  if (bytes > 0) yield [index, Buffer.concat(part)]
+}
+
+const recordsAtOnce = 200
+/** Messages are up to two megabytes each. */
+const largeRecordsAtOnce = 8
+
+/** `Found`: what the filter selects. Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */
+async function* records<T extends { _id: string }, Found extends T = T>(
+  collection: Model<T>,
+  filter: object,
+  atOnce = recordsAtOnce,
+  projection: object = {},
+): AsyncGenerator<Found> {
+  const pages = pagesById(atOnce, (after: After<string>, limit) =>
+    collection
+      .find({ ...filter, ...after }, projection)
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean<Found[]>(),
+  )
+  for await (const page of pages) yield* page
+}
+
+/**
+ * The log of a thread in the order of its numbers. The ids do not tell the order: the input of a run has the id of the
+ * run, which was made before the run waited for its turn.
+ */
+async function* entriesOf(
+  checkpoints: Collections['checkpoints'],
+  threadId: string,
+): AsyncGenerator<CheckpointRecord, undefined> {
+  for (let last = 0; ;) {
+    const page = await logStore({ checkpoints }).listSince(threadId, last, largeRecordsAtOnce)
+    yield* page
+    if (page.length < largeRecordsAtOnce) return
+    last = page.at(-1)?.seq ?? last
+  }
 }

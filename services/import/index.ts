@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 import type { ArchiveItem, ReadRecord, ReadRecords } from '../../domain/archive/items.ts'
+import { newIdsFor } from '../../domain/archive/new-ids.ts'
+import { AppError } from '../../domain/errors.ts'
 import { type Restores, refused } from '../capability.ts'
 import type { Collections } from '../collections.ts'
-import { createTransfers } from '../transfers.ts'
+import { parentsRemain } from '../parents.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { evaluationStore } from '../stores/evaluations.ts'
+import { type Transfer, createTransfers } from '../transfers.ts'
 import { createAllowance } from './allowance.ts'
-import { arriving } from './arriving.ts'
 import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
-import { newIdsFor } from '../../domain/archive/new-ids.ts'
+import type { Import } from './import.ts'
 import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport, settle } from './report.ts'
-import { parentsRemain } from '../parents.ts'
-import type { Import } from './import.ts'
-import { assistantStore } from '../stores/assistants.ts'
-import { evaluationStore } from '../stores/evaluations.ts'
 
 type ImportsDeps = ImportRecordsDeps &
   ImportAttachmentsDeps &
@@ -151,4 +151,50 @@ function createEvaluationImport({ collections }: ImportEvaluationsDeps, { userId
       await evaluations.remove(id)
       throw refused('its assistant is being deleted')
     })
+}
+
+/** How long the answer to a client that was too slow may take. */
+const lingerMs = 1000
+
+/**
+ * The pieces of a body as they arrive; the time until each comes counts as its client's. `close` gives up the rest: it
+ * is read, because a client reads an answer only when its whole request was read, and of a slow client it is cut off.
+ */
+function arriving(body: Readable, transfer: Transfer) {
+  const iterator = body.iterator({ destroyOnReturn: false })
+
+  async function* pieces(): AsyncGenerator<Uint8Array, undefined> {
+    for (;;) {
+      transfer.waits()
+      const next = await iterator.next().catch((cause: unknown) => {
+        throw brokenOff(cause)
+      })
+      const bytes = next.done === true ? undefined : Buffer.from(next.value)
+      transfer.moved(bytes?.length ?? 0)
+      if (bytes === undefined) return
+      yield bytes
+    }
+  }
+
+  return {
+    pieces: pieces(),
+    close(): void {
+      void drain(iterator)
+      if (transfer.signal.aborted) setTimeout(() => body.destroy(), lingerMs).unref()
+    },
+  }
+}
+
+/** Reads the rest with the same iterator, because a stream that has one does not continue without it. */
+async function drain(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    while ((await iterator.next()).done !== true);
+  } catch {
+    // The client has gone.
+  }
+}
+
+function brokenOff(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  return new AppError('bad_request', 'The upload of the archive was interrupted.', { cause })
 }

@@ -1,5 +1,5 @@
 import { addAll } from '../../domain/add-all.ts'
-import { resultsOfCalls } from '../../domain/call-results.ts'
+import { resultsOfCalls } from '../../domain/conversation.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'

@@ -1,4 +1,4 @@
-import { toolMessageOf, unknownOutcome } from '../../domain/call-results.ts'
+import { toolMessageOf, unknownOutcome } from '../../domain/conversation.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'

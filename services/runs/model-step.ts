@@ -1,5 +1,5 @@
-import { notifiedDecisions } from '../../domain/call-results.ts'
 import type { StepResult } from '../../domain/contracts/thread.ts'
+import { foldMessages, notifiedDecisions } from '../../domain/conversation.ts'
 import { AppError } from '../../domain/errors.ts'
 import {
   type AIMessage,
@@ -7,7 +7,6 @@ import {
   type StoredMessage,
   type ToolCall,
   asksForTools,
-  foldMessages,
   storedMessagesFromJson,
   withoutMetadata,
 } from '../../domain/messages.ts'

@@ -1,6 +1,6 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
+import { createMessageWindow } from '../../domain/conversation.ts'
 import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/ids.ts'
-import { createMessageWindow } from '../../domain/message-window.ts'
 import type { Message } from '../../domain/messages.ts'
 import { type RunKey, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { FoldedMessage, RunView, Terminal } from '../../domain/run-events.ts'

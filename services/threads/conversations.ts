@@ -1,10 +1,8 @@
-import { logStore } from '../stores/log.ts'
-import { threadStore } from '../stores/threads.ts'
 import { LRUCache } from 'lru-cache'
+import { foldMessages } from '../../domain/conversation.ts'
 import {
   type AIMessage,
   type Message,
-  foldMessages,
   messagesToJson,
   personsMessageInJson,
   storedMessagesFromJson,
@@ -12,6 +10,8 @@ import {
 } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { logStore } from '../stores/log.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { Appended } from './log.ts'
 
 /** Bytes of a thread, from its end, in which calls are looked for. */

@@ -1,5 +1,5 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
-import { createMessageWindow } from '../../domain/message-window.ts'
+import { createMessageWindow } from '../../domain/conversation.ts'
 import { type Message, asksForTools } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose'
-import { toolMessageOf } from '../../domain/call-results.ts'
 import { inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { toolMessageOf } from '../../domain/conversation.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { derivedId, newId } from '../../domain/ids.ts'
 import { type Message, messagesFromJson, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'

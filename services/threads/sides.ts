@@ -1,6 +1,6 @@
+import { createMessageLine } from '../../domain/conversation.ts'
 import { AppError } from '../../domain/errors.ts'
 import { derivedId, newId } from '../../domain/ids.ts'
-import { createMessageLine } from '../../domain/message-line.ts'
 import { type Message, authoredBy } from '../../domain/messages.ts'
 import { type ThreadRecord, threadLimits } from '../../domain/records/thread.ts'
 import { copyAttachments } from '../attachments/copy-attachments.ts'

@@ -1,5 +1,5 @@
-import { unknownOutcome } from '../../domain/call-results.ts'
 import type { MessagePart } from '../../domain/content-parts.ts'
+import { unknownOutcome } from '../../domain/conversation.ts'
 import { parseOwnExactJson, parseOwnJson } from '../../domain/json.ts'
 import { limitText } from '../tool-text.ts'
 import type { CallFacts, Question, ResultFile, Tool, ToolAnswer } from '../tool.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isFromLocalPage } from '../../api/routes/local/local-page.ts'
+import { isFromLocalPage } from '../../api/routes/local/index.ts'
 
 const page = { host: '127.0.0.1:8100', origin: 'http://127.0.0.1:8100', 'sec-fetch-site': 'same-origin' }
 const from = (headers: Record<string, string | undefined>, remoteAddress = '127.0.0.1') =>

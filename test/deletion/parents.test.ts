@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createSuspension } from '../../services/admin/suspension.ts'
-import { setDeletionMarkers } from '../../services/deletion/mark.ts'
+import { setDeletionMarkers } from '../../services/deletion/index.ts'
 import { parentsRemain } from '../../services/parents.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { startService } from '../support/service.ts'

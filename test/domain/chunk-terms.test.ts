@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
-import { germanStem, isGerman } from '../../domain/search/german.ts'
+import { chunkTerms, germanStem, isGerman, questionTerms } from '../../domain/search/chunk-terms.ts'
 import { createKnownTexts } from '../../domain/search/known-texts.ts'
 
 describe('the terms of chunks', () => {

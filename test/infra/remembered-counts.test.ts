@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rememberCounts } from '../../infra/tokens/remembered-counts.ts'
+import { rememberCounts } from '../../infra/tokens/token-counter.ts'
 
 const turn = { userId: 'me', signal: new AbortController().signal }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { requestLimits } from '../../domain/limits.ts'
-import { receiveUpload } from '../../services/knowledge/receive-upload.ts'
+import { receiveUpload } from '../../services/knowledge/uploads.ts'
 
 it('refuses an upload of too many files, and removes what it has stored of it', async () => {
   const removed = { blobs: 0, records: 0 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { crawlContract, sourceDeletionContract } from '../../domain/contracts/crawl.ts'
-import { beginCrawl } from '../../services/sources/begin-crawl.ts'
+import { beginCrawl } from '../../services/sources/crawl.ts'
 import { crawlPages } from '../../services/sources/crawl-pages.ts'
 import { archiveOf, importInto, linesIn } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
+import { type Message, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
+import { foldMessages } from '../../domain/conversation.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Conversations } from '../../services/threads/conversations.ts'

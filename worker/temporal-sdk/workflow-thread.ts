@@ -1,4 +1,3 @@
-// Before a change: README.md of this folder, and docs/traps.md, Temporal.
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker as Thread } from 'node:worker_threads'
@@ -6,7 +5,8 @@ import type { Logger } from '@temporalio/worker'
 import type { Workflow, WorkflowCreateOptions } from '@temporalio/worker/lib/workflow/interface.js'
 import { VMWorkflowThreadProxy, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm.js'
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js'
-import { watchThread } from './thread-watch.ts'
+
+// Before a change: README.md of this folder, and docs/traps.md, Temporal.
 
 /**
  * Workflow code is called without a limit of time, for which Node would start and end a thread of its own with each
@@ -16,7 +16,7 @@ export const noTimeout = undefined as unknown as number
 
 const script = fileURLToPath(new URL('thread.cjs', import.meta.url))
 
-export interface ThreadOptions {
+interface ThreadOptions {
   bundle: WorkflowBundleWithSourceMapAndFilename
   activityNames: string[]
   logger: Logger
@@ -116,3 +116,62 @@ function errorFor(runId: string, { runId: culprit, reason }: ThreadEnd): Error {
 
 const isOutOfMemory = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+/**
+ * The processor time of one request. It is far more than what the slowest takes, and with the pauses between two looks
+ * less than the shortest timeout of a workflow task (2 s), so that the failure still reaches the workflow's history.
+ */
+const limitMs = 1000
+const pollEveryMs = 200
+
+/**
+ * Calls `onLoop` when the thread spends more than the limit on one request. Time that only passes does not count: on a
+ * busy machine, or while the process is suspended, a request takes long without a loop. `begun` counts the requests that
+ * the thread has begun. The returned function is called with each request, and what it returns when that is answered:
+ * without one under way, nobody looks.
+ */
+function watchThread(thread: Thread, begun: Int32Array, onLoop: () => void): () => () => void {
+  let underWay = 0
+  let timer: NodeJS.Timeout | undefined
+  let isLooking = false
+  let seen = -1
+  let spentBefore: number | undefined
+
+  async function look(): Promise<void> {
+    const count = Atomics.load(begun, 0)
+    if (count !== seen) {
+      seen = count
+      spentBefore = undefined
+      return
+    }
+    const spent = await processorMs(thread)
+    if (Atomics.load(begun, 0) !== count) return
+    spentBefore ??= spent
+    if (spent - spentBefore >= limitMs) onLoop()
+  }
+
+  function tick(): void {
+    if (isLooking) return
+    isLooking = true
+    // A thread that has just ended has no processor time.
+    look()
+      .catch(() => undefined)
+      .finally(() => (isLooking = false))
+  }
+
+  return () => {
+    underWay++
+    timer ??= setInterval(tick, pollEveryMs).unref()
+    return () => {
+      underWay--
+      if (underWay > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }
+}
+
+async function processorMs(thread: Thread): Promise<number> {
+  const { user, system } = await thread.cpuUsage()
+  return (user + system) / 1000
+}

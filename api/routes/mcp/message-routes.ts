@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
@@ -10,7 +12,6 @@ import { answerIsFollowed, followOnce, keyOwnerOf, orNull } from '../../plugins/
 import { logRun } from '../../plugins/logging.ts'
 import { type OpenStreams, openEventStream } from '../../sse/event-stream.ts'
 import { refusals } from '../schemas.ts'
-import { answerOfServer, isToolCall, refusalOf } from './answer-server.ts'
 import { answerOf } from './ask.ts'
 import { createMcpEvents } from './events.ts'
 import {
@@ -27,15 +28,16 @@ import {
 } from './mcp-route.ts'
 import {
   type JsonRpcId,
+  type McpRequest,
   McpMessage,
   McpResponse,
-  type McpRequest,
   asks,
   cancelledIdOf,
   isCall,
   isRequest,
   progressTokenOf,
 } from './messages.ts'
+import { type ServerOptions, createMcpServer } from './server.ts'
 import { AskArguments } from './tools.ts'
 
 type Deps = Pick<Services, 'publicFamily' | 'idempotency' | 'mcpSessions'> & { openStreams: OpenStreams }
@@ -170,4 +172,61 @@ function keyOf(session: string, id: JsonRpcId): string {
   return `mcp-${createHash('sha256')
     .update(JSON.stringify([session, id]))
     .digest('base64url')}`
+}
+
+/** Longer than a search. A run has its own time, and `answerOf` ends with it. */
+const answerMs = 60_000
+/** Codes of JSON-RPC and of the protocol. */
+const invalidRequest = -32600
+const requestTimedOut = -32001
+
+/**
+ * Why the SDK's server would never answer a request: it passes over what is none by its own schema, such as one with
+ * members that JSON-RPC does not know. Undefined if it answers. Ask before a run is started or a stream is opened.
+ */
+async function refusalOf(request: McpRequest): Promise<McpResponse | undefined> {
+  const { JSONRPCRequestSchema } = await import('@modelcontextprotocol/sdk/types.js')
+  const { error } = JSONRPCRequestSchema.safeParse(request)
+  if (error === undefined) return undefined
+  const [issue] = error.issues
+  const place = issue?.path.join('.') || 'the message'
+  return errorOf(request, invalidRequest, `Invalid request: ${place}: ${issue?.message ?? 'is not valid'}`)
+}
+
+/** Whether the server will answer a call of a tool with its result: otherwise no run is started for it. */
+async function isToolCall(request: McpRequest): Promise<boolean> {
+  const { CallToolRequestSchema } = await import('@modelcontextprotocol/sdk/types.js')
+  const { success, data } = CallToolRequestSchema.safeParse(request)
+  // Tasks of the protocol are not offered.
+  return success && data.params.task === undefined
+}
+
+/** What the SDK's server answers to one request; an error if it does not answer in time. */
+async function answerOfServer(
+  options: ServerOptions & { waitsForRun: boolean },
+  request: McpRequest,
+): Promise<McpResponse> {
+  const server = await createMcpServer(options)
+  const answer = Promise.withResolvers<McpResponse>()
+  const transport: Transport = {
+    start: async () => {},
+    send: async (message) => {
+      if (!('method' in message)) answer.resolve(message as McpResponse)
+    },
+    close: async () => transport.onclose?.(),
+  }
+  await server.connect(transport)
+  const giveUp = () => answer.resolve(errorOf(request, requestTimedOut, 'The request was not answered in time.'))
+  const timer = options.waitsForRun ? undefined : setTimeout(giveUp, answerMs)
+  try {
+    transport.onmessage?.(request as JSONRPCMessage)
+    return await answer.promise
+  } finally {
+    clearTimeout(timer)
+    await server.close()
+  }
+}
+
+function errorOf({ id }: McpRequest, code: number, message: string): McpResponse {
+  return { jsonrpc: '2.0', id, error: { code, message } }
 }

@@ -1,5 +1,5 @@
 import type { CallSoFar } from '../../../domain/answer-changes.ts'
-import type { ToolMessage } from '../../../domain/call-results.ts'
+import type { ToolMessage } from '../../../domain/conversation.ts'
 import { readPartialObject } from '../../../domain/partial-json.ts'
 import { codeToolName, writtenBy } from '../../../domain/responses/written-files.ts'
 

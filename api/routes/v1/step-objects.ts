@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { type ToolMessage, resultsOfCalls } from '../../../domain/conversation.ts'
 import { passagesIn } from '../../../domain/knowledge/citations.ts'
-import { type ToolMessage, resultsOfCalls } from '../../../domain/call-results.ts'
 import type { Message } from '../../../domain/messages.ts'
 import { codeToolName } from '../../../domain/responses/written-files.ts'
 import { codeIn, outputsOfCode } from '../public/code-deltas.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider'
 import { ModelFailure } from '../../../domain/model-failure.ts'
 import { type NativeKind, usualBaseUrls } from '../../../domain/model-providers.ts'
 import type { AnswerDelta, ChatModel, ChatRequest } from '../../../services/runs/chat-model.ts'
@@ -9,11 +9,11 @@ import type { OptionalMember } from '../dialects.ts'
 import { type AnswerLimits, guardFetch } from '../guarded-fetch.ts'
 import { changesNoAnswer } from '../optional-members.ts'
 import { nativeOriginOf } from '../wire-messages.ts'
+import { awsCredentials } from './aws-credentials.ts'
 import { type AskedForm, callOptions } from './call-options.ts'
 import { createNativeAnswer } from './native-answer.ts'
 import { nativeFailure, refusalText } from './native-failures.ts'
 import { nameFor } from './native-prompt.ts'
-import { openModel } from './open-model.ts'
 
 interface NativeModelOptions extends AnswerLimits {
   /** Reaches the servers that the settings name. */
@@ -182,4 +182,57 @@ function isAsked(name: OptionalMember, { setByCaller = [], temperature, sampling
   const { service_tier: _tier, ...others } = sampling
   const body = { ...others, temperature, model, messages: [], stream: true as const }
   return setByCaller.includes(name) && !changesNoAnswer(name, body)
+}
+
+interface OpenOptions {
+  apiKey: string
+  baseUrl: string
+  fetch: typeof fetch
+}
+
+/**
+ * A model of one request. Key and address are always given, because the packages would read them from variables of the
+ * environment otherwise.
+ */
+export async function openModel(
+  kind: NativeKind,
+  model: string,
+  { apiKey, baseUrl: baseURL, fetch }: OpenOptions,
+): Promise<LanguageModelV4> {
+  const settings = { apiKey, baseURL, fetch }
+  switch (kind) {
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic')
+      return createAnthropic(settings).languageModel(model)
+    }
+    case 'google': {
+      const { createGoogle } = await import('@ai-sdk/google')
+      return createGoogle(settings).languageModel(model)
+    }
+    case 'openai-responses': {
+      const { createOpenAI } = await import('@ai-sdk/openai')
+      return createOpenAI(settings).responses(model)
+    }
+    case 'azure': {
+      const { createAzure } = await import('@ai-sdk/azure')
+      return createAzure(settings).responses(model)
+    }
+    case 'bedrock': {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      const credentials = awsCredentials(apiKey, baseURL)
+      return createAmazonBedrock({ baseURL, fetch, ...credentials }).languageModel(model)
+    }
+    case 'mistral': {
+      const { createMistral } = await import('@ai-sdk/mistral')
+      return createMistral(settings).languageModel(model)
+    }
+    case 'deepseek': {
+      const { createDeepSeek } = await import('@ai-sdk/deepseek')
+      return createDeepSeek(settings).languageModel(model)
+    }
+    case 'xai': {
+      const { createXai } = await import('@ai-sdk/xai')
+      return createXai(settings).responses(model)
+    }
+  }
 }

@@ -4,22 +4,24 @@ import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { type RunKey, type RunRecord, actingOf, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { AskedRun, ToolCallRecord } from '../../../domain/records/tool-call.ts'
+import type { AssistantConfigs } from '../../assistants/configs.ts'
 import { ownAssistantStore } from '../../assistants/store.ts'
 import type { Collections } from '../../collections.ts'
 import { isDuplicateKey } from '../../duplicate-key.ts'
-import type { Runs } from '../index.ts'
 import { assistantStore } from '../../stores/assistants.ts'
 import { threadStore } from '../../stores/threads.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { Question } from '../../tool.ts'
-import { childRunOf } from './child-run.ts'
+import type { Askable } from '../../tools/assistant-tool.ts'
 import { type CancelRunDeps, cancelRun } from '../end-run.ts'
+import type { Runs } from '../index.ts'
 import { delegatedRunStore, executedRunStore, ledgerStore, startedRunStore } from '../store.ts'
+import { childRunOf } from './child-run.ts'
 
 /** How deep assistants can ask each other. */
-export const maxDelegationDepth = 3
+const maxDelegationDepth = 3
 /** How many questions one run may cause, at all depths. */
-export const maxQuestions = { own: 50, public: 10 } as const
+const maxQuestions = { own: 50, public: 10 } as const
 
 export interface StartChildRunDeps extends CancelRunDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
@@ -156,5 +158,23 @@ function threadBelow(
       askedFrom: [...(above.asked_from ?? []), above._id],
     }),
     ...(publicOf === undefined ? {} : { asked_for: publicOf }),
+  }
+}
+
+interface AskableDeps {
+  collections: Pick<Collections, 'assistants'>
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+}
+
+/** Those of the assistants with these ids that an assistant can ask: they are in its project, and not itself. */
+export function createAskable({ collections, assistantConfigs }: AskableDeps) {
+  return async (asking: AssistantRecord, ids: string[]): Promise<Askable[]> => {
+    const others = ids.filter((id) => id !== asking._id)
+    const found = await ownAssistantStore(collections).listAskable(asking, others)
+    return others.flatMap((id) => {
+      const assistant = found.find(({ _id }) => _id === id)
+      if (assistant === undefined) return []
+      return { id, name: assistant.name, description: assistantConfigs.settingsOf(assistant).description }
+    })
   }
 }

@@ -1,4 +1,4 @@
-import { resultsOfCalls } from '../../../domain/call-results.ts'
+import { resultsOfCalls } from '../../../domain/conversation.ts'
 import type { Message } from '../../../domain/messages.ts'
 import { type InputEntry, isSummary } from './find-items.ts'
 import { type NewResponse, noTools } from './new-response.ts'

@@ -1,4 +1,4 @@
-import { createMessageWindow } from '../../../domain/message-window.ts'
+import { createMessageWindow } from '../../../domain/conversation.ts'
 import type { Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'

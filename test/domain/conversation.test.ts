@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createMessageWindow } from '../../domain/message-window.ts'
-import { type Message, foldMessages, messagesToJson } from '../../domain/messages.ts'
+import { createMessageWindow, foldMessages } from '../../domain/conversation.ts'
+import { type Message, messagesToJson } from '../../domain/messages.ts'
 
 const ask = (id: string, after?: string | null): Message => ({
   type: 'HumanMessage',
