@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Locator, Page } from 'playwright-core'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { expect, inject, onTestFailed } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
@@ -13,6 +13,9 @@ import { insertUser } from '../support/users.ts'
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** A busy machine takes its time over a page; what hangs takes for ever. */
 const timeoutMs = 60_000
+
+/** With LONG_TASKS, tests print the longest tasks of the pages instead of looking at their accessibility. */
+const longTasks = Boolean(process.env['LONG_TASKS'])
 
 const images = path.join(import.meta.dirname, '../../docs/images')
 
@@ -31,11 +34,13 @@ export async function startConsole(env: Record<string, string> = {}) {
   const url = `http://${proxy.address}`
   const axe = await readFile(axeFile, 'utf8')
   const problems: string[] = []
+  const watched = longTasks ? await watchTasks(browser.context) : undefined
   let users = 0
 
   async function newPage(token?: string): Promise<Page> {
     const page = await browser.context.newPage()
     page.setDefaultTimeout(timeoutMs)
+    watched?.begin(expect.getState().currentTestName ?? '')
     onTestFailed(() => describePage(page))
     page.on('pageerror', (error) => problems.push(`page error: ${error.message}`))
     page.on('console', (message) => {
@@ -80,6 +85,7 @@ export async function startConsole(env: Record<string, string> = {}) {
         while (document.getAnimations().some(running))
       })()`)
       await look(page, what.replaceAll(/\W+/g, '-'))
+      if (longTasks) return
       await page.evaluate(axe)
       const found = await page.evaluate<string[]>(`axe
         .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })
@@ -101,6 +107,7 @@ export async function startConsole(env: Record<string, string> = {}) {
     /** What the browser complained about so far: a policy that was broken, an error that nobody caught. */
     problems,
     async close() {
+      await watched?.print()
       await browser.close()
       await proxy.close()
       await service.close()
@@ -146,6 +153,9 @@ interface TraceEvent {
   ph: string
   pid: number
   tid: number
+  /** Of the machine's clock, in microseconds. */
+  ts: number
+  /** Processor time, in microseconds. */
   tdur?: number
   args: Record<string, unknown>
 }
@@ -155,23 +165,49 @@ interface TraceEvent {
  * is the same on a machine that does other things at the same time.
  */
 export async function tasksDuring(page: Page, action: () => Promise<unknown>): Promise<number[]> {
+  if (longTasks) return [await Promise.resolve(action()).then(() => 0)]
+  const end = await traceTasks(page)
+  let tasks: TraceEvent[] = []
+  try {
+    await action()
+  } finally {
+    tasks = await end()
+  }
+  expect(tasks.length).toBeGreaterThan(10)
+  return tasks.map(({ tdur = 0 }) => tdur / 1000).toSorted((a, b) => b - a)
+}
+
+/** Prints the longest tasks of all pages, with the test that was running: no test of accessibility, which makes such tasks. */
+async function watchTasks(context: BrowserContext) {
+  const end = await traceTasks(await context.newPage())
+  const tests: { from: number; name: string }[] = []
+  return {
+    begin: (name: string) => tests.push({ from: Number(process.hrtime.bigint() / 1000n), name }),
+    async print() {
+      const tasks = (await end()).toSorted((a, b) => (b.tdur ?? 0) - (a.tdur ?? 0))
+      for (const { tdur = 0, ts } of tasks.slice(0, 3)) {
+        const name = tests.findLast(({ from }) => from <= ts)?.name
+        console.log(`task of ${Math.round(tdur / 1000)} ms: ${name}`)
+      }
+    },
+  }
+}
+
+/** Until the returned function is called: the tasks of the main threads of all pages. */
+async function traceTasks(page: Page): Promise<() => Promise<TraceEvent[]>> {
   const devtools = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
   devtools.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
   const complete = new Promise((resolve) => devtools.once('Tracing.tracingComplete', resolve))
   const includedCategories = ['toplevel', 'devtools.timeline', '__metadata', 'disabled-by-default-devtools.timeline']
   await devtools.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories } })
-  try {
-    await action()
-  } finally {
+  return async () => {
     await devtools.send('Tracing.end')
     await complete
     await devtools.detach()
+    const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+    const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args['name'] === 'CrRendererMain'
+    const main = new Set(events.filter(isMain).map(threadOf))
+    return events.filter((event) => event.name === 'RunTask' && event.ph === 'X' && main.has(threadOf(event)))
   }
-  const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
-  const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args['name'] === 'CrRendererMain'
-  const main = new Set(events.filter(isMain).map(threadOf))
-  const tasks = events.filter((event) => event.name === 'RunTask' && event.ph === 'X' && main.has(threadOf(event)))
-  expect(tasks.length).toBeGreaterThan(10)
-  return tasks.map(({ tdur = 0 }) => tdur / 1000).toSorted((a, b) => b - a)
 }
