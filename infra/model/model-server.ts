@@ -81,7 +81,7 @@ async function askServer({ kind, apiKey, fetch, signal, url, body }: Asked): Pro
     if (error instanceof ModelFailure) throw error
     if (error instanceof SyntaxError) throw failed('answered something else than JSON')
     if (signal.aborted) throw failed('did not answer in time', 504)
-    throw failed('could not be reached')
+    throw failed('could not be reached. See whether it runs, and whether the address is right')
   } finally {
     guard.close()
   }

@@ -102,6 +102,8 @@ it('has words for sentences of the service, with what they say', () => {
   expect(translated('Too many requests; try again in 7 seconds.')).toBe(
     'That was too much at once. It goes on in 7 seconds.',
   )
+  for (const what of ['could not be reached. See whether it runs', 'refused the key (401)', 'answered 500'])
+    expect(translated(`The server ${what}.`), what).toBeDefined()
   expect(translated('Something that nobody has translated.')).toBeUndefined()
 })
 
