@@ -103,7 +103,7 @@ test('a table keeps its words and numbers whole, scrolls in its box, and is copi
 test('text runs in its own direction, HTML is shown as text, and check boxes of tasks have names', async () => {
   const { page } = await site.signedIn()
   const text =
-    'שלום! המחיר הוא 25.\n\n- [x] Paid\n- [ ] Sent\n\nOne<br>two <b>bold</b> <berth>kept</berth>\n\n<div>\nIn a block\n</div>'
+    'שלום! המחיר הוא 25.\n\n1. אחת\n2. שתיים\n\n- [x] Paid\n- [ ] Sent\n\nOne<br>two <b>bold</b> <berth>kept</berth>\n\n<div>\nIn a block\n</div>'
   site.model.reply({ text })
   await say(page, 'مرحبا')
   await page.locator('.markdown', { hasText: 'In a block' }).waitFor()
@@ -118,6 +118,15 @@ test('text runs in its own direction, HTML is shown as text, and check boxes of 
     'ltr',
     'rtl',
   ])
+  // The numbers of a list stand within the column, on the side where its lines begin.
+  const inset = await page.locator('.markdown ol li').evaluateAll((entries) =>
+    entries.map((entry) => {
+      const list = entry.parentElement?.getBoundingClientRect()
+      return list === undefined ? 0 : list.right - entry.getBoundingClientRect().right
+    }),
+  )
+  expect(inset.length).toBe(2)
+  for (const space of inset) expect(space).toBeGreaterThan(10)
 })
 
 test('the view stays at the end, lets go when it is scrolled up, and comes back by a button or a message', async () => {

@@ -97,6 +97,7 @@ header button { display: grid; place-items: center; width: 36px; height: 36px; p
 .ai > .part:first-child > :first-child { margin-top: 0; }
 .ai :is(ul, ol) { padding-inline-start: 1.5em; }
 .ai li + li, .ai li > :is(ul, ol) { margin-top: 4px; }
+.ai li:dir(rtl) { margin-right: 1.5em; margin-left: -1.5em; }
 .ai li::marker { color: var(--muted); }
 .ai ul:has(> li > input) { padding-inline-start: 0; list-style: none; }
 .ai blockquote { padding-inline-start: 12px; border-inline-start: 2px solid var(--border); color: var(--muted); }

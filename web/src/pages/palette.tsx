@@ -1,3 +1,4 @@
+import '../styles/palette.css'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
 import { useAssistants } from '../lib/api.ts'

@@ -121,7 +121,7 @@ function MemberRow({ member, isSelf, isHolder, canManage, onRole, onRemove, onGi
         <div className="truncate">
           {name} {isSelf && <span className="muted">({t.you})</span>}
         </div>
-        <div className="muted small truncate">{facts.filter(Boolean).join(' · ')}</div>
+        <div className="muted small">{facts.filter(Boolean).join(' · ')}</div>
         {isHolder && <div className="muted small">{t.holder}</div>}
       </div>
       {canManage && !isHolder ? (
