@@ -24,7 +24,13 @@ export type OwnerField = 'user_id' | 'project_id' | 'assistant_id' | 'thread_id'
 /** One index: its members in order, and its options. */
 export type StoredIndex = [
   members: Record<string, 1 | -1>,
-  options?: { unique?: boolean; sparse?: boolean; partialFilterExpression?: object; expireAfterSeconds?: number },
+  options?: {
+    name?: string
+    unique?: boolean
+    sparse?: boolean
+    partialFilterExpression?: object
+    expireAfterSeconds?: number
+  },
 ]
 
 /**

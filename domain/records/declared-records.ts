@@ -23,6 +23,7 @@ import { receiptRecord } from './receipt.ts'
 import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
 import { shareRecord } from './share.ts'
 import { sourcePageRecord, sourceRecord } from './source.ts'
+import { checkpointRecord } from './thread.ts'
 import { toolCallRecord } from './tool-call.ts'
 import { usedTokenRecord } from './used-token.ts'
 
@@ -57,6 +58,7 @@ export const declaredRecords = {
   files: fileRecord,
   chunks: chunkGroupRecord,
   toolCalls: toolCallRecord,
+  checkpoints: checkpointRecord,
 } as const
 
 type Declared = typeof declaredRecords

@@ -1,4 +1,5 @@
-import type { MessageTerms } from '../search/message-terms.ts'
+import Type from 'typebox'
+import { type RecordOf, StoredId, StoredTime, declareRecord, hidden } from './declared-record.ts'
 
 export const visibilities = ['private', 'project'] as const
 export type Visibility = (typeof visibilities)[number]
@@ -107,23 +108,62 @@ export interface ContainerFacts {
  * One entry of a thread's append-only log. The state after it is the fold of all entries up to `seq`: a message
  * with a known id replaces the earlier one in place, others are appended.
  */
-export interface CheckpointRecord {
-  _id: string
-  thread_id: string
+const Checkpoint = Type.Object({
+  _id: StoredId,
+  thread_id: StoredId,
   /** Position in the thread, from 1, without gaps. */
-  seq: number
+  seq: Type.Integer(),
   /** `Message[]` as JSON text: tool arguments may hold any key. */
-  messages_json: string
-  source: 'input' | 'step' | 'tools' | 'update'
-  run_id?: string
+  messages_json: Type.String({ minLength: 1 }),
+  source: Type.Enum(['input', 'step', 'tools', 'update']),
+  run_id: Type.Optional(StoredId),
   /**
    * Number of the entry within its run: together with `run_id` it is unique, so that a repeated commit has no
    * effect.
    */
-  step?: number
+  step: Type.Optional(Type.Integer()),
   /** The model of an answer with tool calls. That of the last answer of a run is in the run's record. */
-  model?: string
-  created_at: Date
-  /** Read only where it is asked for. Absent if nothing can be found, and in threads that are not listed. */
-  search?: MessageTerms
-}
+  model: Type.Optional(Type.String()),
+  created_at: StoredTime,
+  /**
+   * How it is found by words in its messages. Read only where it is asked for. Absent if nothing can be found, and in
+   * threads that are not listed.
+   */
+  search: Type.Optional(
+    Type.Object(
+      {
+        project_id: StoredId,
+        /** Terms, and beginnings of terms behind `*`. */
+        words: Type.Array(Type.String()),
+        /**
+         * Its time in milliseconds, with a fraction from its id: hardly two entries have the same, so that a page can
+         * go on where another ended.
+         */
+        at: Type.Number(),
+      },
+      hidden,
+    ),
+  ),
+})
+
+export const checkpointRecord = declareRecord({
+  model: 'Checkpoint',
+  collection: 'checkpoints',
+  schema: Checkpoint,
+  owners: ['thread_id'],
+  indexes: [
+    [{ thread_id: 1, seq: 1 }, { unique: true }],
+    // Sharded collections need the shard key in front of each unique index.
+    [
+      { thread_id: 1, run_id: 1, step: 1 },
+      { unique: true, partialFilterExpression: { run_id: { $exists: true } } },
+    ],
+    [
+      { 'search.project_id': 1, 'search.words': 1, 'search.at': -1 },
+      { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
+    ],
+  ],
+  archive: undefined,
+})
+export type CheckpointRecord = RecordOf<typeof checkpointRecord>
+export type MessageTerms = NonNullable<CheckpointRecord['search']>

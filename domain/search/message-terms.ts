@@ -1,18 +1,7 @@
 import { cutText } from '../cut-text.ts'
 import type { Message } from '../messages.ts'
+import type { MessageTerms } from '../records/thread.ts'
 import { type ReadingBudget, termsIn, termsOf } from './terms.ts'
-
-/** How an entry of a thread's log is found by words in its messages. */
-export interface MessageTerms {
-  project_id: string
-  /** Terms, and beginnings of terms behind `*`. */
-  words: string[]
-  /**
-   * Its time in milliseconds, with a fraction from its id: hardly two entries have the same, so that a page can go on
-   * where another ended.
-   */
-  at: number
-}
 
 /** What somebody looks for: all terms, the last of them perhaps only the beginning of one. */
 export interface WantedTerms {

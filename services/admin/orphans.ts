@@ -22,8 +22,8 @@ export type Orphans = ReturnType<typeof createOrphans>
 
 /** What belongs to threads, by the name on reports. */
 function historiesOf(collections: OrphansDeps['collections']): Record<string, OfThread> {
-  const { checkpoints, runs, toolCalls } = collections
-  return { checkpoints, runs, tool_calls: toolCalls }
+  const { runs, toolCalls } = collections
+  return { runs, tool_calls: toolCalls }
 }
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */

@@ -49,7 +49,6 @@ export function createStores(deps: StoresDeps): Store[] {
     ...afterRecords,
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
-    ofThreads(transaction, 'checkpoints', collections.checkpoints),
     loginFailures(collections),
     membershipStore({ collections, transaction }),
     handedOverProjects(handOver),

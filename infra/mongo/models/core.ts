@@ -2,9 +2,8 @@ import { type Connection, Schema } from 'mongoose'
 import type { StoredAssistant } from '../../../domain/records/assistant.ts'
 import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { CheckpointRecord, ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
-import type { MessageTerms } from '../../../domain/search/message-terms.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
@@ -289,38 +288,6 @@ thread.index(
   { name: 'containers', partialFilterExpression: { container: { $exists: true } } },
 )
 
-const words = new Schema<MessageTerms>(
-  { project_id: text, words: { type: [String], required: true }, at: { type: Number, required: true } },
-  { _id: false },
-)
-
-const checkpoint = new Schema<CheckpointRecord>(
-  {
-    _id: id,
-    thread_id: text,
-    seq: { type: Number, required: true },
-    messages_json: text,
-    source: text,
-    run_id: String,
-    step: Number,
-    model: String,
-    created_at: date,
-    search: { type: words, select: false },
-  },
-  schemaOptions('checkpoints'),
-)
-checkpoint.index({ thread_id: 1, seq: 1 }, { unique: true })
-// Sharded collections need the shard key in front of each unique index.
-checkpoint.index(
-  { thread_id: 1, run_id: 1, step: 1 },
-  { unique: true, partialFilterExpression: { run_id: { $exists: true } } },
-)
-
-checkpoint.index(
-  { 'search.project_id': 1, 'search.words': 1, 'search.at': -1 },
-  { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
-)
-
 const run = new Schema<RunRecord>(
   {
     _id: id,
@@ -386,7 +353,6 @@ export function coreModels(connection: Connection) {
     projects: connection.model<ProjectRecord>('Project', project),
     assistants: connection.model<StoredAssistant>('Assistant', assistant),
     threads: connection.model<ThreadRecord>('Thread', thread),
-    checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
     runs: connection.model<RunRecord>('Run', run),
   }
 }
