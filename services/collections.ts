@@ -4,7 +4,6 @@ import type { StoredAssistant } from '../domain/records/assistant.ts'
 import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-records.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { RunRecord } from '../domain/records/run.ts'
-import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { UserRecord } from '../domain/records/user.ts'
 
 /** Those whose records are declared. */
@@ -15,6 +14,5 @@ export interface Collections extends DeclaredCollections {
   users: Model<UserRecord>
   projects: Model<ProjectRecord>
   assistants: Model<StoredAssistant>
-  threads: Model<ThreadRecord>
   runs: Model<RunRecord>
 }

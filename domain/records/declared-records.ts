@@ -23,7 +23,7 @@ import { receiptRecord } from './receipt.ts'
 import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
 import { shareRecord } from './share.ts'
 import { sourcePageRecord, sourceRecord } from './source.ts'
-import { checkpointRecord } from './thread.ts'
+import { checkpointRecord, threadRecord } from './thread.ts'
 import { toolCallRecord } from './tool-call.ts'
 import { usedTokenRecord } from './used-token.ts'
 
@@ -59,6 +59,7 @@ export const declaredRecords = {
   chunks: chunkGroupRecord,
   toolCalls: toolCallRecord,
   checkpoints: checkpointRecord,
+  threads: threadRecord,
 } as const
 
 type Declared = typeof declaredRecords

@@ -2,7 +2,6 @@ import { type Connection, Schema } from 'mongoose'
 import type { StoredAssistant } from '../../../domain/records/assistant.ts'
 import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { ContainerFacts, FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
 import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -216,78 +215,6 @@ assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
 
-const thread = new Schema<ThreadRecord>(
-  {
-    _id: id,
-    user_id: text,
-    project_id: text,
-    created_by: String,
-    visibility: String,
-    project_access: String,
-    assistant_id: String,
-    kind: String,
-    name: maybeEmptyText,
-    metadata_json: text,
-    public: { type: Boolean, required: true },
-    counted: Boolean,
-    asked_from: { type: [String], default: undefined },
-    sides: Number,
-    asked_for: String,
-    last_outcome: text,
-    provisional_name: Boolean,
-    follow_ups: {
-      type: new Schema<FollowUps>({ run_id: text, message_id: text, questions: [String] }, { _id: false }),
-      default: undefined,
-    },
-    pinned: Boolean,
-    archived: Boolean,
-    tags: { type: [String], default: undefined },
-    folder_id: String,
-    created_at: date,
-    imported_at: Date,
-    updated_at: date,
-    last_seq: Number,
-    last_entry_id: String,
-    vector_stores: { type: [String], default: undefined },
-    code_files: { type: [String], default: undefined },
-    container: {
-      type: new Schema<ContainerFacts>(
-        { minutes: { type: Number, required: true }, memory_limit: String, executed: String },
-        { _id: false },
-      ),
-      default: undefined,
-    },
-    log_bytes: Number,
-    has_system: Boolean,
-    erased_ids: { type: [String], default: undefined, select: false },
-    holds: Number,
-    expires_at: Date,
-    deleting: Boolean,
-  },
-  schemaOptions('threads'),
-)
-// With `deleting` at the end, the list's total can be counted from the index.
-thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 })
-thread.index(
-  { user_id: 1, project_id: 1, pinned: 1, updated_at: -1, _id: -1 },
-  { partialFilterExpression: { pinned: true } },
-)
-thread.index(
-  { user_id: 1, project_id: 1, archived: 1, updated_at: -1, _id: -1 },
-  { partialFilterExpression: { archived: true } },
-)
-thread.index({ user_id: 1, project_id: 1, tags: 1 }, { partialFilterExpression: { tags: { $exists: true } } })
-thread.index({ project_id: 1, visibility: 1, updated_at: -1, _id: -1 })
-thread.index({ expires_at: 1 }, { sparse: true })
-thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression: { public: true } })
-thread.index({ assistant_id: 1, public: 1 })
-thread.index({ asked_from: 1 }, { sparse: true })
-thread.index({ asked_for: 1 }, { sparse: true })
-thread.index(
-  { user_id: 1, project_id: 1, created_at: -1, _id: -1 },
-  { name: 'containers', partialFilterExpression: { container: { $exists: true } } },
-)
-
 const run = new Schema<RunRecord>(
   {
     _id: id,
@@ -352,7 +279,6 @@ export function coreModels(connection: Connection) {
     users: connection.model<UserRecord>('User', user),
     projects: connection.model<ProjectRecord>('Project', project),
     assistants: connection.model<StoredAssistant>('Assistant', assistant),
-    threads: connection.model<ThreadRecord>('Thread', thread),
     runs: connection.model<RunRecord>('Run', run),
   }
 }

@@ -48,7 +48,7 @@ function typeOf(member: TSchema, name: string): unknown {
   if ('bson' in member) return storedTypes[String(member.bson)]
   if (Type.IsString(member) || Type.IsEnum(member)) return String
   if (Type.IsNumber(member) || Type.IsInteger(member)) return Number
-  if (Type.IsBoolean(member)) return Boolean
+  if (Type.IsBoolean(member) || (Type.IsLiteral(member) && typeof member.const === 'boolean')) return Boolean
   if (Type.IsArray(member)) return [typeOf(member.items, name)]
   if (Type.IsObject(member)) return new Schema(membersOf(member), { _id: false })
   throw new Error(`the member ${name} of a record has a type that no model has`)
