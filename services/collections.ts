@@ -2,7 +2,6 @@
 import type { Model } from 'mongoose'
 import type { StoredAssistant } from '../domain/records/assistant.ts'
 import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-records.ts'
-import type { ProjectRecord } from '../domain/records/project.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { UserRecord } from '../domain/records/user.ts'
 
@@ -12,7 +11,6 @@ export type DeclaredCollections = { [K in DeclaredName]: Model<DeclaredRecords[K
 /** The database collections that services use. `infra/mongo` creates them. */
 export interface Collections extends DeclaredCollections {
   users: Model<UserRecord>
-  projects: Model<ProjectRecord>
   assistants: Model<StoredAssistant>
   runs: Model<RunRecord>
 }

@@ -17,6 +17,7 @@ import { memoryRecord } from './memory.ts'
 import { modelSettingsRecord } from './model-settings.ts'
 import { passwordResetRecord, pendingPasswordRecord } from './password-reset.ts'
 import { programLoginRecord } from './program-login.ts'
+import { projectRecord } from './project.ts'
 import { promptRecord } from './prompt.ts'
 import { billingEventRecord, purchaseRecord } from './purchase.ts'
 import { receiptRecord } from './receipt.ts'
@@ -60,6 +61,7 @@ export const declaredRecords = {
   toolCalls: toolCallRecord,
   checkpoints: checkpointRecord,
   threads: threadRecord,
+  projects: projectRecord,
 } as const
 
 type Declared = typeof declaredRecords

@@ -1,6 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
 import type { StoredAssistant } from '../../../domain/records/assistant.ts'
-import type { InvitationRecord, LeavingRecord, MemberRecord, ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
 import { schemaOptions } from '../schema-options.ts'
@@ -77,63 +76,6 @@ user.index({ group_ids: 1, _id: 1 }, { partialFilterExpression: { group_ids: { $
 user.index({ claimed_group_ids: 1, _id: 1 }, { partialFilterExpression: { claimed_group_ids: { $exists: true } } })
 user.index({ deactivating: 1 }, { partialFilterExpression: { deactivating: { $exists: true } } })
 user.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
-
-const defaultMember = new Schema({ id: text, made: Boolean }, { _id: false })
-
-const member = new Schema<MemberRecord>(
-  {
-    id: text,
-    user_id: String,
-    group_id: String,
-    role: text,
-    email: maybeEmptyText,
-    invitation: {
-      type: new Schema<InvitationRecord>(
-        { send: Number, sent_at: date, expires_at: date, for_user: String },
-        { _id: false },
-      ),
-    },
-    created_at: date,
-  },
-  { _id: false },
-)
-
-const leaving = new Schema<LeavingRecord>({ user_id: text, private_threads: text, to: text }, { _id: false })
-
-const project = new Schema<ProjectRecord>(
-  {
-    _id: id,
-    user_id: text,
-    members: { type: [member], default: undefined },
-    leaving: { type: [leaving], default: undefined },
-    former_users: { type: [String], default: undefined },
-    moving: { type: new Schema({ from: text, at: date }, { _id: false }) },
-    left_groups: { type: [String], default: undefined },
-    name: text,
-    description: maybeEmptyText,
-    default_assistant: { type: defaultMember },
-    default_thread: { type: defaultMember },
-    created_at: date,
-    imported_at: Date,
-    updated_at: date,
-    holds: Number,
-    deleting: Boolean,
-    suspended: Boolean,
-    work: Schema.Types.Mixed,
-  },
-  schemaOptions('projects'),
-)
-project.index({ user_id: 1, name: 1 }, { unique: true })
-project.index({ user_id: 1, created_at: 1, _id: 1 })
-project.index({ 'members.user_id': 1 })
-project.index({ 'members.group_id': 1 })
-project.index({ 'members.id': 1 })
-project.index({ 'members.email': 1 })
-project.index({ 'members.invitation.for_user': 1 })
-project.index({ former_users: 1 }, { sparse: true })
-project.index({ 'leaving.user_id': 1 }, { partialFilterExpression: { leaving: { $exists: true } } })
-project.index({ 'moving.from': 1 }, { partialFilterExpression: { moving: { $exists: true } } })
-project.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
 const assistant = new Schema<StoredAssistant>(
   {
@@ -277,7 +219,6 @@ run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: tru
 export function coreModels(connection: Connection) {
   return {
     users: connection.model<UserRecord>('User', user),
-    projects: connection.model<ProjectRecord>('Project', project),
     assistants: connection.model<StoredAssistant>('Assistant', assistant),
     runs: connection.model<RunRecord>('Run', run),
   }
