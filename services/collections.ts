@@ -1,6 +1,5 @@
 // Before a change: docs/traps.md, Libraries.
 import type { Model } from 'mongoose'
-import type { StoredAssistant } from '../domain/records/assistant.ts'
 import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-records.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { UserRecord } from '../domain/records/user.ts'
@@ -11,6 +10,5 @@ export type DeclaredCollections = { [K in DeclaredName]: Model<DeclaredRecords[K
 /** The database collections that services use. `infra/mongo` creates them. */
 export interface Collections extends DeclaredCollections {
   users: Model<UserRecord>
-  assistants: Model<StoredAssistant>
   runs: Model<RunRecord>
 }

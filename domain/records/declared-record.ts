@@ -1,4 +1,12 @@
-import Type, { type Static, type TObject, type TOptional, type TSchema, type TString, type TUnsafe } from 'typebox'
+import Type, {
+  type Static,
+  type TObject,
+  type TOptional,
+  type TSchema,
+  type TString,
+  type TUnion,
+  type TUnsafe,
+} from 'typebox'
 
 /** A time, as the database returns it. In an archive it is a text. */
 export const StoredTime = Type.Unsafe<Date>({ bson: 'date' })
@@ -33,12 +41,15 @@ export type StoredIndex = [
   },
 ]
 
+/** Records of several forms have the members of all; a member that a form lacks may be absent. */
+export type StoredSchema = TObject | TUnion<TObject[]>
+
 /**
  * All that is known of a kind of record: from it follow the type, the model with its indexes (`infra/mongo`), what
  * deletions and the sweep of orphans remove (`services/owned-data`), and its line in an archive with the check of that line.
  */
 export interface DeclaredRecord<
-  S extends TObject = TObject,
+  S extends StoredSchema = StoredSchema,
   A extends ArchiveLine | undefined = ArchiveLine | undefined,
 > {
   /** The name of the model, and of the collection. */
@@ -58,7 +69,7 @@ export interface DeclaredRecord<
 }
 
 /** A kind of record. */
-export function declareRecord<S extends TObject, A extends ArchiveLine | undefined>(
+export function declareRecord<S extends StoredSchema, A extends ArchiveLine | undefined>(
   declared: DeclaredRecord<S, A>,
 ): DeclaredRecord<S, A> {
   return declared

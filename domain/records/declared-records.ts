@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { ArchiveLine, RecordOf } from './declared-record.ts'
+import { assistantRecord } from './assistant.ts'
 import { attachmentRecord } from './attachment.ts'
 import { auditEntryRecord } from './audit-entry.ts'
 import { budgetRecord } from './budget.ts'
@@ -62,6 +63,7 @@ export const declaredRecords = {
   checkpoints: checkpointRecord,
   threads: threadRecord,
   projects: projectRecord,
+  assistants: assistantRecord,
 } as const
 
 type Declared = typeof declaredRecords

@@ -1,13 +1,10 @@
 import { type Connection, Schema } from 'mongoose'
-import type { StoredAssistant } from '../../../domain/records/assistant.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
 const text = { type: String, required: true } as const
-/** Mongoose treats an empty string as missing, but a description may be empty. */
-const maybeEmptyText = { type: String, default: '' } as const
 const date = { type: Date, required: true } as const
 
 const user = new Schema<UserRecord>(
@@ -77,86 +74,6 @@ user.index({ claimed_group_ids: 1, _id: 1 }, { partialFilterExpression: { claime
 user.index({ deactivating: 1 }, { partialFilterExpression: { deactivating: { $exists: true } } })
 user.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
-const assistant = new Schema<StoredAssistant>(
-  {
-    _id: id,
-    user_id: text,
-    project_id: text,
-    kind: String,
-    store: {
-      type: new Schema(
-        {
-          description: String,
-          metadata_json: text,
-          last_active_at: date,
-          expires_after_days: Number,
-          expires_at: Date,
-        },
-        { _id: false },
-      ),
-    },
-    name: maybeEmptyText,
-    sealed_config: String,
-    config_version: String,
-    open_config_json: String,
-    created_by: String,
-    public: { type: Boolean, required: true },
-    access_mode: text,
-    allowed_origins: { type: [String], default: [] },
-    // No default: Mongoose would store an empty array, which a unique index treats as a value.
-    public_token_hashes: { type: [String], default: undefined },
-    created_at: date,
-    imported_at: Date,
-    updated_at: date,
-    compat_account: {
-      type: new Schema(
-        { kind: String, base_url: text, key_hint: maybeEmptyText, encrypted_key: String, updated_at: date },
-        { _id: false },
-      ),
-    },
-    mcp_logins: {
-      type: [
-        new Schema(
-          {
-            id: text,
-            url: text,
-            user_id: text,
-            sealed: String,
-            client: String,
-            connected_at: date,
-            renewing_until: Date,
-          },
-          { _id: false },
-        ),
-      ],
-      default: undefined,
-    },
-    has_files: Boolean,
-    schedules_approved: Boolean,
-    embedding_model: String,
-    vector_generation: Number,
-    last_generation: Number,
-    reembedding: {
-      type: new Schema(
-        { generation: { type: Number, required: true }, model: text, started_at: date, error: String },
-        { _id: false },
-      ),
-    },
-    holds: Number,
-    deleting: Boolean,
-    budgets: { type: [String], default: undefined },
-    suspended: Boolean,
-  },
-  schemaOptions('assistants'),
-)
-assistant.index({ project_id: 1, created_at: 1, _id: 1 })
-assistant.index({ user_id: 1 })
-assistant.index({ kind: 1 }, { partialFilterExpression: { kind: { $exists: true } } })
-assistant.index({ 'store.expires_at': 1 }, { partialFilterExpression: { 'store.expires_at': { $exists: true } } })
-assistant.index({ public: 1, created_at: 1, _id: 1 })
-assistant.index({ allowed_origins: 1 })
-assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
-
 const run = new Schema<RunRecord>(
   {
     _id: id,
@@ -219,7 +136,6 @@ run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: tru
 export function coreModels(connection: Connection) {
   return {
     users: connection.model<UserRecord>('User', user),
-    assistants: connection.model<StoredAssistant>('Assistant', assistant),
     runs: connection.model<RunRecord>('Run', run),
   }
 }

@@ -1,6 +1,6 @@
 import { type Connection, Schema, type SchemaDefinition } from 'mongoose'
 import Type, { type TObject, type TSchema } from 'typebox'
-import type { DeclaredRecord } from '../../../domain/records/declared-record.ts'
+import type { DeclaredRecord, StoredSchema } from '../../../domain/records/declared-record.ts'
 import { declaredRecords } from '../../../domain/records/declared-records.ts'
 import type { DeclaredCollections } from '../../../services/collections.ts'
 import { schemaOptions } from '../schema-options.ts'
@@ -18,9 +18,15 @@ export function declaredModels(connection: Connection): DeclaredCollections {
   return Object.fromEntries(models) as DeclaredCollections
 }
 
-function membersOf({ properties }: TObject): SchemaDefinition {
+function membersOf(schema: StoredSchema): SchemaDefinition {
+  const forms: TObject[] = Type.IsUnion(schema) ? schema.anyOf : [schema]
+  const names = new Set(forms.flatMap(({ properties }) => Object.keys(properties)))
   return Object.fromEntries<StoredMember>(
-    Object.entries(properties).map(([name, member]) => [name, memberOf(member, name)]),
+    [...names].map((name) => {
+      const having = forms.flatMap(({ properties: { [name]: member } }) => (member === undefined ? [] : [member]))
+      const member = having.find((one) => Type.IsOptional(one)) ?? having[0] ?? Type.Never()
+      return [name, memberOf(having.length < forms.length ? Type.Optional(member) : member, name)]
+    }),
   )
 }
 
