@@ -2,13 +2,11 @@
 import type { Model } from 'mongoose'
 import type { DeclaredName, DeclaredRecords } from '../domain/records/declared-records.ts'
 import type { RunRecord } from '../domain/records/run.ts'
-import type { UserRecord } from '../domain/records/user.ts'
 
 /** Those whose records are declared. */
 export type DeclaredCollections = { [K in DeclaredName]: Model<DeclaredRecords[K]> }
 
 /** The database collections that services use. `infra/mongo` creates them. */
 export interface Collections extends DeclaredCollections {
-  users: Model<UserRecord>
   runs: Model<RunRecord>
 }

@@ -28,6 +28,7 @@ import { sourcePageRecord, sourceRecord } from './source.ts'
 import { checkpointRecord, threadRecord } from './thread.ts'
 import { toolCallRecord } from './tool-call.ts'
 import { usedTokenRecord } from './used-token.ts'
+import { userRecord } from './user.ts'
 
 /** The kinds of records that are declared, by the names that code has for their collections. */
 export const declaredRecords = {
@@ -64,6 +65,7 @@ export const declaredRecords = {
   threads: threadRecord,
   projects: projectRecord,
   assistants: assistantRecord,
+  users: userRecord,
 } as const
 
 type Declared = typeof declaredRecords

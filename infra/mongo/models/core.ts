@@ -1,78 +1,10 @@
 import { type Connection, Schema } from 'mongoose'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { ScimRecord, UserRecord } from '../../../domain/records/user.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
 const text = { type: String, required: true } as const
 const date = { type: Date, required: true } as const
-
-const user = new Schema<UserRecord>(
-  {
-    _id: id,
-    recognition: { type: new Schema({ day: String, seconds: Number }, { _id: false }) },
-    email: String,
-    provider: text,
-    subject: String,
-    first_name: String,
-    last_name: String,
-    language: String,
-    password_hash: String,
-    password_changed_at: Date,
-    verified: { type: Boolean, required: true },
-    thread_counter: { type: Number, required: true },
-    thread_max: { type: Number, required: true },
-    thread_max_base: Number,
-    storage_max_mb: Number,
-    suspended_at: Date,
-    suspension_reason: String,
-    created_at: date,
-    last_active_at: date,
-    imports: { type: new Schema({ day: text, bytes: Number }, { _id: false }) },
-    verification: {
-      type: new Schema(
-        { run_id: text, send: Number, sent_at: Date, expires_at: Date, attempts_remaining: Number },
-        { _id: false },
-      ),
-    },
-    scim: {
-      type: new Schema<ScimRecord>(
-        {
-          user_name: text,
-          shown_name: text,
-          emails: [new Schema({ value: text, kind: String, primary: Boolean }, { _id: false })],
-          external_id: String,
-          display_name: String,
-          provider: text,
-          deleted: Boolean,
-          created_at: date,
-          updated_at: date,
-        },
-        { _id: false },
-      ),
-    },
-    deactivated_at: Date,
-    deactivating: Boolean,
-    sessions_ended_at: Date,
-    group_ids: { type: [String], default: undefined },
-    claimed_group_ids: { type: [String], default: undefined },
-    left_groups: { type: [String], default: undefined },
-    holds: Number,
-    deleting: Boolean,
-  },
-  schemaOptions('users'),
-)
-user.index({ email: 1 }, { unique: true, partialFilterExpression: { email: { $exists: true } } })
-user.index({ provider: 1, subject: 1 }, { unique: true, partialFilterExpression: { subject: { $exists: true } } })
-// With `deleting` at the end, the totals of both lists can be counted from the index.
-user.index({ verified: 1, created_at: 1, _id: 1, deleting: 1 })
-user.index({ last_active_at: 1, _id: 1, deleting: 1 })
-user.index({ 'scim.user_name': 1 }, { unique: true, partialFilterExpression: { 'scim.user_name': { $exists: true } } })
-user.index({ 'scim.external_id': 1 }, { partialFilterExpression: { 'scim.external_id': { $exists: true } } })
-user.index({ group_ids: 1, _id: 1 }, { partialFilterExpression: { group_ids: { $exists: true } } })
-user.index({ claimed_group_ids: 1, _id: 1 }, { partialFilterExpression: { claimed_group_ids: { $exists: true } } })
-user.index({ deactivating: 1 }, { partialFilterExpression: { deactivating: { $exists: true } } })
-user.index({ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } })
 
 const run = new Schema<RunRecord>(
   {
@@ -135,7 +67,6 @@ run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: tru
 
 export function coreModels(connection: Connection) {
   return {
-    users: connection.model<UserRecord>('User', user),
     runs: connection.model<RunRecord>('Run', run),
   }
 }
