@@ -63,6 +63,8 @@ export interface DeclaredRecord<
    * collections. Absent: all owners.
    */
   orphanedBy?: Record<string, 'users' | 'projects' | 'assistants' | 'threads' | 'sources'>
+  /** Deletions find other data by these records. */
+  removedLast?: true
   indexes: readonly StoredIndex[]
   /** Absent: it is in no archive of a user. */
   archive: A

@@ -22,6 +22,7 @@ import { projectRecord } from './project.ts'
 import { promptRecord } from './prompt.ts'
 import { billingEventRecord, purchaseRecord } from './purchase.ts'
 import { receiptRecord } from './receipt.ts'
+import { runRecord } from './run.ts'
 import { scheduleRecord, scheduleRunRecord } from './schedule.ts'
 import { shareRecord } from './share.ts'
 import { sourcePageRecord, sourceRecord } from './source.ts'
@@ -66,6 +67,7 @@ export const declaredRecords = {
   projects: projectRecord,
   assistants: assistantRecord,
   users: userRecord,
+  runs: runRecord,
 } as const
 
 type Declared = typeof declaredRecords

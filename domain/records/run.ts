@@ -1,7 +1,9 @@
-import type { Acting, ToolType } from '../acting.ts'
+import Type from 'typebox'
+import { type Acting, type Person, type ToolType, runOrigins } from '../acting.ts'
 import type { CutReason } from '../messages.ts'
 import type { reasoningEfforts } from '../reasoning-efforts.ts'
 import type { RunErrorType } from '../run-errors.ts'
+import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf, textOf } from './declared-record.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
@@ -175,97 +177,118 @@ export interface ParentRun {
   deadline_at?: Date
 }
 
-export interface RunRecord {
-  _id: string
-  thread_id: string
+const Run = Type.Object({
+  _id: StoredId,
+  thread_id: StoredId,
   /** Who started it; of a public caller, the owner of the assistant. */
-  user_id: string
-  project_id: string
-  assistant_id: string
-  public: boolean
+  user_id: StoredId,
+  project_id: StoredId,
+  assistant_id: StoredId,
+  public: Type.Boolean(),
   /** Stored when the run starts, and inherited by whatever it starts. Read it by `actingOf`. */
-  acting: Acting
+  acting: Type.Object({ person: textOf<Person>(), origin: Type.Enum(runOrigins) }),
   /** The thread is another member's, who shares it with the project. */
-  in_chat_of_other?: boolean
-  status: RunStatus
+  in_chat_of_other: Type.Optional(Type.Boolean()),
+  status: Type.Enum(runStatuses),
   /** `Message[]` as JSON text. */
-  input_json: string
-  overrides: RunOverrides
+  input_json: Type.String({ minLength: 1 }),
+  overrides: mixedOf<RunOverrides>(),
   /** Of a run that answers a request for chat completions on `/v1`. */
-  completion?: CompletionFacts
+  completion: Type.Optional(mixedOf<CompletionFacts>()),
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
-  metadata_json?: string
+  metadata_json: Type.Optional(Type.String()),
   /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
-  response_json?: string
+  response_json: Type.Optional(Type.String()),
   /**
    * The runs that make calls of this one which a person has allowed since, by the id of the message that asked and the
    * number of the call, as `{id}_{number}`.
    */
-  allowed_calls?: Record<string, string>
+  allowed_calls: Type.Optional(mixedOf<Record<string, string>>()),
   /** It was such a response, which was removed while its items stay in a conversation, or later ones go on from them. */
-  response_removed?: boolean
+  response_removed: Type.Optional(Type.Boolean()),
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.
    */
-  fence: number
+  fence: Type.Integer(),
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
-  step_fence?: number
-  usage?: Usage
+  step_fence: Type.Optional(Type.Integer()),
+  usage: Type.Optional(mixedOf<Usage>()),
   /** The schedule that started it, when it was due or triggered. */
-  schedule_id?: string
+  schedule_id: Type.Optional(StoredId),
   /** Of a run in which an assistant answers another one: who asks. */
-  asked_by?: ParentRun
+  asked_by: Type.Optional(mixedOf<ParentRun>()),
   /** The calls that ask other assistants, of this run and of the runs below it; only in the outermost run. */
-  asking_calls?: string[]
+  asking_calls: Type.Optional(Type.Array(Type.String())),
   /** The budgets in which the run is counted, if there are any. */
-  budgets?: string[]
+  budgets: Type.Optional(Type.Array(Type.String())),
   /** `usage` by the model that answered, if several did because of a fallback. */
-  usage_by_model?: ModelUsage[]
+  usage_by_model: Type.Optional(Type.Array(mixedOf<ModelUsage>())),
   /** Attempts without a stored answer, which are paid all the same; `usage` includes them when the run has ended. */
-  spent?: SpentAttempt[]
+  spent: Type.Optional(Type.Array(mixedOf<SpentAttempt>())),
   /** The model that answered last. */
-  model?: string
+  model: Type.Optional(Type.String()),
   /** Why the model ended the last answer of a run that ended with success. */
-  finish_reason?: FinishReason
+  finish_reason: Type.Optional(textOf<FinishReason>()),
   /** When a run that waits for the client ends with an error. */
-  expires_at?: Date
+  expires_at: Type.Optional(StoredTime),
   /** Since when the run has waited for people or its client; set while it is interrupted. */
-  waiting_since?: Date
+  waiting_since: Type.Optional(StoredTime),
   /** How long the run has waited for people or its client, in all. */
-  waited_ms?: number
+  waited_ms: Type.Optional(Type.Number()),
   /** Which tools were left out, and why, for the owner. */
-  warnings?: string[]
+  warnings: Type.Optional(Type.Array(Type.String())),
   /** From the creation of the run to the first token of its model. */
-  first_token_ms?: number
-  error?: RunError
+  first_token_ms: Type.Optional(Type.Number()),
+  error: Type.Optional(mixedOf<RunError>()),
   /** What the model server said when it last failed; it becomes part of `error` if the run ends with that failure. */
-  failure_details?: string
+  failure_details: Type.Optional(Type.String()),
   /** Trace context of the request that started the run (W3C), if requests are traced. */
-  traceparent?: string
+  traceparent: Type.Optional(Type.String()),
   /** Set when Temporal has taken a run that waits for others on its thread; until its first step it is `pending`. */
-  handed_over?: boolean
+  handed_over: Type.Optional(Type.Boolean()),
   /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */
-  requeued?: boolean
+  requeued: Type.Optional(Type.Boolean()),
   /** Came with an archive: nothing was executed here, so that no figure, cost or budget counts it. */
-  imported?: boolean
+  imported: Type.Optional(Type.Boolean()),
   /**
    * When a worker next checks whether the run is still under way. It is also a lease: a worker that checks the run
    * first moves it forward. Runs that have ended and are settled have none.
    */
-  check_at?: Date
+  check_at: Type.Optional(StoredTime),
   /**
    * A reader who has received an event with this id, or a later one, has all messages of the run; used when the
    * stream has expired. Set while the run waits for a person, and when it has ended.
    */
-  last_data_event_id?: string
+  last_data_event_id: Type.Optional(Type.String()),
   /** When a person's decision was written; removed when the thread has been told of it. */
-  deciding_since?: Date
-  created_at: Date
+  deciding_since: Type.Optional(StoredTime),
+  created_at: StoredTime,
   /** When the run was stored, or the first step of one that waited for others was begun. */
-  started_at?: Date
-  finished_at?: Date
-}
+  started_at: Type.Optional(StoredTime),
+  finished_at: Type.Optional(StoredTime),
+})
+
+export const runRecord = declareRecord({
+  model: 'Run',
+  collection: 'runs',
+  schema: Run,
+  owners: ['thread_id'],
+  removedLast: true,
+  indexes: [
+    // Ids are time-ordered.
+    [{ thread_id: 1, _id: 1 }],
+    [{ thread_id: 1, status: 1 }],
+    [{ user_id: 1, _id: 1 }],
+    [{ user_id: 1, project_id: 1 }, { partialFilterExpression: { in_chat_of_other: true } }],
+    [{ status: 1 }],
+    [{ check_at: 1 }, { sparse: true }],
+    [{ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } }],
+    [{ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } }],
+  ],
+  archive: undefined,
+})
+export type RunRecord = RecordOf<typeof runRecord>
 
 type StoredActing = Partial<Pick<RunRecord, 'acting'>> & Pick<RunRecord, 'public' | 'schedule_id' | 'asked_by'>
 

@@ -45,7 +45,7 @@ export const toolCallRecord = declareRecord({
   model: 'ToolCall',
   collection: 'tool_calls',
   schema: ToolCall,
-  owners: [],
+  owners: ['thread_id'],
   indexes: [[{ run_id: 1, step: 1, index: 1 }, { unique: true }], [{ thread_id: 1 }]],
   archive: undefined,
 })

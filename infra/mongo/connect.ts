@@ -2,8 +2,7 @@ import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
-import { declaredModels } from './models/declared.ts'
-import { coreModels } from './models/core.ts'
+import { declaredModels } from './models.ts'
 
 export interface Database {
   collections: Collections
@@ -75,12 +74,8 @@ export async function connectDatabase(
       })
   }
   onClient?.(connection.getClient())
-  const collections = {
-    ...coreModels(connection),
-    ...declaredModels(connection),
-  }
   return {
-    collections,
+    collections: declaredModels(connection),
     connection,
     transaction: (work) =>
       connection.withSession((session) => session.withTransaction(() => work(session), transactionOptions)),

@@ -1,7 +1,7 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
-import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
+import { eraseAll } from '../owned-data/erase-all.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
 import { declaredCollections } from '../owned-data/declared-stores.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -20,16 +20,9 @@ const youngMs = 60 * 60_000
 
 export type Orphans = ReturnType<typeof createOrphans>
 
-/** What belongs to threads, by the name on reports. */
-function historiesOf(collections: OrphansDeps['collections']): Record<string, OfThread> {
-  const { runs, toolCalls } = collections
-  return { runs, tool_calls: toolCalls }
-}
-
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
   const { users, projects, assistants, threads, sources } = collections
-  const histories = historiesOf(collections)
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },
@@ -85,12 +78,6 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
     /** Counts orphans by store. Changes nothing. */
     async count(): Promise<Record<string, number>> {
       const counts: Record<string, number> = {}
-      for (const [name, collection] of Object.entries(histories)) {
-        counts[name] = 0
-        for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
-          counts[name] += await collection.countDocuments({ thread_id: { $in: threadIds } })
-        }
-      }
       // One that lacks several of its owners counts for each.
       for (const kind of declared) {
         let found = 0
@@ -109,11 +96,6 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
 
     /** Removes orphans. Safe to repeat. */
     async remove(): Promise<void> {
-      for (const collection of Object.values(histories)) {
-        for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
-          await eraseAll(transaction, collection, { thread_id: { $in: threadIds } })
-        }
-      }
       for (const kind of declared)
         for await (const filter of orphaned(kind)) await eraseAll(transaction, kind.records, filter)
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
@@ -147,9 +129,6 @@ interface Owned extends Referring {
     filter: { project_id: string } | { deleting: true },
     projection: typeof ownership,
   ): { limit(count: number): { lean(): PromiseLike<Ownership[]> } }
-}
-interface OfThread extends Referring, Erasable<{ thread_id: { $in: string[] } }> {
-  countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
 }
 interface Referring {
   aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }

@@ -48,7 +48,6 @@ export function createStores(deps: StoresDeps): Store[] {
     ...knowledgeStores(knowledge),
     ...afterRecords,
     runStreams(collections, stream),
-    ofThreads(transaction, 'tool_calls', collections.toolCalls),
     loginFailures(collections),
     membershipStore({ collections, transaction }),
     handedOverProjects(handOver),
@@ -60,7 +59,6 @@ export function createStores(deps: StoresDeps): Store[] {
       ranges: projectIds.map(memberBudgetsOf),
     })),
     purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
-    { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
 }
 
@@ -76,22 +74,6 @@ export const retainedCollections: Record<string, string> = {
 
 /** The owners themselves: removed last, by `owners.ts`. */
 export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
-
-/** Records with a `thread_id`. */
-type OfThreads = Erasable<{ thread_id: { $in: string[] } }> & {
-  countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
-}
-
-function ofThreads(transaction: RunInTransaction, name: string, collection: OfThreads): Store {
-  const filter = (ids: string[]) => ({ thread_id: { $in: ids } })
-  return {
-    name,
-    phase: 'contents',
-    collections: [name],
-    deleteFor: ({ threadIds }) => inBatches(threadIds, (ids) => eraseAll(transaction, collection, filter(ids))),
-    countFor: ({ threadIds }) => sumOver(threadIds, async (ids) => collection.countDocuments(filter(ids))),
-  }
-}
 
 /** Records with a `user_id` that belong to nobody else. */
 type OfUsers = Erasable<{ user_id: { $in: string[] } }> & {

@@ -62,6 +62,7 @@ describe('answers of bounded size', () => {
       project_id: user.projectId,
       assistant_id: 'a',
       public: false,
+      acting: { person: 'owner', origin: 'chat' },
       status: 'success',
       input_json: messagesToJson([{ type: 'HumanMessage', data: { id: newId(), content: 'x'.repeat(megabyte) } }]),
       overrides: {},

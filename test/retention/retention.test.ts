@@ -220,6 +220,7 @@ describe('retention', () => {
       project_id: user.projectId,
       assistant_id: String(assistantId),
       public: false,
+      acting: { person: 'owner' as const, origin: 'chat' as const },
       status: 'interrupted' as const,
       input_json: '[]',
       overrides: {},

@@ -385,6 +385,7 @@ async function addRun(
     project_id: ref.projectId,
     assistant_id: ref.assistantId,
     public: false,
+    acting: { person: 'owner', origin: 'chat' },
     status: 'success',
     input_json: '[]',
     overrides: {},

@@ -141,6 +141,7 @@ describe('threads', () => {
       project_id: user.projectId,
       assistant_id: 'a',
       public: false,
+      acting: { person: 'owner' as const, origin: 'chat' as const },
       status,
       input_json: '[]',
       overrides: {},

@@ -33,6 +33,7 @@ async function ranBefore(): Promise<void> {
       project_id: projectId,
       assistant_id: assistantId,
       public: false,
+      acting: { person: 'owner' as const, origin: 'chat' as const },
       status: place % 23 === 7 ? ('error' as const) : ('success' as const),
       input_json: '[]',
       overrides: {},

@@ -1,21 +1,30 @@
 import { type Connection, Schema, type SchemaDefinition } from 'mongoose'
 import Type, { type TObject, type TSchema } from 'typebox'
-import type { DeclaredRecord, StoredSchema } from '../../../domain/records/declared-record.ts'
-import { declaredRecords } from '../../../domain/records/declared-records.ts'
-import type { DeclaredCollections } from '../../../services/collections.ts'
-import { schemaOptions } from '../schema-options.ts'
+import type { DeclaredRecord, StoredSchema } from '../../domain/records/declared-record.ts'
+import { declaredRecords } from '../../domain/records/declared-records.ts'
+import type { Collections } from '../../services/collections.ts'
+
+/** Own string ids, no version key, empty objects are kept. */
+const options = {
+  versionKey: false,
+  minimize: false,
+  strict: 'throw',
+  id: false,
+  autoIndex: false,
+  autoCreate: false,
+} as const
 
 /** The models of the declared records, with their indexes. */
-export function declaredModels(connection: Connection): DeclaredCollections {
+export function declaredModels(connection: Connection): Collections {
   const models = Object.entries<DeclaredRecord>(declaredRecords).map(
     ([name, { model, collection, schema, indexes }]) => {
-      const made = new Schema(membersOf(schema), schemaOptions(collection))
-      for (const [members, options] of indexes) made.index(members, options)
+      const made = new Schema(membersOf(schema), { ...options, collection })
+      for (const [members, rules] of indexes) made.index(members, rules)
       return [name, connection.model(model, made)]
     },
   )
   // Names and types of both come from the same declarations.
-  return Object.fromEntries(models) as DeclaredCollections
+  return Object.fromEntries(models) as Collections
 }
 
 function membersOf(schema: StoredSchema): SchemaDefinition {
