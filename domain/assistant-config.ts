@@ -4,7 +4,7 @@ import { toolTypes } from './acting.ts'
 import { AnyKey } from './any-key.ts'
 import { ChatLook } from './chat-look.ts'
 import { parseOwnJson } from './json.ts'
-import { requestLimits } from './limits.ts'
+import { maxCodeFiles, maxVectorStores, requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
 import { reasoningEfforts } from './reasoning-efforts.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
@@ -14,10 +14,6 @@ const prefix = 'type==agent/'
 const text = { maxLength: requestLimits.configTextLength }
 const entries = { maxItems: requestLimits.configEntries }
 
-/** The search of each costs as much as that of the assistant's own files. */
-export const maxVectorStores = 10
-/** Files of the project for code of an assistant, or of a thread. */
-export const maxCodeFiles = 100
 /** As many as the assistants API allows. */
 const maxTools = 128
 

@@ -29,3 +29,8 @@ export const requestLimits = {
   /** Files to which a run may restrict its search. */
   runFiles: 20,
 } as const
+
+/** Of an assistant, or of a thread. The search of each costs as much as that of the assistant's own files. */
+export const maxVectorStores = 10
+/** Files of the project for code of an assistant, or of a thread. */
+export const maxCodeFiles = 100

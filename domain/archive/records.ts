@@ -1,15 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey, ShortKey } from '../any-key.ts'
-import { maxCodeFiles, maxVectorStores } from '../assistant-config.ts'
 import { maxChunkTokens } from '../chunking/chunker-options.ts'
 import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
-import { Message, TokenUsage, cutReasons } from '../messages.ts'
+import { Message, TokenUsage } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
-import { runStatuses } from '../records/run.ts'
+import { assistantRecord } from '../records/assistant.ts'
+import { projectRecord } from '../records/project.ts'
+import { runRecord } from '../records/run.ts'
 import { evaluationLimits } from '../records/evaluation.ts'
 import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
-import { threadLimits } from '../records/thread.ts'
+import { checkpointRecord, threadRecord } from '../records/thread.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
 const id = Type.String({ minLength: 1, maxLength: 128 })
@@ -23,49 +24,27 @@ const words = Type.String({ maxLength: requestLimits.configTextLength })
 
 export const ArchivedProject = Type.Object({
   project_id: id,
+  ...projectRecord.archive.part,
   name,
-  description: Type.String({ maxLength: requestLimits.textLength }),
-  created_at: time,
 })
 export const ArchivedAssistant = Type.Object({
   assistant_id: id,
-  project_id: id,
-  name,
+  ...assistantRecord.archive.part,
   config: freeForm,
-  created_at: time,
 })
 export const ArchivedThread = Type.Object({
   thread_id: id,
-  project_id: id,
-  assistant_id: Type.Optional(id),
-  name,
-  kind: Type.Optional(Type.Literal('conversation')),
-  public: Type.Boolean(),
+  ...threadRecord.archive.part,
   /** False: of a stored completion or a response. */
   counted: Type.Optional(Type.Literal(false)),
   last_outcome: Type.Optional(Type.Enum(['none', 'success', 'error'])),
-  vector_stores: Type.Optional(Type.Array(id, { maxItems: maxVectorStores })),
-  code_files: Type.Optional(Type.Array(id, { maxItems: maxCodeFiles })),
-  asked_from: Type.Optional(Type.Array(id, { minItems: 1, maxItems: 10 })),
-  pinned: Type.Optional(Type.Boolean()),
-  archived: Type.Optional(Type.Boolean()),
-  folder_id: Type.Optional(id),
-  tags: Type.Optional(Type.Array(Type.String({ maxLength: threadLimits.tagLength }), { maxItems: threadLimits.tags })),
   metadata: freeForm,
-  created_at: time,
-  updated_at: time,
 })
 export const ArchivedEntry = Type.Object({
   /** Absent in archives of earlier versions. */
   entry_id: Type.Optional(id),
-  thread_id: id,
-  seq: Type.Integer({ minimum: 1 }),
-  source: Type.Enum(['input', 'step', 'tools', 'update']),
-  run_id: Type.Optional(id),
-  step: Type.Optional(Type.Integer({ minimum: -10_000, maximum: 10_000 })),
-  model: Type.Optional(modelName),
+  ...checkpointRecord.archive.part,
   messages,
-  created_at: time,
 })
 export const ArchivedOverrides = Type.Object({
   temperature: number,
@@ -146,13 +125,10 @@ export const ArchivedResponse = Type.Object({
 })
 export const ArchivedRun = Type.Object({
   run_id: id,
-  thread_id: id,
-  assistant_id: id,
-  status: Type.Enum([...runStatuses]),
+  ...runRecord.archive.part,
   input: messages,
   overrides: Type.Optional(ArchivedOverrides),
   metadata: Type.Optional(freeForm),
-  model: Type.Optional(modelName),
   usage: Type.Optional(TokenUsage),
   usage_by_model: Type.Optional(
     Type.Array(Type.Object({ ...TokenUsage.properties, model: modelName }), { maxItems: 100 }),
@@ -165,10 +141,8 @@ export const ArchivedRun = Type.Object({
       details: Type.String({ maxLength: 100_000 }),
     }),
   ),
-  finish_reason: Type.Optional(Type.Enum(['stop', 'tool_calls', ...cutReasons])),
   completion: Type.Optional(ArchivedCompletion),
   response: Type.Optional(ArchivedResponse),
-  response_removed: Type.Optional(Type.Boolean()),
   asked_by: Type.Optional(
     Type.Object({
       run_id: id,
@@ -178,9 +152,6 @@ export const ArchivedRun = Type.Object({
       assistant_ids: Type.Array(id, { maxItems: 10 }),
     }),
   ),
-  created_at: time,
-  started_at: Type.Optional(time),
-  finished_at: Type.Optional(time),
 })
 export const ArchivedToolCall = Type.Object({
   run_id: id,
@@ -212,12 +183,10 @@ export const ArchivedFeedback = Type.Object({
 })
 export const ArchivedVectorStore = Type.Object({
   vector_store_id: id,
-  project_id: id,
-  name,
+  ...assistantRecord.archive.part,
   description: Type.Optional(Type.String({ maxLength: 512 })),
   metadata: Metadata,
   expires_after_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
-  created_at: time,
 })
 export const ArchivedVectorStoreFile = Type.Object({
   vector_store_id: id,

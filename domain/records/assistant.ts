@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { requestLimits } from '../limits.ts'
 import { providerKinds } from '../model-providers.ts'
-import { type RecordOf, StoredId, StoredTime, declareRecord } from './declared-record.ts'
+import { type RecordOf, StoredId, StoredTime, archivePart, declareRecord } from './declared-record.ts'
 
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
@@ -60,7 +61,7 @@ const knowledgeOwner = {
   _id: StoredId,
   user_id: StoredId,
   project_id: StoredId,
-  name: Type.String(),
+  name: Type.String({ maxLength: requestLimits.nameLength }),
   /**
    * The free-form `config` as sealed JSON text: it contains the public token, headers of tools, and other private
    * values. It is returned unchanged and never becomes part of a query.
@@ -142,6 +143,6 @@ export const assistantRecord = declareRecord({
     [{ allowed_origins: 1 }],
     [{ public_token_hashes: 1 }, { unique: true, sparse: true }],
   ],
-  archive: undefined,
+  archive: archivePart(Type.Object(knowledgeOwner), ['project_id', 'name', 'created_at']),
 })
 export type StoredAssistant = RecordOf<typeof assistantRecord>

@@ -2,6 +2,7 @@ import Type, {
   type Static,
   type TObject,
   type TOptional,
+  type TProperties,
   type TSchema,
   type TString,
   type TUnion,
@@ -48,10 +49,7 @@ export type StoredSchema = TObject | TUnion<TObject[]>
  * All that is known of a kind of record: from it follow the type, the model with its indexes (`infra/mongo`), what
  * deletions and the sweep of orphans remove (`services/owned-data`), and its line in an archive with the check of that line.
  */
-export interface DeclaredRecord<
-  S extends StoredSchema = StoredSchema,
-  A extends ArchiveLine | undefined = ArchiveLine | undefined,
-> {
+export interface DeclaredRecord<S extends StoredSchema = StoredSchema, A extends Archive = Archive> {
   /** The name of the model, and of the collection. */
   model: string
   collection: string
@@ -70,8 +68,10 @@ export interface DeclaredRecord<
   archive: A
 }
 
+type Archive = ArchiveLine | ArchivePart | undefined
+
 /** A kind of record. */
-export function declareRecord<S extends StoredSchema, A extends ArchiveLine | undefined>(
+export function declareRecord<S extends StoredSchema, A extends Archive>(
   declared: DeclaredRecord<S, A>,
 ): DeclaredRecord<S, A> {
   return declared
@@ -94,26 +94,43 @@ type Archived<P extends TSchema> = P extends TUnsafe<Date> ? (P extends TOptiona
 
 const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`, maxLength: 40 })
 
-/** The line of an archive with the id of a record as `id`, and these of its members. */
-export function archiveLine<S extends TObject, Id extends string, M extends string & keyof S['properties']>(
+/** Those of its members that an archive has as the record has them; `domain/archive/records.ts` has the rest of its line. */
+export interface ArchivePart<P extends TProperties = TProperties> {
+  part: P
+  members: readonly string[]
+}
+
+export function archivePart<S extends TObject, M extends string & keyof S['properties']>(
   schema: S,
-  { id, members, ...rest }: { id: Id; members: readonly M[]; only?: object; recordsAtOnce?: number },
-): ArchiveLine<TObject<{ [K in M]: Archived<S['properties'][K]> } & { [K in Id]: TString }>> {
-  const archived = Object.fromEntries(
+  members: readonly M[],
+): ArchivePart<{ [K in M]: Archived<S['properties'][K]> }> {
+  const part = Object.fromEntries(
     members.map((name) => {
       const member: TSchema = schema.properties[name] ?? Type.Never()
       if (!('bson' in member && member.bson === 'date')) return [name, member]
       return [name, Type.IsOptional(member) ? Type.Optional(time) : time]
     }),
   )
-  const line: TObject = Type.Object({ [id]: StoredId, ...archived })
+  return { part: part as never, members }
+}
+
+/** The line of an archive with the id of a record as `id`, and these of its members. */
+export function archiveLine<S extends TObject, Id extends string, M extends string & keyof S['properties']>(
+  schema: S,
+  { id, members, ...rest }: { id: Id; members: readonly M[]; only?: object; recordsAtOnce?: number },
+): ArchiveLine<TObject<{ [K in M]: Archived<S['properties'][K]> } & { [K in Id]: TString }>> {
+  const line: TObject = Type.Object({ [id]: StoredId, ...archivePart(schema, members).part })
   return { schema: line as never, id, members, ...rest }
 }
 
 /** A record as its line in an archive. */
 export function toArchiveLine({ id, members }: ArchiveLine, record: { _id: string }): object {
+  return { [id]: record._id, ...toArchivePart({ members }, record) }
+}
+
+export function toArchivePart({ members }: Pick<ArchivePart, 'members'>, record: object): object {
   const values = new Map(Object.entries(record))
-  return { [id]: record._id, ...Object.fromEntries(members.map((name) => [name, values.get(name)])) }
+  return Object.fromEntries(members.map((name) => [name, values.get(name)]))
 }
 
 /** The type of a record of this kind. */

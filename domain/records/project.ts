@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { projectRoles } from '../project-roles.ts'
-import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf } from './declared-record.ts'
+import { requestLimits } from '../limits.ts'
+import { type RecordOf, StoredId, StoredTime, archivePart, declareRecord, mixedOf } from './declared-record.ts'
 
 /** The link itself is derived, never stored. */
 const Invitation = Type.Object({
@@ -11,7 +12,6 @@ const Invitation = Type.Object({
   /** The account that was invited by its id. */
   for_user: Type.Optional(StoredId),
 })
-export type InvitationRecord = Static<typeof Invitation>
 
 /** Somebody who uses a project beside its holder, or is invited to; or a group that does. */
 const Member = Type.Object({
@@ -74,7 +74,7 @@ const Project = Type.Object({
   /** Groups that lost their role, and whose members may not have been noted in `leaving` yet. */
   left_groups: Type.Optional(Type.Array(StoredId)),
   name: Type.String({ minLength: 1 }),
-  description: Type.String(),
+  description: Type.String({ maxLength: requestLimits.textLength }),
   /** What a login returns for the project `main`. */
   default_assistant: Type.Optional(DefaultMember),
   default_thread: Type.Optional(DefaultMember),
@@ -110,7 +110,7 @@ export const projectRecord = declareRecord({
     [{ 'moving.from': 1 }, { partialFilterExpression: { moving: { $exists: true } } }],
     [{ left_groups: 1 }, { partialFilterExpression: { left_groups: { $exists: true } } }],
   ],
-  archive: undefined,
+  archive: archivePart(Project, ['description', 'created_at']),
 })
 export type ProjectRecord = RecordOf<typeof projectRecord>
 

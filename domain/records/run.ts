@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { type Acting, type Person, type ToolType, runOrigins } from '../acting.ts'
-import type { CutReason } from '../messages.ts'
+import { cutReasons } from '../messages.ts'
 import type { reasoningEfforts } from '../reasoning-efforts.ts'
 import type { RunErrorType } from '../run-errors.ts'
-import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf, textOf } from './declared-record.ts'
+import { type RecordOf, StoredId, StoredTime, archivePart, declareRecord, mixedOf, textOf } from './declared-record.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
@@ -52,7 +52,7 @@ export const clientCallModes = ['wait', 'return'] as const
 export type ClientCallMode = (typeof clientCallModes)[number]
 
 /** Why a model ended its answer. */
-export type FinishReason = 'stop' | 'tool_calls' | CutReason
+const finishReasons = ['stop', 'tool_calls', ...cutReasons] as const
 
 /** What a caller may override for one run. All of it is bounded where it enters. */
 export interface RunOverrides {
@@ -227,9 +227,9 @@ const Run = Type.Object({
   /** Attempts without a stored answer, which are paid all the same; `usage` includes them when the run has ended. */
   spent: Type.Optional(Type.Array(mixedOf<SpentAttempt>())),
   /** The model that answered last. */
-  model: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String({ maxLength: 200 })),
   /** Why the model ended the last answer of a run that ended with success. */
-  finish_reason: Type.Optional(textOf<FinishReason>()),
+  finish_reason: Type.Optional(Type.Enum(finishReasons)),
   /** When a run that waits for the client ends with an error. */
   expires_at: Type.Optional(StoredTime),
   /** Since when the run has waited for people or its client; set while it is interrupted. */
@@ -286,7 +286,17 @@ export const runRecord = declareRecord({
     [{ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } }],
     [{ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } }],
   ],
-  archive: undefined,
+  archive: archivePart(Run, [
+    'thread_id',
+    'assistant_id',
+    'status',
+    'model',
+    'finish_reason',
+    'response_removed',
+    'created_at',
+    'started_at',
+    'finished_at',
+  ]),
 })
 export type RunRecord = RecordOf<typeof runRecord>
 

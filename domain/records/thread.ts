@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { type RecordOf, StoredId, StoredTime, declareRecord, hidden } from './declared-record.ts'
+import { maxCodeFiles, maxVectorStores, requestLimits } from '../limits.ts'
+import { type RecordOf, StoredId, StoredTime, archivePart, declareRecord, hidden } from './declared-record.ts'
 
 export const visibilities = ['private', 'project'] as const
 export type Visibility = (typeof visibilities)[number]
@@ -41,7 +42,7 @@ const Thread = Type.Object({
   assistant_id: Type.Optional(StoredId),
   /** Absent: any other thread. A conversation of `/v1` is listed and counted like those. */
   kind: Type.Optional(Type.Enum(['conversation'])),
-  name: Type.String(),
+  name: Type.String({ maxLength: requestLimits.nameLength }),
   /** Nobody has given the name: the small model may give another one. */
   provisional_name: Type.Optional(Type.Literal(true)),
   /** Questions that may follow the newest entry of the log; each entry removes those before. */
@@ -58,7 +59,7 @@ const Thread = Type.Object({
    * Of a thread in which an assistant answers another one, or another model the same question: the threads above it,
    * outermost first. It is not listed, does not count, and is deleted with each of them.
    */
-  asked_from: Type.Optional(Type.Array(StoredId)),
+  asked_from: Type.Optional(Type.Array(StoredId, { minItems: 1, maxItems: 10 })),
   /** How many threads were made beside it, in which other models answer. Absent: none. */
   sides: Type.Optional(Type.Integer()),
   /** The assistant whose public thread is the outermost of them: it goes with that assistant. */
@@ -70,7 +71,7 @@ const Thread = Type.Object({
   /** Put aside: in the list of those alone. It counts against the quota like the others. */
   archived: Type.Optional(Type.Boolean()),
   /** Absent: none. */
-  tags: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: threadLimits.tagLength }), { maxItems: threadLimits.tags })),
   /** The folder of its owner in which it is. It may be gone. */
   folder_id: Type.Optional(StoredId),
   created_at: StoredTime,
@@ -99,9 +100,9 @@ const Thread = Type.Object({
   expires_at: Type.Optional(StoredTime),
   deleting: Type.Optional(Type.Boolean()),
   /** Vector stores that the runs of the thread search beside those of their assistant. */
-  vector_stores: Type.Optional(Type.Array(StoredId)),
+  vector_stores: Type.Optional(Type.Array(StoredId, { maxItems: maxVectorStores })),
   /** Files of the project that code of its runs can read. */
-  code_files: Type.Optional(Type.Array(StoredId)),
+  code_files: Type.Optional(Type.Array(StoredId, { maxItems: maxCodeFiles })),
   /** Of a container that was made by itself, which has files and no messages: in no list of threads. */
   container: Type.Optional(ContainerFacts),
 })
@@ -114,10 +115,7 @@ export const threadRecord = declareRecord({
   indexes: [
     // With `deleting` at the end, the list's total can be counted from the index.
     [{ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 }],
-    [
-      { user_id: 1, project_id: 1, pinned: 1, updated_at: -1, _id: -1 },
-      { partialFilterExpression: { pinned: true } },
-    ],
+    [{ user_id: 1, project_id: 1, pinned: 1, updated_at: -1, _id: -1 }, { partialFilterExpression: { pinned: true } }],
     [
       { user_id: 1, project_id: 1, archived: 1, updated_at: -1, _id: -1 },
       { partialFilterExpression: { archived: true } },
@@ -134,7 +132,22 @@ export const threadRecord = declareRecord({
       { name: 'containers', partialFilterExpression: { container: { $exists: true } } },
     ],
   ],
-  archive: undefined,
+  archive: archivePart(Thread, [
+    'project_id',
+    'assistant_id',
+    'name',
+    'kind',
+    'public',
+    'vector_stores',
+    'code_files',
+    'asked_from',
+    'pinned',
+    'archived',
+    'folder_id',
+    'tags',
+    'created_at',
+    'updated_at',
+  ]),
 })
 export type ThreadRecord = RecordOf<typeof threadRecord>
 
@@ -146,7 +159,7 @@ const Checkpoint = Type.Object({
   _id: StoredId,
   thread_id: StoredId,
   /** Position in the thread, from 1, without gaps. */
-  seq: Type.Integer(),
+  seq: Type.Integer({ minimum: 1 }),
   /** `Message[]` as JSON text: tool arguments may hold any key. */
   messages_json: Type.String({ minLength: 1 }),
   source: Type.Enum(['input', 'step', 'tools', 'update']),
@@ -155,9 +168,9 @@ const Checkpoint = Type.Object({
    * Number of the entry within its run: together with `run_id` it is unique, so that a repeated commit has no
    * effect.
    */
-  step: Type.Optional(Type.Integer()),
+  step: Type.Optional(Type.Integer({ minimum: -10_000, maximum: 10_000 })),
   /** The model of an answer with tool calls. That of the last answer of a run is in the run's record. */
-  model: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String({ maxLength: 200 })),
   created_at: StoredTime,
   /**
    * How it is found by words in its messages. Read only where it is asked for. Absent if nothing can be found, and in
@@ -197,7 +210,7 @@ export const checkpointRecord = declareRecord({
       { name: 'words', partialFilterExpression: { 'search.project_id': { $exists: true } } },
     ],
   ],
-  archive: undefined,
+  archive: archivePart(Checkpoint, ['thread_id', 'seq', 'source', 'run_id', 'step', 'model', 'created_at']),
 })
 export type CheckpointRecord = RecordOf<typeof checkpointRecord>
 export type MessageTerms = NonNullable<CheckpointRecord['search']>

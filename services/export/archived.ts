@@ -2,19 +2,25 @@ import { readClientFunctions } from '../../domain/client-tools.ts'
 import { objectFromJsonText, parseOwnExactJson, parseOwnJson } from '../../domain/json.ts'
 import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
-import type { AssistantRecord, VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { type AssistantRecord, type VectorStoreRecord, assistantRecord } from '../../domain/records/assistant.ts'
+import { toArchivePart } from '../../domain/records/declared-record.ts'
 import type { EvaluationRecord } from '../../domain/records/evaluation.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
-import type { ProjectRecord } from '../../domain/records/project.ts'
-import type { CompletionFacts, RunRecord } from '../../domain/records/run.ts'
+import { type ProjectRecord, projectRecord } from '../../domain/records/project.ts'
+import { type CompletionFacts, type RunRecord, runRecord } from '../../domain/records/run.ts'
 import {
   type ScheduleAttachment,
   type ScheduleRecord,
   type ScheduleRunRecord,
   personOf,
 } from '../../domain/records/schedule.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import {
+  type CheckpointRecord,
+  type ThreadRecord,
+  checkpointRecord,
+  threadRecord,
+} from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { ResponseFacts } from '../../domain/responses/facts.ts'
@@ -50,35 +56,30 @@ export const archived = {
     last_active_at,
   }),
 
-  project: ({ _id, name, description, created_at, updated_at }: ProjectRecord) => ({
-    project_id: _id,
-    name,
-    description,
-    created_at,
-    updated_at,
+  project: (project: ProjectRecord) => ({
+    project_id: project._id,
+    ...toArchivePart(projectRecord.archive, project),
+    name: project.name,
+    updated_at: project.updated_at,
   }),
 
   /** `configText`: its configuration, unsealed; secrets in it are masked. */
   assistant: (assistant: AssistantRecord, configText: string) => ({
     assistant_id: assistant._id,
-    project_id: assistant.project_id,
-    name: assistant.name,
+    ...toArchivePart(assistantRecord.archive, assistant),
     public: assistant.public,
     config: maskSecrets(objectFromJsonText(configText)),
-    created_at: assistant.created_at,
     updated_at: assistant.updated_at,
   }),
 
   evaluation: ({ _id, questions, runs }: EvaluationRecord) => ({ assistant_id: _id, questions, runs }),
 
-  vectorStore: ({ _id, project_id, name, store, created_at }: VectorStoreRecord) => ({
-    vector_store_id: _id,
-    project_id,
-    name,
+  vectorStore: ({ store, ...record }: VectorStoreRecord) => ({
+    vector_store_id: record._id,
+    ...toArchivePart(assistantRecord.archive, record),
     description: store.description,
     metadata: objectFromJsonText(store.metadata_json),
     expires_after_days: store.expires_after_days,
-    created_at,
   }),
 
   vectorStoreFile: ({ assistant_id, source_id, chunking, created_at, ...entry }: EntryRecord) => ({
@@ -91,55 +92,31 @@ export const archived = {
 
   thread: ({ _id, metadata_json, ...thread }: ThreadRecord) => ({
     thread_id: _id,
-    project_id: thread.project_id,
-    assistant_id: thread.assistant_id,
-    name: thread.name,
-    kind: thread.kind,
-    public: thread.public,
+    ...toArchivePart(threadRecord.archive, thread),
     // Of a stored completion or a response.
     ...(thread.counted === false ? { counted: false } : {}),
     last_outcome: thread.last_outcome,
-    vector_stores: thread.vector_stores,
-    code_files: thread.code_files,
-    asked_from: thread.asked_from,
-    pinned: thread.pinned,
-    archived: thread.archived,
-    tags: thread.tags,
-    folder_id: thread.folder_id,
     metadata: objectFromJsonText(metadata_json),
-    created_at: thread.created_at,
-    updated_at: thread.updated_at,
   }),
 
-  entry: ({ _id, thread_id, seq, source, run_id, step, model, messages_json, created_at }: CheckpointRecord) => ({
-    entry_id: _id,
-    thread_id,
-    seq,
-    source,
-    run_id,
-    step,
-    model,
-    messages: parseOwnExactJson(messages_json),
-    created_at,
+  entry: (entry: CheckpointRecord) => ({
+    entry_id: entry._id,
+    ...toArchivePart(checkpointRecord.archive, entry),
+    messages: parseOwnExactJson(entry.messages_json),
   }),
 
   /** `openSummary` opens the summary of a response. */
   run: (run: RunRecord, openSummary: OpenSummary) => ({
     run_id: run._id,
-    thread_id: run.thread_id,
-    assistant_id: run.assistant_id,
-    status: run.status,
+    ...toArchivePart(runRecord.archive, run),
     input: parseOwnExactJson(run.input_json),
     overrides: shownOverrides(run.overrides),
     metadata: run.metadata_json === undefined ? undefined : objectFromJsonText(run.metadata_json),
-    model: run.model,
     usage: run.usage,
     usage_by_model: run.usage_by_model,
-    finish_reason: run.finish_reason,
     error: run.error,
     completion: run.completion && completionOf(run, run.completion),
     response: run.response_json === undefined ? undefined : responseOf(run.response_json, run.project_id, openSummary),
-    response_removed: run.response_removed,
     asked_by: run.asked_by && {
       run_id: run.asked_by.run_id,
       thread_id: run.asked_by.thread_id,
@@ -147,9 +124,6 @@ export const archived = {
       root_run_id: run.asked_by.root_run_id,
       assistant_ids: run.asked_by.assistant_ids,
     },
-    created_at: run.created_at,
-    started_at: run.started_at,
-    finished_at: run.finished_at,
   }),
 
   toolCall: ({ _id: _key, claimed_by: _by, args_json, ...call }: ToolCallRecord) => ({

@@ -1,4 +1,4 @@
-import { maxCodeFiles } from '../../domain/assistant-config.ts'
+import { maxCodeFiles } from '../../domain/limits.ts'
 import { invalidInput } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'

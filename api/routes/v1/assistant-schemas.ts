@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
-import { maxCodeFiles, maxVectorStores } from '../../../domain/assistant-config.ts'
+import { maxCodeFiles, maxVectorStores } from '../../../domain/limits.ts'
 import { functionName } from '../../../domain/client-tools.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'

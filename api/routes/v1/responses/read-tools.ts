@@ -1,5 +1,5 @@
 import { Value } from 'typebox/value'
-import { maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { maxVectorStores } from '../../../../domain/limits.ts'
 import { type ClientFunction, clientFunctionsText } from '../../../../domain/client-tools.ts'
 import { invalidInput } from '../../../../domain/errors.ts'
 import type { CallShape } from '../../../../domain/responses/call-shape.ts'

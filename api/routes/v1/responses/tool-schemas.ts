@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
-import { maxCodeFiles, maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { maxCodeFiles, maxVectorStores } from '../../../../domain/limits.ts'
 import { functionName, maxClientFunctions } from '../../../../domain/client-tools.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
