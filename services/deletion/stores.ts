@@ -12,6 +12,7 @@ import {
 } from '../knowledge/delete-knowledge.ts'
 import type { HandOver } from '../hand-over/index.ts'
 import { declaredStores } from '../owned-data/declared-stores.ts'
+import { ownedStore } from '../owned-data/owned-store.ts'
 import { membershipStore } from './memberships.ts'
 import { endedRunStore, traceStore } from './store.ts'
 import type { RunStream } from '../runs/run-stream.ts'
@@ -58,7 +59,7 @@ export function createStores(deps: StoresDeps): Store[] {
       ids: [...projectIds.map((id) => budgetId('project', id)), ...assistantIds.map((id) => budgetId('public', id))],
       ranges: projectIds.map(memberBudgetsOf),
     })),
-    purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
+    purchases(ownedStore('purchases', collections.purchases, ['user_id'], transaction), billing),
   ]
 }
 
@@ -74,22 +75,6 @@ export const retainedCollections: Record<string, string> = {
 
 /** The owners themselves: removed last, by `owners.ts`. */
 export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
-
-/** Records with a `user_id` that belong to nobody else. */
-type OfUsers = Erasable<{ user_id: { $in: string[] } }> & {
-  countDocuments(filter: { user_id: { $in: string[] } }): PromiseLike<number>
-}
-
-function ofUsers(transaction: RunInTransaction, name: string, collection: OfUsers): Store {
-  const filter = (ids: string[]) => ({ user_id: { $in: ids } })
-  return {
-    name,
-    phase: 'contents',
-    collections: [name],
-    deleteFor: ({ userIds }) => inBatches(userIds, (ids) => eraseAll(transaction, collection, filter(ids))),
-    countFor: ({ userIds }) => sumOver(userIds, async (ids) => collection.countDocuments(filter(ids))),
-  }
-}
 
 /** Anything that is found by its id. */
 type ById = Erasable<{ _id: IdsOf }> & {

@@ -1,3 +1,4 @@
+import type { OwnerField } from '../../domain/records/declared-record.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './erase-all.ts'
 import { type Members, type Store, inBatches, sumOver } from './data-store.ts'
@@ -8,8 +9,7 @@ export const membersOf = {
   project_id: 'projectIds',
   assistant_id: 'assistantIds',
   thread_id: 'threadIds',
-} as const satisfies Record<string, keyof Members>
-export type OwnerField = keyof typeof membersOf
+} as const satisfies Record<OwnerField, keyof Members>
 
 /** The part of a collection that is used here; filters name the members by which records name their owners. */
 export interface OwnedRecords extends Erasable<object> {
