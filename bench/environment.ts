@@ -5,15 +5,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { forEachLine } from '../infra/lines.ts'
+import { buildProcesses } from '../local/build-for-next-start.ts'
 import { startLocalServices } from '../local/services/index.ts'
 import type { Watch } from '../local/services/keep-running.ts'
-import { buildProcesses } from '../local/build-for-next-start.ts'
 import { steadyMemory } from '../local/steady-memory.ts'
 import { processEntries, scriptOf } from '../scripts/process-bundle.ts'
 import { createTokens } from '../services/auth/tokens.ts'
+import { createClient } from './client.ts'
 import type { Timing } from './load.ts'
 import { type MeasuredProcess, processOf } from './processes.ts'
-import { createClient } from './client.ts'
 
 export interface BenchProcess extends MeasuredProcess {
   stop(): Promise<void>

@@ -1,8 +1,9 @@
 import { cpus, loadavg } from 'node:os'
-import { type BenchContext, withBenchContext } from './environment.ts'
+import { nameOfMongo, prepareMongo } from '../local/services/mongo/index.ts'
 import { benchCapacity } from './capacity/index.ts'
-import { knowledgeParts } from './knowledge/index.ts'
 import { databaseParts } from './database/index.ts'
+import { type BenchContext, withBenchContext } from './environment.ts'
+import { knowledgeParts } from './knowledge/index.ts'
 import { benchLogins } from './logins.ts'
 import { benchNpmStart } from './npm-start.ts'
 import { benchRecovery } from './recovery.ts'
@@ -15,9 +16,8 @@ import { benchTurns } from './runs/turns.ts'
 import { benchScale } from './scale/index.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchSizes } from './sizes.ts'
-import { benchStreams } from './streams.ts'
 import { benchStart } from './start.ts'
-import { nameOfMongo, prepareMongo } from '../local/services/mongo/index.ts'
+import { benchStreams } from './streams.ts'
 
 /** Each part is measured on its own servers, because data of an earlier part would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { buildProcesses } from '../local/build-for-next-start.ts'
 import { processEntries, scriptOf } from '../scripts/process-bundle.ts'
 import type { BenchContext } from './environment.ts'

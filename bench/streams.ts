@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { createClient } from './client.ts'
 import type { BenchContext } from './environment.ts'
 import type { MeasuredProcess } from './processes.ts'
-import { createClient } from './client.ts'
 import { type Talk, bearer, newTalk, newThread } from './runs/talks.ts'
 import { quantile, table } from './statistics.ts'
 

@@ -1,3 +1,4 @@
+import { loginProviders } from '../domain/login-providers.ts'
 import { createTokenVerifiers } from '../infra/identity/id-tokens.ts'
 import { createSocialProvider } from '../infra/identity/social-provider.ts'
 import { createHomeMembers } from '../services/accounts/home-members.ts'
@@ -9,7 +10,6 @@ import { createExports } from '../services/export/index.ts'
 import { createPictures } from '../services/pictures/index.ts'
 import { createProjects } from '../services/projects/index.ts'
 import { createPrompts } from '../services/prompts/index.ts'
-import { loginProviders } from '../domain/login-providers.ts'
 import type { Core } from './core.ts'
 import type { composeMembers } from './members.ts'
 

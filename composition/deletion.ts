@@ -1,10 +1,10 @@
 import { createAdmin } from '../services/admin/index.ts'
 import { createOrphans } from '../services/admin/orphans.ts'
 import { createUserSelections } from '../services/admin/users.ts'
+import type { Billing } from '../services/billing/index.ts'
 import { createDeletion } from '../services/deletion/index.ts'
 import { createDeletionRequests } from '../services/deletion/requests.ts'
 import { createStores } from '../services/deletion/stores.ts'
-import type { Billing } from '../services/billing/index.ts'
 import type { Core } from './core.ts'
 import { composeHandOver } from './members.ts'
 

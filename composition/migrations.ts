@@ -2,8 +2,8 @@
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import { makeBlobIndexes } from '../infra/mongo/blob-store.ts'
-import type { Database } from '../infra/mongo/connect.ts'
 import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
+import type { Database } from '../infra/mongo/connect.ts'
 import { makeDeclared } from '../infra/mongo/declared-collections.ts'
 import { type MigrationStep, runMigrations } from '../infra/mongo/run-migrations.ts'
 

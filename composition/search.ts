@@ -1,6 +1,6 @@
 import { noKey } from '../domain/model-catalog.ts'
-import { type KnowledgeServer, createSearchOperation } from '../services/search/index.ts'
 import type { ModelSettings } from '../services/models/model-settings.ts'
+import { type KnowledgeServer, createSearchOperation } from '../services/search/index.ts'
 import type { Core } from './core.ts'
 
 /** What operators see and try of the web search, and of the servers that search in files. */

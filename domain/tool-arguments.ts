@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { cutText } from './cut-text.ts'
 
 /** A JSON Schema (draft 2020-12) of an object. */

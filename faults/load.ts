@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Actions } from './actions.ts'
-import type { Assistant, User } from './record-actions.ts'
 import type { Random } from './random.ts'
+import type { Assistant, User } from './record-actions.ts'
 
 /** A user whose client executes one action after the other, chosen by the seed, until it is stopped. */
 export interface SimulatedUser {

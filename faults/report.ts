@@ -1,5 +1,5 @@
-import type { Problem } from './client-log.ts'
 import { table } from '../bench/statistics.ts'
+import type { Problem } from './client-log.ts'
 
 /** One injected fault. */
 export interface Injected {

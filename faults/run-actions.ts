@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Assistant, User } from './record-actions.ts'
 import { type Caller, GaveUpError } from './caller.ts'
 import type { ClientLog, Intention } from './client-log.ts'
 import { completedText, streamedText } from './completion-text.ts'
 import { type Followed, type createFollow, RefusedError } from './follow.ts'
 import type { Random } from './random.ts'
+import type { Assistant, User } from './record-actions.ts'
 import type { Requests } from './requests.ts'
 import { prompts } from './stand-ins.ts'
 

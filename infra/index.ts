@@ -1,7 +1,7 @@
 import { reasonOf } from '../domain/reason-of.ts'
 import type { Settings } from './config.ts'
-import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
+import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics/create-metrics.ts'
 import { observeRuns } from './metrics/observe-runs.ts'
 import { observeMongo, observeRedis, observeVectors } from './metrics/observe-stores.ts'

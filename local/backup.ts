@@ -1,5 +1,5 @@
-import { asCommand, backupSettings } from './data-backup/settings.ts'
 import { saveData } from './data-backup/save.ts'
+import { asCommand, backupSettings } from './data-backup/settings.ts'
 
 /** `npm run backup -- FOLDER`: docs/operations/back-up-npm-start.md. */
 await asCommand(async () => {

@@ -1,6 +1,6 @@
+import { parseForeignJson } from '../domain/foreign-json.ts'
 import type { FoundServer } from '../domain/model-catalog.ts'
 import { readServedModels } from '../domain/served-models.ts'
-import { parseForeignJson } from '../domain/foreign-json.ts'
 
 interface Candidate {
   name: string

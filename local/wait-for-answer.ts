@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LocalServiceError } from './services/index.ts'
 import { httpAnswer } from './services/http-answer.ts'
+import { LocalServiceError } from './services/index.ts'
 import { freePort, isPortFree } from './services/ports.ts'
 import type { Supervised } from './supervise.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { isJsonObject } from '../domain/json.ts'
 import { parseForeignJson } from '../domain/foreign-json.ts'
+import { isJsonObject } from '../domain/json.ts'
 
 /**
  * `npm run known-models -- LIST`: writes `infra/model/known-models.json` from the list of models that the Python package

@@ -1,5 +1,5 @@
-import type { NewIds } from '../domain/archive/new-ids.ts'
 import type { ReadRecords } from '../domain/archive/items.ts'
+import type { NewIds } from '../domain/archive/new-ids.ts'
 import { AppError } from '../domain/errors.ts'
 import type { RestoredKind } from '../domain/records/declared-records.ts'
 

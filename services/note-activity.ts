@@ -1,7 +1,7 @@
-import { userStore } from './stores/users.ts'
 import { LRUCache } from 'lru-cache'
 import type { UserRecord } from '../domain/records/user.ts'
 import type { Collections } from './collections.ts'
+import { userStore } from './stores/users.ts'
 
 /** Precision of `last_active_at`, so that not every use writes. */
 export const activityPrecisionMs = 5 * 60 * 1000

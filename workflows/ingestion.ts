@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import {
   type FileOutcome,
   type FileStepInput,
@@ -18,7 +19,6 @@ import {
   type IngestionResult,
   ingestionContract,
 } from '../domain/contracts/ingestion.ts'
-import { backOffMs } from '../domain/back-off.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'

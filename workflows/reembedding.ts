@@ -8,9 +8,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
+import { backOffMs } from '../domain/back-off.ts'
 import type { reembeddingContract } from '../domain/contracts/reembedding.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
-import { backOffMs } from '../domain/back-off.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { keepTrying, reasonForOwner } from './keep-trying.ts'
 

@@ -11,9 +11,9 @@ import { type DeleteFileDeps, deleteFile } from '../../services/knowledge/delete
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
 import { noEmbeddingModel } from '../../services/knowledge/embedder.ts'
 import { type ExtractFileDeps, extractFile } from '../../services/knowledge/extract-file.ts'
-import { ingestedFileStore } from '../../services/knowledge/store.ts'
 import { type ReembedFilesDeps, reembedFiles } from '../../services/knowledge/reembed-files.ts'
 import { giveUpReembedding } from '../../services/knowledge/reembedding.ts'
+import { ingestedFileStore } from '../../services/knowledge/store.ts'
 import { fileStore } from '../../services/stores/files.ts'
 import { durable } from '../durable.ts'
 

@@ -16,8 +16,8 @@ import {
   threadIdOf,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ToolCalls } from '../../services/runs/tool-calls.ts'
 import { type Steps, AnswerNotStoredError, RunLimitError, SupersededError } from '../../services/runs/steps.ts'
+import type { ToolCalls } from '../../services/runs/tool-calls.ts'
 import { durable } from '../durable.ts'
 
 export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCalls

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { largestOf } from '../../domain/extremes.ts'
 import type { AppError, FieldProblem } from '../../domain/errors.ts'
+import { largestOf } from '../../domain/extremes.ts'
 import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import type { ErrorShape } from './errors.ts'

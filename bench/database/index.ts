@@ -1,14 +1,14 @@
-import type { BenchContext } from '../environment.ts'
-import { benchDeletion } from './deletion.ts'
-import { benchKills } from './kills.ts'
-import { benchLists } from './lists.ts'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import mongoose, { mongo } from 'mongoose'
 import { newId } from '../../domain/ids.ts'
 import { messageTerms, wordsOf } from '../../domain/search/message-terms.ts'
+import type { BenchContext } from '../environment.ts'
 import { table } from '../statistics.ts'
+import { benchDeletion } from './deletion.ts'
+import { benchKills } from './kills.ts'
+import { benchLists } from './lists.ts'
 
 /** The load that the database of `npm start` can take: large deletions, kills, many records. */
 export const databaseParts: Record<string, (context: BenchContext) => Promise<void>> = {

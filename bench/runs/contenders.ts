@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { type Client, createClient } from '../client.ts'
 import type { BenchContext } from '../environment.ts'
 import { startGateway } from '../gateway.ts'
 import { type Load, drive } from '../load.ts'
 import type { MeasuredProcess } from '../processes.ts'
-import { type Client, createClient } from '../client.ts'
 import { complete, newTalk, newThread, streamRun } from './talks.ts'
 
 /** One way to get an answer from the bare model, or the baseline of one. */

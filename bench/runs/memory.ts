@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { buildProcesses } from '../../local/build-for-next-start.ts'
 import { scriptOf } from '../../scripts/process-bundle.ts'
+import { createClient } from '../client.ts'
 import type { BenchContext } from '../environment.ts'
 import { drive } from '../load.ts'
 import { table } from '../statistics.ts'
-import { createClient } from '../client.ts'
 import { newTalk, newThread, streamRun } from './talks.ts'
 
 const wanted = Number(process.env['BENCH_RUNS'] || 10_000)

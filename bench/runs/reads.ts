@@ -1,8 +1,8 @@
+import { type Client, createClient } from '../client.ts'
 import type { BenchContext } from '../environment.ts'
 import { drive } from '../load.ts'
 import { quantile, table } from '../statistics.ts'
 import { roundMs, rounds } from './settings.ts'
-import { type Client, createClient } from '../client.ts'
 import { bearer, newTalk } from './talks.ts'
 
 const atOnce = 16

@@ -1,8 +1,8 @@
+import { createClient } from '../client.ts'
 import type { BenchContext } from '../environment.ts'
 import type { Load } from '../load.ts'
 import { quantile, table } from '../statistics.ts'
 import { questions } from './settings.ts'
-import { createClient } from '../client.ts'
 import { newTalk, newThread, streamRun } from './talks.ts'
 
 const toolsOfRun = 3

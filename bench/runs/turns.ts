@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { Client as TemporalClient, Connection } from '@temporalio/client'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { type Client, createClient } from '../client.ts'
 import type { BenchContext } from '../environment.ts'
 import { quantile, table } from '../statistics.ts'
 import { questions } from './settings.ts'
-import { type Client, createClient } from '../client.ts'
 import { type Talk, bearer, newTalk, newThread, streamRun } from './talks.ts'
 
 const turnsOf = { 'turn 5': 4, 'turn 500': 499 }

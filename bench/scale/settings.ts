@@ -1,6 +1,6 @@
-import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import { createQdrantStore } from '../../infra/vectors/qdrant.ts'
+import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 
 const number = (name: string, fallback: number) => Number(process.env[name] || fallback)
 

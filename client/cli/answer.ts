@@ -1,6 +1,6 @@
 import { unwrap } from '../src/create-client.ts'
-import { type RunSnapshot, followRun } from '../src/follow-run.ts'
 import type { Message } from '../src/fold-messages.ts'
+import { type RunSnapshot, followRun } from '../src/follow-run.ts'
 import { Failure, exitCodes } from './failure.ts'
 import type { Service } from './service.ts'
 import { note, out, plain, plainLine } from './terminal.ts'

@@ -1,8 +1,8 @@
 import { type Block, maxCaptionCharacters } from './block.ts'
 import { type ChunkerOptions, defaultChunkerOptions, maxChunkCharacters } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
-import { type PassagePage, sentencePages } from './sentence-pages.ts'
 import { type PassageRows, passageRows } from './passage-rows.ts'
+import { type PassagePage, sentencePages } from './sentence-pages.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
 
 export interface Chunk {

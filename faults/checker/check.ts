@@ -1,7 +1,7 @@
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { retainedCollections } from '../../services/deletion/stores.ts'
-import { emailOf } from '../email-of.ts'
 import { type Intention, type Problem, problemOf } from '../client-log.ts'
+import { emailOf } from '../email-of.ts'
 import { checkCounters } from './counters.ts'
 import { idsIn } from './digest.ts'
 import type { Evidence, Records, Report } from './evidence.ts'

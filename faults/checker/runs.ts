@@ -1,6 +1,6 @@
+import { foldMessages } from '../../domain/conversation.ts'
 import { isJsonObject } from '../../domain/json.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
-import { foldMessages } from '../../domain/conversation.ts'
 import type { Intention } from '../client-log.ts'
 import type { Evidence, Records, Report } from './evidence.ts'
 import type { StoredRecord } from './stores.ts'

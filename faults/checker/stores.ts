@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { createClient } from 'redis'
 import { Client, Connection } from '@temporalio/client'
 import { mongo } from 'mongoose'
+import { createClient } from 'redis'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { LanceBucket } from '../../infra/vectors/lance-bucket.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { nameOfMongo, prepareMongo, startMongo } from '../../local/services/mongo/index.ts'
 import { run } from '../../local/services/command.ts'
+import { nameOfMongo, prepareMongo, startMongo } from '../../local/services/mongo/index.ts'
 import { accepts, freePort } from '../../local/services/ports.ts'
 import { prepareRedis } from '../../local/services/redis.ts'
 import { startServer } from '../../local/services/server-process.ts'
@@ -13,8 +13,8 @@ import { startRedisCluster } from '../../test/support/redis-cluster.ts'
 import { startRedisSentinels } from '../../test/support/redis-sentinels.ts'
 import { type ServerTls, redisTls } from '../../test/support/redis-tls.ts'
 import { type ComposeFile, mountedFile, scriptOf, versionOfImage } from './compose-file.ts'
-import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
 import type { Drill } from './drill.ts'
+import { type Programs, preparePostgresql, prepareTemporalServer } from './programs.ts'
 
 const serviceOf = ({ services }: ComposeFile, name: string) => {
   const service = services[name]

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { AppError } from '../../domain/errors.ts'
 import { newIdsFor } from '../../domain/archive/new-ids.ts'
 import { renamedMessage } from '../../domain/archive/renamed-message.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { FromThread, ReadJob, Said, ToThread } from './messages.ts'
 import { readMembers } from './read-members.ts'
 import { readTar } from './read-tar.ts'

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe'
-import { scanningFetch } from '../outbound/scan-answer.ts'
 import type { PaymentProvider } from '../../services/billing/provider.ts'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 
 interface StripeSettings {
   stripeSecretKey: string | undefined

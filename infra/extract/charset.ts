@@ -1,6 +1,6 @@
 import chardet from 'chardet'
-import { charsetByLetters, easternByLetters } from './language-letters.ts'
 import { type Content, streamOf } from './content.ts'
+import { charsetByLetters, easternByLetters } from './language-letters.ts'
 
 /** What statistics are made of: lines with bytes beyond ASCII, from all of the file. */
 const sampleBytes = 128 * 1024

@@ -2,8 +2,8 @@ import { extname } from 'node:path'
 import { fileTypeFromBlob } from 'file-type'
 import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { charsetOfHead } from './charset.ts'
-import { createDecoder } from './language-letters.ts'
 import { type Content, blobOf, bytesOf, headOf } from './content.ts'
+import { createDecoder } from './language-letters.ts'
 import { type CompoundFile, openCompoundFile } from './ole/compound-file.ts'
 
 export const formats = [

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { addAll } from '../../domain/add-all.ts'
-import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { defaultChunkerOptions } from '../../domain/chunking/chunker-options.ts'
+import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import type {
   Extraction,

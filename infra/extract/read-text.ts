@@ -1,6 +1,6 @@
 import { detectCharset } from './charset.ts'
-import { createDecoder } from './language-letters.ts'
 import { type Content, streamOf } from './content.ts'
+import { createDecoder } from './language-letters.ts'
 
 /** A text file as decoded pieces, without a byte order mark; invalid bytes become U+FFFD. */
 export async function* readText(content: Content, charset?: string): AsyncGenerator<string> {

@@ -12,9 +12,9 @@ import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/un
 import type { FileRead, Scans } from '../../services/knowledge/extraction.ts'
 import { linesOf } from '../lines.ts'
 import { type Confinement, makeReadable } from './confinement.ts'
-import { startConfined } from './start-confined.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile, maxLineCharacters, parseLine } from './messages.ts'
 import { usageOf, watchProcess } from './process-usage.ts'
+import { startConfined } from './start-confined.ts'
 
 const script = fileURLToPath(new URL('./child/main.ts', import.meta.url))
 

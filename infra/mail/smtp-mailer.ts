@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { AppError } from '../../domain/errors.ts'
-import { defaultProductName } from '../../domain/product.ts'
 import { escapeHtml } from '../../domain/escape-html.ts'
+import { defaultProductName } from '../../domain/product.ts'
 import type { Mailer } from '../../services/mailer.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { BufferedMetricUpdate } from '@temporalio/worker'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 type Kind = 'counter' | 'gauge' | 'seconds'
 

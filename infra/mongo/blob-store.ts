@@ -4,8 +4,8 @@ import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
 import type { BlobLocation, PlacedBlob } from './blob-bytes.ts'
-import { type Piece, chunkSizeBytes, createPieceLocation, databaseName, missingBytes } from './piece-location.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
+import { type Piece, chunkSizeBytes, createPieceLocation, databaseName, missingBytes } from './piece-location.ts'
 
 const { ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId

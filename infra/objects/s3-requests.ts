@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backOffMs } from '../../domain/back-off.ts'
 import { AwsV4Signer } from 'aws4fetch'
+import { backOffMs } from '../../domain/back-off.ts'
 import { bytesWithin } from '../../domain/bytes-within.ts'
 import { AppError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/reason-of.ts'

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sessionPath } from '../../domain/session-path.ts'
 import type { PythonProcess, SessionFile } from '../../services/code/interpreter.ts'
 import { findConfinement } from '../extract/confinement.ts'
-import { startConfined } from '../extract/start-confined.ts'
 import { watchProcess } from '../extract/process-usage.ts'
+import { startConfined } from '../extract/start-confined.ts'
 import { linesOf } from '../lines.ts'
 import { type InterpreterJob, maxLineCharacters, outputLimits, parseLine } from './messages.ts'
-import { sessionPath } from '../../domain/session-path.ts'
 
 const script = fileURLToPath(new URL('./child/interpreter.ts', import.meta.url))
 const pyodide = () => dirname(fileURLToPath(import.meta.resolve('pyodide')))

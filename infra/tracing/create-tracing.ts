@@ -1,5 +1,5 @@
-import type { ClosableTracing } from './otel-tracing.ts'
 import type { Tracing } from '../../services/tracing.ts'
+import type { ClosableTracing } from './otel-tracing.ts'
 
 export interface TracingSettings {
   /**

@@ -1,5 +1,5 @@
-import { within } from '../../services/within.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
 import {
   type Attributes,
   type Context,
@@ -17,8 +17,8 @@ import { BatchSpanProcessor, type IdGenerator, RandomIdGenerator, TracerProvider
 import { AppError } from '../../domain/errors.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { TracedRun, Tracing } from '../../services/tracing.ts'
+import { within } from '../../services/within.ts'
 import { chatAttributes, chatResultAttributes, runAttributes, toolAttributes } from './attributes.ts'
-import { createHash } from 'node:crypto'
 
 export type ClosableTracing = Tracing & { close(): Promise<void> }
 

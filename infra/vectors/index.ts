@@ -2,8 +2,8 @@
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import type { Settings } from '../config.ts'
 import { type BucketSettings, lanceBucket } from './lance-bucket.ts'
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, Index, Session, type Table, connect as connectLance } from '@lancedb/lancedb'
 import { addAll } from '../../domain/add-all.ts'
 import { AppError } from '../../domain/errors.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MatchQuery, type Table } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
-import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
+import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import type { LanceBucket } from './lance-bucket.ts'
 import {

@@ -1,10 +1,10 @@
-import { addAll } from '../../domain/add-all.ts'
-import { within } from '../../services/within.ts'
 import { Pinecone } from '@pinecone-database/pinecone'
+import { addAll } from '../../domain/add-all.ts'
 import { AppError } from '../../domain/errors.ts'
-import { scanningFetch } from '../outbound/scan-answer.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
+import { within } from '../../services/within.ts'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 
 export interface PineconeOptions {
   apiKey: string

@@ -1,14 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { cutText } from '../../domain/cut-text.ts'
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { bytesWithin } from '../../domain/bytes-within.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import type { Outbound } from '../../services/outbound.ts'
 import type { SiteRules, Web, WebAnswer } from '../../services/sources/web.ts'
 import { fixedRules, rulesIn } from './robots.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WebOptions {
   outbound: Pick<Outbound, 'fetch'>

@@ -1,5 +1,5 @@
-import { type Passage, passagesOf } from './passages.ts'
 import { wordsOf } from './embed.ts'
+import { type Passage, passagesOf } from './passages.ts'
 
 export interface ChatMessage {
   role: string

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { cached, installInCache } from './cache.ts'
 import { goInstall } from './go-install.ts'
-import { accepts } from './ports.ts'
 import type { Watch } from './keep-running.ts'
+import { accepts } from './ports.ts'
 import { startServer } from './server-process.ts'
 import type { Log } from './ways.ts'
 

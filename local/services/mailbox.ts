@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
 import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { httpAnswer } from './http-answer.ts'
-import { exchange } from './ports.ts'
 import type { Watch } from './keep-running.ts'
+import { exchange } from './ports.ts'
 import { startServer } from './server-process.ts'
 import { firstThatWorks } from './ways.ts'
 

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { isJsonObject } from '../../domain/json.ts'
 import { type DumpEntry, type DumpKind, dumpKinds, indexDump, openDump } from './dump.ts'
 import { type Importing, createNewIds, importedId, isFatal } from './importing.ts'
 import { createMadeBefore } from './made-before.ts'
@@ -6,7 +7,6 @@ import { makeObject } from './make-object.ts'
 import { openProgress } from './progress-file.ts'
 import { createReport } from './report.ts'
 import { messageOf } from './request-in-parts.ts'
-import { isJsonObject } from '../../domain/json.ts'
 
 export interface ImportOptions {
   /** The JSONL file; the bytes of files lie beside it. */

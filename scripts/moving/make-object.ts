@@ -1,10 +1,10 @@
 import { openAsBlob } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
 import type { DumpEntry } from './dump.ts'
 import type { Importing } from './importing.ts'
 import { requestFor } from './new-objects.ts'
 import { sendInParts } from './request-in-parts.ts'
-import { realpath, stat } from 'node:fs/promises'
-import path from 'node:path'
 
 /** Makes an object on the server and notes it. Answers its id. */
 export async function makeObject(importing: Importing, entry: DumpEntry, threadId?: string): Promise<string> {

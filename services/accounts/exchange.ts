@@ -1,13 +1,13 @@
 import { type KeyObject, createPrivateKey } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { claimedGroupsOf } from '../../domain/claimed-groups.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { Provider } from '../../domain/records/user.ts'
-import type { createExternalUsers } from './external-users.ts'
 import { requireUsable } from '../auth/usable.ts'
-import { claimedGroupsOf } from '../../domain/claimed-groups.ts'
 import type { NoteClaims } from '../groups/claimed-groups.ts'
+import type { createExternalUsers } from './external-users.ts'
 import type { Homes } from './home.ts'
-import { SignJWT } from 'jose'
 
 /** Undefined if the setting is missing. */
 export interface ExchangeSettings {

@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import { isNew } from '../duplicate-key.ts'
-import type { CreateThread } from '../threads/create-thread.ts'
 import { threadStore } from '../stores/threads.ts'
+import type { CreateThread } from '../threads/create-thread.ts'
 import type { HomeMembers } from './home.ts'
 import { type HomeCollections, homeStore } from './store.ts'
 

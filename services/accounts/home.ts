@@ -1,5 +1,5 @@
-import { newId } from '../../domain/ids.ts'
 import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 import { type DefaultMember, type ProjectRecord, mainProjectName } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { isNew } from '../duplicate-key.ts'

@@ -1,11 +1,11 @@
-import { AppError } from '../../domain/errors.ts'
 import type { ClaimedNames } from '../../domain/claimed-groups.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type LoginProvider, type LoginProviders, shortFormId } from '../../domain/login-providers.ts'
 import type { Provider } from '../../domain/records/user.ts'
-import type { ProvenIdentity, createExternalUsers } from './external-users.ts'
 import type { EmailProblem } from '../../domain/verified-email.ts'
 import type { NoteClaims } from '../groups/claimed-groups.ts'
+import type { ProvenIdentity, createExternalUsers } from './external-users.ts'
 import type { Login } from './login.ts'
 
 /** Values that the end of a login is checked against. The browser keeps them, sealed. */

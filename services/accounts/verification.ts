@@ -1,11 +1,11 @@
-import { normalizeEmail } from '../../domain/email-address.ts'
 import { codeAttempts, emailVerificationContract, resendIntervalMs } from '../../domain/contracts/email-verification.ts'
+import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord, VerificationRecord } from '../../domain/records/user.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { createInTurn } from '../in-turn.ts'
 import { userStore } from '../stores/users.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
 import { accountStore } from './store.ts'
 

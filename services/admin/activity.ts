@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Usage } from '../../domain/records/run.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { Usage } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { operatedRunStore, operatedUserStore } from './store.ts'
 

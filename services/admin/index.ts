@@ -1,9 +1,9 @@
 import { type CleanupInput, type CleanupResult, cleanupContract } from '../../domain/contracts/cleanup.ts'
 import { newId } from '../../domain/ids.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { PageRange } from '../page.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import { systemStats } from './store.ts'
 import { type UserSelection, createUserSelections } from './users.ts'
 

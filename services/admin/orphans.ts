@@ -1,9 +1,9 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
-import { eraseAll } from '../owned-data/erase-all.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
 import { declaredCollections } from '../owned-data/declared-stores.ts'
+import { eraseAll } from '../owned-data/erase-all.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { openProjectsOfAny, operatedUserStore } from './store.ts'
 

@@ -1,6 +1,6 @@
+import { firstIdAt } from '../../domain/ids.ts'
 import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { accessModes } from '../../domain/records/assistant.ts'
-import { firstIdAt } from '../../domain/ids.ts'
 import { openFileStatuses } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'

@@ -1,9 +1,9 @@
-import { ownAssistantStore } from './store.ts'
 import { Value } from 'typebox/value'
 import { type ToolSetting, readAssistantConfig, toolsKey } from '../../domain/assistant-config.ts'
+import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
-import { AssistantToolConfig } from '../../domain/assistant-tool.ts'
+import { ownAssistantStore } from './store.ts'
 
 interface Written {
   userId: string

@@ -1,11 +1,11 @@
-import { ownAssistantStore } from './store.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
-import { type Owner, owns } from '../owner.ts'
 import { type PageQuery } from '../cursor-page.ts'
+import { type Owner, owns } from '../owner.ts'
 import { type Page, type PageRange } from '../page.ts'
 import type { AssistantConfigs } from './configs.ts'
+import { ownAssistantStore } from './store.ts'
 
 export type AssistantReads = ReturnType<typeof createAssistantReads>
 

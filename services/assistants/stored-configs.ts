@@ -1,7 +1,7 @@
-import { ownAssistantStore } from './store.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type AssistantConfigs, configUpdate } from './configs.ts'
+import { ownAssistantStore } from './store.ts'
 
 interface StoredConfigsDeps {
   collections: Pick<Collections, 'assistants'>

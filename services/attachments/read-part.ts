@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ContentPartInput, ImageDetail } from '../../domain/content-parts.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
-import type { Download } from './downloads.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from './content-type.ts'
+import type { Download } from './downloads.ts'
 
 type Loc = (string | number)[]
 /** Also parts that only `/v1` has. */

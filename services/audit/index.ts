@@ -1,11 +1,11 @@
-import { userStore } from '../stores/users.ts'
-import { auditStore } from './store.ts'
 import { createHash } from 'node:crypto'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
+import { userStore } from '../stores/users.ts'
 import { namesInProject, namesOf } from './names.ts'
+import { auditStore } from './store.ts'
 
 export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' | 'subjects'> & {
   userId?: string | undefined

@@ -1,12 +1,12 @@
-import { userStore } from '../stores/users.ts'
-import { threadStore } from '../stores/threads.ts'
-import { projectStore } from '../stores/projects.ts'
-import { fileStore } from '../stores/files.ts'
-import { assistantStore } from '../stores/assistants.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { fileStore } from '../stores/files.ts'
+import { projectStore } from '../stores/projects.ts'
+import { threadStore } from '../stores/threads.ts'
+import { userStore } from '../stores/users.ts'
 
 type NamedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files'>
 

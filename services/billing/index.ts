@@ -6,8 +6,8 @@ import type { RunInTransaction } from '../transactions.ts'
 import { createEndPurchases } from './end-purchases.ts'
 import { createOpenCheckout } from './open-checkout.ts'
 import { createPlans } from './plans.ts'
-import { createPurchases } from './purchases.ts'
 import { type PaymentProvider, ask } from './provider.ts'
+import { createPurchases } from './purchases.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface BillingDeps {

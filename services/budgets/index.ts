@@ -1,8 +1,8 @@
-import { projectStore } from '../stores/projects.ts'
-import { budgetStore } from '../stores/budgets.ts'
-import { assistantStore } from '../stores/assistants.ts'
 import { type BudgetLimits, type BudgetRecord, budgetId, dayOf, unlimited } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { budgetStore } from '../stores/budgets.ts'
+import { projectStore } from '../stores/projects.ts'
 import type { BudgetCounting } from './counting.ts'
 import { type BudgetSubject, type Spent, type SpentTodayDeps, assistantsOf, createSpentToday } from './spent-today.ts'
 

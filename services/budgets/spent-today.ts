@@ -1,12 +1,12 @@
-import { runStore } from '../stores/runs.ts'
-import { projectStore } from '../stores/projects.ts'
-import { assistantStore } from '../stores/assistants.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type BudgetReservation, type BudgetScope, budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
-import type { BudgetCounting } from './counting.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { projectStore } from '../stores/projects.ts'
+import { runStore } from '../stores/runs.ts'
 import { costOfUsages } from './cost-of-run.ts'
+import type { BudgetCounting } from './counting.ts'
 import { sumWork } from './work.ts'
 
 export interface SpentTodayDeps {

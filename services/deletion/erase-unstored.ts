@@ -2,10 +2,10 @@ import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import { startThreadDeletion } from '../threads/start-thread-deletion.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { unstoredStore } from './store.ts'
-import { startThreadDeletion } from '../threads/start-thread-deletion.ts'
 
 interface EraseUnstoredDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints' | 'toolCalls' | 'attachments' | 'feedback'>

@@ -1,7 +1,10 @@
-import { loginFailureKey } from '../accounts/login-guard.ts'
 import { budgetId, memberBudgetsOf } from '../../domain/records/budget.ts'
+import { loginFailureKey } from '../accounts/login-guard.ts'
+import { loginFailureStore } from '../accounts/store.ts'
 import type { Billing } from '../billing/index.ts'
+import { storesOf } from '../capabilities.ts'
 import type { Collections } from '../collections.ts'
+import type { HandOver } from '../hand-over/index.ts'
 import {
   type KnowledgeStores,
   countAssistantKnowledge,
@@ -10,20 +13,17 @@ import {
   deleteProjectFiles,
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
-import type { HandOver } from '../hand-over/index.ts'
+import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
 import { declaredStores } from '../owned-data/declared-stores.ts'
+import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
 import { ownedStore } from '../owned-data/owned-store.ts'
-import { membershipStore } from './memberships.ts'
-import { endedRunStore, traceStore } from './store.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { Timetable } from '../schedules/timetable.ts'
-import { storesOf } from '../capabilities.ts'
-import { loginFailureStore } from '../accounts/store.ts'
-import { aboutSubjects, idempotencyStore, unfinishedAbout } from '../stores/idempotency.ts'
 import type { RefreshTimetable } from '../sources/refresh-timetable.ts'
+import { aboutSubjects, idempotencyStore, unfinishedAbout } from '../stores/idempotency.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type Erasable, eraseAll } from '../owned-data/erase-all.ts'
-import { type Members, type Store, inBatches, sumOver } from '../owned-data/data-store.ts'
+import { membershipStore } from './memberships.ts'
+import { endedRunStore, traceStore } from './store.ts'
 
 export interface StoresDeps {
   collections: Collections

@@ -1,6 +1,6 @@
 import { addAll } from '../../domain/add-all.ts'
-import { newId } from '../../domain/ids.ts'
 import { type ClaimedNames, realmOf } from '../../domain/claimed-groups.ts'
+import { newId } from '../../domain/ids.ts'
 import { type GroupRecord, groupLimits } from '../../domain/records/group.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { isNew } from '../duplicate-key.ts'

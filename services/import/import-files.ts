@@ -1,11 +1,11 @@
-import { fileStore } from '../stores/files.ts'
-import { assistantStore } from '../stores/assistants.ts'
 import { Readable } from 'node:stream'
 import type { ArchivedFile } from '../../domain/archive/records.ts'
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { fileStore } from '../stores/files.ts'
 import type { Import } from './import.ts'
 
 export interface ImportFilesDeps {

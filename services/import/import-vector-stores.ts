@@ -1,12 +1,12 @@
-import { vectorStoreStore } from '../stores/vector-stores.ts'
-import { projectFileStore } from '../stores/files.ts'
-import { assistantStore } from '../stores/assistants.ts'
 import type { ReadRecords } from '../../domain/archive/items.ts'
+import { refused } from '../capability.ts'
 import type { Collections } from '../collections.ts'
 import type { createStoreEntries } from '../knowledge/store-entries.ts'
 import type { VectorStores } from '../knowledge/vector-stores.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { projectFileStore } from '../stores/files.ts'
+import { vectorStoreStore } from '../stores/vector-stores.ts'
 import type { Import } from './import.ts'
-import { refused } from '../capability.ts'
 import { settle } from './report.ts'
 
 export interface ImportVectorStoresDeps {

@@ -1,8 +1,8 @@
-import { threadStore } from '../stores/threads.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Collections } from '../collections.ts'
 import type { NewIds } from '../../domain/archive/new-ids.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { refused } from '../capability.ts'
+import type { Collections } from '../collections.ts'
+import { threadStore } from '../stores/threads.ts'
 import type { ReportWriter } from './report.ts'
 
 /** Whose account is filled, under which ids, and what is told about it. */

@@ -1,7 +1,7 @@
+import type { NewIds } from '../../domain/archive/new-ids.ts'
 import { withEntryId } from '../../domain/responses/ids.ts'
 import { createTurns } from '../turns.ts'
 import { holdsItems } from './import-v1.ts'
-import type { NewIds } from '../../domain/archive/new-ids.ts'
 
 /** The ids of messages, and of those that they follow, where messages have them. In texts, quotes are escaped. */
 const messageIds = /("type":"(?:Human|AI|Tool|System)Message","data":\{"id":"|"after":")([^"\\]{38,200})(?=")/g

@@ -1,6 +1,6 @@
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { chunkStore } from '../stores/chunks.ts'
 import { fileStore } from '../stores/files.ts'
-import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { countVectors, deleteSpaces } from './vector-spaces.ts'

@@ -1,7 +1,7 @@
 import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
 import { type FileRecord, contentOf } from '../../domain/records/file.ts'
-import { searchedText } from './chunk-texts.ts'
 import type { WorkUsage } from '../budgets/work.ts'
+import { searchedText } from './chunk-texts.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { readChunks } from './stored-chunks.ts'

@@ -6,6 +6,7 @@ import { type FileRecord, isOpenFile } from '../../domain/records/file.ts'
 import type { WorkUsage } from '../budgets/work.ts'
 import type { Collections } from '../collections.ts'
 import type { Release, Semaphore } from '../semaphore.ts'
+import { assistantStore } from '../stores/assistants.ts'
 import { chunkStore } from '../stores/chunks.ts'
 import { fileStore } from '../stores/files.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -15,7 +16,6 @@ import type { Extraction, Scans } from './extraction.ts'
 import type { Recognition } from './recognition.ts'
 import { shareContent } from './shared-content.ts'
 import { contentStore, ingestedFileStore } from './store.ts'
-import { assistantStore } from '../stores/assistants.ts'
 
 export interface ExtractFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>

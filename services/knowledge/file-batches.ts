@@ -1,9 +1,9 @@
+import { AppError } from '../../domain/errors.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
 import { fileBatchStore } from '../stores/file-batches.ts'
 import { projectFileStore } from '../stores/files.ts'
-import { AppError } from '../../domain/errors.ts'
-import type { FileBatchRecord } from '../../domain/records/file-batch.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { type EntryCounts, countsOf } from './vector-stores.ts'
 
 export interface FileBatch {

@@ -1,7 +1,7 @@
-import { fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
 import { type Page, type PageRange, pageOf } from '../page.ts'
+import { fileStore } from '../stores/files.ts'
 import type { Embedder } from './embedder.ts'
 import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
 import { eachChunk } from './stored-chunks.ts'

@@ -1,5 +1,5 @@
-import { userStore } from '../stores/users.ts'
 import type { Collections } from '../collections.ts'
+import { userStore } from '../stores/users.ts'
 
 export interface RecognitionDeps {
   collections: Pick<Collections, 'users'>

@@ -1,18 +1,18 @@
-import { spaceStore } from '../stores/vector-stores.ts'
-import { cutText } from '../../domain/cut-text.ts'
 import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import { spaceStore } from '../stores/vector-stores.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { noEmbeddingModel } from './embedder.ts'
+import { lastGeneration } from './embedding-model.ts'
 import { reembeddedFileStore } from './store.ts'
 import { type ReembeddingStatus, type ReembeddingView, toReembedding } from './to-reembedding.ts'
 import type { VectorStore } from './vector-store.ts'
-import { lastGeneration } from './embedding-model.ts'
 
 interface ReembeddingDeps {
   collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'assistants'>

@@ -1,7 +1,7 @@
-import { fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type FileRecord } from '../../domain/records/file.ts'
+import { fileStore } from '../stores/files.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'

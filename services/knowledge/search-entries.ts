@@ -1,12 +1,12 @@
-import { projectFileStore, fileStore } from '../stores/files.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
+import { projectFileStore, fileStore } from '../stores/files.ts'
+import { createTurns } from '../turns.ts'
 import { type AttributeFilter, type Attributes, readFilter } from './attribute-filter.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { attributesOf } from './entry-record.ts'
-import { createTurns } from '../turns.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
-import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { requireUnexpired } from './vector-stores.ts'
 
 export interface SearchEntriesDeps {

@@ -1,8 +1,8 @@
-import { userStore } from '../stores/users.ts'
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
+import { userStore } from '../stores/users.ts'
 import { type StoredBytesCollections, createStoredBytes } from './stored-bytes.ts'
 
 export type StorageQuota = ReturnType<typeof createStorageQuota>

@@ -1,8 +1,8 @@
-import { threadStore } from '../stores/threads.ts'
-import { attachmentStore } from '../stores/attachments.ts'
-import { projectFileStore } from '../stores/files.ts'
 import { LRUCache } from 'lru-cache'
 import type { Collections } from '../collections.ts'
+import { attachmentStore } from '../stores/attachments.ts'
+import { projectFileStore } from '../stores/files.ts'
+import { threadStore } from '../stores/threads.ts'
 
 export type StoredBytesCollections = Pick<Collections, 'files' | 'threads' | 'attachments'>
 

@@ -5,10 +5,10 @@ import { refusingTaken } from '../duplicate-key.ts'
 import { deleteVectorsOfFile } from '../knowledge/vector-spaces.ts'
 import { scopeOf } from './embed-facts.ts'
 import type { EraseFactDeps } from './erase-fact.ts'
-import { factStore } from './store.ts'
 import { type NamedOwner, type RequestedScopeDeps, requestedScope } from './requested-scope.ts'
 import { sameTextHash, storedText } from './same-text.ts'
 import { type StoreFact, type StoreFactDeps, lockScope, placeOf } from './store-fact.ts'
+import { factStore } from './store.ts'
 
 export interface ChangeFactDeps
   extends Omit<StoreFactDeps, 'embedFacts'>, Pick<EraseFactDeps, 'vectors'>, Pick<RequestedScopeDeps, 'assistants'> {

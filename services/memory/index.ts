@@ -2,13 +2,13 @@ import { invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { Page, PageRange } from '../page.ts'
+import { personNamed } from '../person-named.ts'
 import { type ChangeFactDeps, type FactChange, createChangeFact, present } from './change-fact.ts'
 import type { EraseFact } from './erase-fact.ts'
-import { factStore } from './store.ts'
 import { type NamedOwner, requestedScope } from './requested-scope.ts'
-import { personNamed } from '../person-named.ts'
 import { callerHash } from './same-text.ts'
 import type { NewFact, StoreFact } from './store-fact.ts'
+import { factStore } from './store.ts'
 
 export type Memories = ReturnType<typeof createMemories>
 

@@ -1,7 +1,7 @@
+import { memorySpaces } from '../../domain/memory/memory-scope.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { Collections } from '../collections.ts'
 import type { Embedder } from '../knowledge/embedder.ts'
-import { memorySpaces } from '../../domain/memory/memory-scope.ts'
 import { deleteSpaces } from '../knowledge/vector-spaces.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 import { type EmbedFacts, scopeOf, spaceOf } from './embed-facts.ts'

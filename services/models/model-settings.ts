@@ -7,13 +7,13 @@ import {
   modelSettingsId,
 } from '../../domain/records/model-settings.ts'
 import type { Collections } from '../collections.ts'
-import { type SearchChange, type WebSearchView, resealedSearch, searchAfter, toWebSearch } from './search-record.ts'
 import type { SecretBox } from '../secrets.ts'
 import { modelSettingsStore } from '../stores/model-settings.ts'
 import type { LiveModels } from './live-models.ts'
 import type { ServerAccount } from './model-servers.ts'
-import { type ModelFacts, type OperatorView, accountOfServer, toOperator } from './to-operator.ts'
+import { type SearchChange, type WebSearchView, resealedSearch, searchAfter, toWebSearch } from './search-record.ts'
 import { type ModelServerChange, resealed, serverAfter } from './server-record.ts'
+import { type ModelFacts, type OperatorView, accountOfServer, toOperator } from './to-operator.ts'
 
 interface ModelSettingsDeps {
   collections: Pick<Collections, 'modelSettings'>

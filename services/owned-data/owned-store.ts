@@ -1,7 +1,7 @@
 import type { OwnerField } from '../../domain/records/declared-record.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type Erasable, eraseAll } from './erase-all.ts'
 import { type Members, type Store, inBatches, sumOver } from './data-store.ts'
+import { type Erasable, eraseAll } from './erase-all.ts'
 
 /** The members by which records name their owners. */
 export const membersOf = {

@@ -1,8 +1,8 @@
 import type { OwnerField } from '../../domain/records/declared-record.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
-import { membersOf } from './owned-store.ts'
 import { type Members, type Store, inBatches } from './data-store.ts'
+import { membersOf } from './owned-store.ts'
 
 /** The schedules at Temporal that have the ids of records. */
 export interface RemovableTimetable {

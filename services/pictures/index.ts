@@ -1,5 +1,5 @@
-import { type ReadPart, readImage } from '../attachments/read-part.ts'
 import type { Downloads } from '../attachments/downloads.ts'
+import { type ReadPart, readImage } from '../attachments/read-part.ts'
 
 const maxBytes = 8 * 1024 * 1024
 

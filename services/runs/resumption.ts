@@ -1,10 +1,10 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { runStore } from '../stores/runs.ts'
 import { toolCallStore } from '../stores/tool-calls.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { RunStream } from './run-stream.ts'
 import { ledgerStore, waitingRunStore } from './store.ts'
 

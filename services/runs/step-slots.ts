@@ -1,8 +1,8 @@
 import { type StepQueued, threadContract } from '../../domain/contracts/thread.ts'
 import type { RunKey } from '../../domain/records/run.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import { executedRunStore } from './store.ts'
 
 /**

@@ -6,13 +6,13 @@ import type { Collections } from '../collections.ts'
 import type { Store } from '../owned-data/data-store.ts'
 import { timetableStore } from '../owned-data/timetable-store.ts'
 import { assistantStore } from '../stores/assistants.ts'
+import { scheduleStore } from '../stores/schedules.ts'
 import { threadStore } from '../stores/threads.ts'
-import type { createScheduleWrites } from './write-schedules.ts'
 import { requireShort } from './schedule-input.ts'
 import { recordOf } from './schedule-record.ts'
 import { type ScheduleMaker, checkTimes, ownerMakes, timingOf } from './schedule-request.ts'
-import { scheduleStore } from '../stores/schedules.ts'
 import type { Timetable } from './timetable.ts'
+import type { createScheduleWrites } from './write-schedules.ts'
 
 interface RestoreDeps {
   collections: Pick<Collections, 'schedules' | 'assistants' | 'threads'>

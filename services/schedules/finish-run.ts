@@ -1,5 +1,5 @@
-import { cutText } from '../../domain/cut-text.ts'
 import type { DueRun, RunInspection } from '../../domain/contracts/schedule-run.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import { type RunError, isOpenRun } from '../../domain/records/run.ts'
 import {
   type ScheduleRunRecord,
@@ -11,8 +11,8 @@ import { nextTimes } from '../../domain/schedules/next-times.ts'
 import type { Collections } from '../collections.ts'
 import type { Runs } from '../runs/index.ts'
 import { type ListedRun, runStore } from '../stores/runs.ts'
-import type { RunInTransaction } from '../transactions.ts'
 import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import type { SyncSchedule } from './sync.ts'
 
 export interface FinishRunDeps {

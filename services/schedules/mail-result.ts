@@ -1,16 +1,16 @@
+import type { DueRun } from '../../domain/contracts/schedule-run.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { escapeHtml } from '../../domain/escape-html.ts'
 import { type Language, defaultLanguage } from '../../domain/languages.ts'
-import type { DueRun } from '../../domain/contracts/schedule-run.ts'
 import type { ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
 import { mailMessages, mailTime } from '../mail-messages.ts'
 import type { Mail, Mailer } from '../mailer.ts'
 import type { Runs } from '../runs/index.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import { userStore } from '../stores/users.ts'
 import { keyOf } from './finish-run.ts'
-import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 
 export interface MailResultDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'users'>

@@ -3,10 +3,10 @@ import { invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { ScheduleRecord } from '../../domain/records/schedule.ts'
-import { bytesOf } from '../stores/attachments.ts'
 import type { Downloads } from '../attachments/downloads.ts'
 import { type Received, copyForThread } from '../attachments/receive-content.ts'
 import { type RunRequest, inputMessages, locOf } from '../runs/index.ts'
+import { bytesOf } from '../stores/attachments.ts'
 
 /** Bytes of one message of a schedule. */
 const messageMaxBytes = 256 * 1024

@@ -1,11 +1,11 @@
 import type { ClientSession } from 'mongoose'
-import { largestOf } from '../../domain/extremes.ts'
 import { AppError } from '../../domain/errors.ts'
+import { largestOf } from '../../domain/extremes.ts'
 import type { Collections } from '../collections.ts'
 import { lockUser } from '../parents.ts'
 import { purchaseStore } from '../stores/purchases.ts'
-import { userStore } from '../stores/users.ts'
 import { scheduleStore } from '../stores/schedules.ts'
+import { userStore } from '../stores/users.ts'
 
 type Quota = Pick<Collections, 'users' | 'schedules' | 'purchases'>
 /** `most`: how many schedules a user may have without a plan. */

@@ -4,11 +4,11 @@ import { type ScheduleRecord, type ScheduleRunRecord, whichOf } from '../../doma
 import type { Collections } from '../collections.ts'
 import type { Page, PageRange } from '../page.ts'
 import { type ListedRun, runStore } from '../stores/runs.ts'
+import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { keyOf } from './finish-run.ts'
 import { type ScheduleReads, missing } from './read-schedules.ts'
 import type { createStartDueRun } from './start-due-run.ts'
-import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 
 export interface ScheduleRunsDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>

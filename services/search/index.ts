@@ -1,7 +1,7 @@
-import type { SearchAccount } from '../../domain/search-account.ts'
 import { reasonOf } from '../../domain/reason-of.ts'
-import type { Fetch } from '../outbound.ts'
+import type { SearchAccount } from '../../domain/search-account.ts'
 import type { SearchChange, WebSearchView } from '../models/search-record.ts'
+import type { Fetch } from '../outbound.ts'
 import { type FoundPage, searchWeb } from './search-web.ts'
 
 /** What operators see of the web search, and of the servers that search in files. Contains no keys. */

@@ -1,10 +1,10 @@
 import type { SourceRecord } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
-import type { RefreshTimetable } from './refresh-timetable.ts'
 import { fileStore } from '../stores/files.ts'
 import { receiptStore } from '../stores/receipts.ts'
 import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import type { RefreshTimetable } from './refresh-timetable.ts'
 import { type SweepFilesDeps, sweepFiles } from './sweep-files.ts'
 
 export interface DeleteSourceDeps extends SweepFilesDeps {

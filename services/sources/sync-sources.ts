@@ -2,8 +2,8 @@ import { crawlContract } from '../../domain/contracts/crawl.ts'
 import { deadCrawlMs } from '../../domain/records/source.ts'
 import type { Collections } from '../collections.ts'
 import { leasedSweep } from '../leased-sweep.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import { sourceStore } from '../stores/sources.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { RefreshTimetable } from './refresh-timetable.ts'
 
 export interface SyncSourcesDeps {

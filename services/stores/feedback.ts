@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose'
-import type { RunKey } from '../../domain/records/run.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
+import type { RunKey } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 
 /** What somebody has said. */

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose'
-import { cutText } from '../../domain/cut-text.ts'
 import type { CrawlStepInput } from '../../domain/contracts/crawl.ts'
+import { cutText } from '../../domain/cut-text.ts'
 import {
   type SourcePageRecord,
   type SourcePageStatus,

@@ -1,7 +1,7 @@
 import type { ClientSession, UpdateQuery } from 'mongoose'
-import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ThreadRecord, Visibility } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
 import { type Named, namesIn } from './named.ts'
 import { isDeleted, isMatched } from './results.ts'
 

@@ -1,9 +1,9 @@
-import type { AssistantLocation } from './assistants.ts'
 import type { ClientSession, UpdateQuery } from 'mongoose'
 import type { AssistantRecord, ReembeddingRecord, VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import type { Page } from '../page.ts'
+import type { AssistantLocation } from './assistants.ts'
 import { isMatched } from './results.ts'
 
 const present = { kind: 'vector_store', deleting: { $ne: true } } as const

@@ -1,6 +1,6 @@
-import { runStore } from '../stores/runs.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { runStore } from '../stores/runs.ts'
 
 export const threadStatuses = ['idle', 'busy', 'interrupted', 'error'] as const
 export type ThreadStatus = (typeof threadStatuses)[number]

@@ -4,9 +4,9 @@ import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Outbound } from '../outbound.ts'
-import { createAllowedHosts, hostPattern } from './allowed-hosts.ts'
-import type { JsonSchema, Tool } from '../tool.ts'
 import { limitText, readStart, secretsHider } from '../tool-text.ts'
+import type { JsonSchema, Tool } from '../tool.ts'
+import { createAllowedHosts, hostPattern } from './allowed-hosts.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof methods)[number]

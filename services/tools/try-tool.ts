@@ -4,10 +4,10 @@ import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AllowancesNow } from '../groups/allowances.ts'
 import { createSemaphore } from '../semaphore.ts'
+import { isCut } from '../tool-text.ts'
 import type { CheckForeignArguments } from './check-arguments.ts'
 import { type ToolResult, executeTool } from './execute-tool.ts'
 import type { Tools } from './index.ts'
-import { isCut } from '../tool-text.ts'
 
 interface TryToolDeps {
   tools: Pick<Tools, 'resolve'>

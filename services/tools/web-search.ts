@@ -3,8 +3,8 @@ import { Value } from 'typebox/value'
 import type { SearchAccount } from '../../domain/search-account.ts'
 import type { Fetch } from '../outbound.ts'
 import { searchWeb } from '../search/search-web.ts'
-import type { JsonSchema, Tool } from '../tool.ts'
 import { limitText } from '../tool-text.ts'
+import type { JsonSchema, Tool } from '../tool.ts'
 
 const WebSearchArguments = Type.Object(
   { query: Type.String({ minLength: 1, description: 'What to search the web for.' }) },

@@ -1,5 +1,5 @@
-import { maxCodeFiles } from '../../domain/limits.ts'
 import { invalidInput } from '../../domain/errors.ts'
+import { maxCodeFiles } from '../../domain/limits.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { Caller } from '../owner.ts'

@@ -5,15 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { isJsonObject } from '../../domain/json.ts'
 import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
-import { tarEnd } from '../support/tar.ts'
+import { cases } from '../fuzz/settings.ts'
+import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto, lines, linesIn, manifest, member } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
+import { tarEnd } from '../support/tar.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
-import { cases } from '../fuzz/settings.ts'
-import { conversation } from '../runs/support.ts'
 
 const never = new Promise<never>(() => undefined)
 

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { runProgram } from '../deploy/run-program.ts'
+import { conversation, readRun } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, fetchLink, importInto, lines, member, whole } from '../support/archives.ts'
-import { runProgram } from '../deploy/run-program.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
 import { startApiProcess } from '../support/processes.ts'
 import { insertUser } from '../support/users.ts'
-import { conversation, readRun } from '../runs/support.ts'
 
 const service = useModelService({ respond: () => ({ text: ['An answer to keep.'] }) })
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
 import { decodeJwt } from 'jose'
+import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { invitationContract } from '../../domain/contracts/invitation.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../infra/logger.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { startWorker } from '../../worker/start-worker.ts'
-import { createLogger } from '../../infra/logger.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startMailServer } from '../support/mail-server.ts'

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { mailTo, mailsTo } from '../support/mailbox.ts'
 import { startService } from '../support/service.ts'
-import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('password reset', () => {
   const service = useStarted(() => startService({ env: { FRONTEND_URL: 'https://front.example.com/' } }))

@@ -1,16 +1,16 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
-import { loginProviders } from '../../domain/login-providers.ts'
 import { AppError } from '../../domain/errors.ts'
+import { loginProviders } from '../../domain/login-providers.ts'
 import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeTo, mailTo, mailsTo } from '../support/mailbox.ts'
 import { startService } from '../support/service.ts'
-import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('sign-up to first login', () => {
   const service = useStarted(() => startService({ env: { THREAD_MAX_DEFAULT: '7' } }))

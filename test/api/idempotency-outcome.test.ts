@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import { installErrors } from '../../api/plugins/errors.ts'
 import { installIdempotency, once } from '../../api/plugins/idempotency.ts'
+import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import type { Attempt } from '../../services/idempotency-attempt.ts'
 
 /** What is done with the key of a request that makes something, or nothing, and then throws. */

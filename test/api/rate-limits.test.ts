@@ -11,8 +11,8 @@ import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type RunningService, type TestService, startService } from '../support/service.ts'
-import { insertUser, newEmail } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser, newEmail } from '../support/users.ts'
 
 /** The API as a client at this address sees it, behind a proxy. */
 function from({ url }: { url: string }, address: string, token?: string): Pick<ApiClient, 'call'> {

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { proxyIdleMs } from '../../api/sse/event-stream.ts'
+import { conversation } from '../runs/support.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { readEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
-import { conversation } from '../runs/support.ts'
 
 describe('an API process that stops behind a proxy', () => {
   let service: ModelService | undefined

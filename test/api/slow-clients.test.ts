@@ -5,8 +5,8 @@ import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { type RunningService, startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: application/json'].join('\r\n')}\r\n\r\n`
 

@@ -1,5 +1,7 @@
 // Before a change: docs/traps.md, What else changes with a change.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { unprocessed } from '../../domain/records/file.ts'
 import {
   type Operation,
   type Side,
@@ -9,16 +11,14 @@ import {
   idsOn,
   operationsOf,
 } from '../security/cross-user-requests.ts'
-import { newId } from '../../domain/ids.ts'
-import { unprocessed } from '../../domain/records/file.ts'
 import type { Ids } from '../security/cross-user-table.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto, lines, member, whole } from '../support/archives.ts'
-import { eventually } from '../support/eventually.ts'
-import { insertUser } from '../support/users.ts'
-import { slowness } from '../support/slowness.ts'
 import { startClientThread } from '../support/client-thread.ts'
+import { eventually } from '../support/eventually.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
+import { slowness } from '../support/slowness.ts'
+import { insertUser } from '../support/users.ts'
 import { watchLoop } from '../support/watch-loop.ts'
 import { membersOf, worstValue } from '../support/worst-bodies.ts'
 

@@ -3,8 +3,8 @@ import { newId } from '../../domain/ids.ts'
 import { type AuditedAct, createAudit } from '../../services/audit/index.ts'
 import { apiClient } from '../support/api-client.ts'
 import { startService } from '../support/service.ts'
-import { goodPassword, insertUser, signUpUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, insertUser, signUpUser } from '../support/users.ts'
 
 describe('the audit log', () => {
   const service = useStarted(() => startService({ env: { AUDIT_KEEP_DAYS: '30' } }))

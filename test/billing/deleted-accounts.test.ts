@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 import { useBilling } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 describe('an account that is deleted', () => {
   const billing = useBilling()

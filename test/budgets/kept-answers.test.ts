@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { useSharedService } from '../support/shared-service.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { apiClient } from '../support/api-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from '../v1/v1-client.ts'
 
 const kilobyte = 1024

@@ -3,8 +3,8 @@ import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 const kilobyte = 1024
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { conversation } from '../runs/support.ts'
 import { archiveOf, importInto } from '../support/archives.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
-import { conversation } from '../runs/support.ts'
 
 const service = useSharedService()
 

@@ -1,14 +1,14 @@
 import { cp, mkdir, readFile, realpath, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { readComposeFile, versionOfImage } from '../../faults/production-drill/compose-file.ts'
 import { prepareTemporalServer } from '../../faults/production-drill/programs.ts'
-import { prepareCaddy } from '../../local/services/caddy.ts'
+import { requirementsOf, supportedVersions } from '../../local/embedded-database/index.ts'
 import { installInCache, cached } from '../../local/services/cache.ts'
+import { prepareCaddy } from '../../local/services/caddy.ts'
 import { findOnPath, run } from '../../local/services/command.ts'
 import { goInstall, goModule } from '../../local/services/go-install.ts'
 import { prepareObjectStore } from '../../local/services/object-store.ts'
 import { prepareTemporal } from '../../local/services/temporal.ts'
-import { requirementsOf, supportedVersions } from '../../local/embedded-database/index.ts'
-import { readComposeFile, versionOfImage } from '../../faults/production-drill/compose-file.ts'
 import type { Engine } from './engine.ts'
 
 const root = path.join(import.meta.dirname, '../..')

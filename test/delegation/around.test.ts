@@ -2,11 +2,11 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { newId } from '../../domain/ids.ts'
+import { readRun } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto, linesIn } from '../support/archives.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
-import { readRun } from '../runs/support.ts'
 import { asking, asks, team } from './support.ts'
 
 const service = useSharedService()

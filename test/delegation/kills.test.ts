@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { eventually } from '../support/eventually.ts'
+import { useModelService } from '../support/model-service.ts'
 import { startDyingWorker, startWorkerProcess } from '../support/processes.ts'
 import { asking, asks, systemOf, team } from './support.ts'
 

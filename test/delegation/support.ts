@@ -1,7 +1,7 @@
 import { newId } from '../../domain/ids.ts'
+import { conversation } from '../runs/support.ts'
 import type { ModelService } from '../support/model-service.ts'
 import type { ChatRequest, ScriptedReply } from '../support/scripted-model.ts'
-import { conversation } from '../runs/support.ts'
 
 export const systemOf = ({ body: { messages } }: ChatRequest) => messages.find(({ role }) => role === 'system')?.content
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
+import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { eventually } from '../support/eventually.ts'
 import { mailsTo } from '../support/mailbox.ts'
-import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { startService } from '../support/service.ts'
-import { goodPassword, insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, insertUser } from '../support/users.ts'
 
 describe('deletion', () => {
   const service = useStarted(() => startService())

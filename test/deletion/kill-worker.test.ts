@@ -3,8 +3,8 @@ import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { startDyingWorker } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('kill -9 of the worker at every activity boundary of an account deletion', () => {
   const service = useStarted(() =>

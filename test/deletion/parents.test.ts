@@ -4,8 +4,8 @@ import { setDeletionMarkers } from '../../services/deletion/index.ts'
 import { parentsRemain } from '../../services/parents.ts'
 import { commandsDuring } from '../support/commands.ts'
 import { startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 const marks = ['update', 'findAndModify']
 

@@ -5,8 +5,8 @@ import { retainedCollections, createStores, ownerCollections } from '../../servi
 import { schedulesCapability } from '../../services/schedules/capability.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type RunningService, startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('the steps of a deletion', () => {
   const service = useStarted(() => startService({ worker: false }))

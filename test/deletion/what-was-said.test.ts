@@ -5,8 +5,8 @@ import { readRun } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { useSharedService } from '../support/shared-service.ts'
-import type { TestUser } from '../support/users.ts'
 import { rawDatabase, rawRedis } from '../support/stores.ts'
+import type { TestUser } from '../support/users.ts'
 import { refusalOf, v1Client } from '../v1/v1-client.ts'
 
 const pollIntervalMs = 50

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readRecord } from '../../domain/archive/read-record.ts'
 import { createCanonicalArguments } from '../../domain/canonical-arguments.ts'
 import { holdsInfinity, objectFromJsonText, parseExactJson } from '../../domain/json.ts'
 import { messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import type { Message } from '../../domain/messages.ts'
 import { readPartialObject } from '../../domain/partial-json.ts'
 import { applyEntries, emptyView, toMessage } from '../../domain/run-events.ts'
-import { readRecord } from '../../domain/archive/read-record.ts'
 import { linesOf } from '../../infra/archives/read-members.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
 import { promptOf } from '../../services/runs/chat-request.ts'
-import type { Message } from '../../domain/messages.ts'
 
 const numbers = [
   '9007199254740993',

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDemoModel } from '../../local/demo-model/server.ts'
 import { demoModelEnv } from '../../local/demo-model-settings.ts'
+import { createDemoModel } from '../../local/demo-model/server.ts'
+import { plainEnv } from '../support/plain-env.ts'
 import { type ServiceProcess, startApiProcess, startWorkerProcess } from '../support/processes.ts'
 import { serviceEnv } from '../support/service.ts'
-import { plainEnv } from '../support/plain-env.ts'
 
 const run = promisify(execFile)
 

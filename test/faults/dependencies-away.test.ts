@@ -4,8 +4,8 @@ import { type Answer, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
-import { goodPassword, newEmail } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, newEmail } from '../support/users.ts'
 
 type Dependency = 'mongodb' | 'redis' | 'temporal'
 type Talk = Awaited<ReturnType<typeof conversation>>

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { everyone } from '../../domain/records/group.ts'
+import { tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
-import { tokenOf } from '../projects/joined.ts'
 
 const service = useSharedService()
 const operator = () => apiClient(service.url, service.env['ADMIN_TOKEN'])

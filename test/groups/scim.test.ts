@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { startModelService } from '../support/model-service.ts'
-import { insertUser, newEmail } from '../support/users.ts'
-import { tokenOf } from '../projects/joined.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser, newEmail } from '../support/users.ts'
 
 const token = 'the-token-of-the-provisioning-system'
 const patchOf = (...Operations: object[]) => ({

@@ -11,8 +11,8 @@ import { type Database, connectDatabase } from '../../infra/mongo/connect.ts'
 import { type MigrationStep, runMigrations } from '../../infra/mongo/run-migrations.ts'
 import { requireSchema, schemaState, schemaVersion } from '../../infra/mongo/schema-version.ts'
 import { eventually } from '../support/eventually.ts'
-import { serviceEnv } from '../support/service.ts'
 import { plainEnv } from '../support/plain-env.ts'
+import { serviceEnv } from '../support/service.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const logger = createLogger('test', 'silent')

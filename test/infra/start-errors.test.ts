@@ -8,8 +8,8 @@ import { reasonOf } from '../../domain/reason-of.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { connectInfra } from '../../infra/index.ts'
 import { createLogger } from '../../infra/logger.ts'
-import { serviceEnv } from '../support/service.ts'
 import { plainEnv } from '../support/plain-env.ts'
+import { serviceEnv } from '../support/service.ts'
 
 it('an unusable database at the start is reported with its setting and the reason', async () => {
   const settings = loadSettings(serviceEnv({ MONGODB_URI: 'not-a-mongodb-address' }))

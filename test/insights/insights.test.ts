@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
 import { type OpenQuestion, groupQuestions } from '../../services/insights/group-questions.ts'
 import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
-import { useModelService } from '../support/model-service.ts'
 
 const kept = { 'type==agent/access_mode': 'public_no_auth', 'type==agent/keeps_chats': true }
 

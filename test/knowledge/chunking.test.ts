@@ -1,11 +1,11 @@
-import { countTokens as countByLibrary } from 'gpt-tokenizer/encoding/cl100k_base'
 import fc from 'fast-check'
+import { countTokens as countByLibrary } from 'gpt-tokenizer/encoding/cl100k_base'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
-import { createChunker } from '../../domain/chunking/chunker.ts'
 import { type ChunkerOptions, maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
-import { searchedText } from '../../services/knowledge/chunk-texts.ts'
+import { createChunker } from '../../domain/chunking/chunker.ts'
 import { countTokens, tokenWindowCharacters } from '../../domain/chunking/count-tokens.ts'
+import { searchedText } from '../../services/knowledge/chunk-texts.ts'
 
 function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
   const chunker = createChunker(options)

@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readRtfText } from '../../infra/extract/rtf/reader.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { readJson } from '../../infra/extract/formats/json.ts'
+import { readRtfText } from '../../infra/extract/rtf/reader.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
-import { xlsx } from '../support/office-files.ts'
 import { deepDocx, deepMail, deepOdt, docxBomb, endlessPdf, repeatedOdt, zipBomb } from '../support/hostile-files.ts'
+import { xlsx } from '../support/office-files.ts'
 
 /** The time on the clock is that of a busy machine: what takes too long is found by its processor time. */
 const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 170, idleReaders: 3 }

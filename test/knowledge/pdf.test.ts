@@ -4,9 +4,9 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { extractBlocks } from '../../infra/extract/extract-blocks.ts'
-import { inReadingOrder, withBrackets } from '../../infra/extract/pdf/words.ts'
-import { loadPdfium } from '../../infra/extract/pdf/pdfium.ts'
 import type { ScanReader } from '../../infra/extract/ocr/scan.ts'
+import { loadPdfium } from '../../infra/extract/pdf/pdfium.ts'
+import { inReadingOrder, withBrackets } from '../../infra/extract/pdf/words.ts'
 import { pdfOf } from '../support/hostile-files.ts'
 
 let folder: string

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { mayWait } from '../../infra/vectors/lance-indexes.ts'
 import { createCollection, createExactSearch } from '../../bench/scale/collection.ts'
+import { mayWait } from '../../infra/vectors/lance-indexes.ts'
 
 const repository = path.join(import.meta.dirname, '../..')
 

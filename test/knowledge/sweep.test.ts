@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import {
   countAssistantKnowledge,
   deleteAssistantKnowledge,
   knowledgeKinds,
 } from '../../services/knowledge/delete-knowledge.ts'
-import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { deleteKnowledgeOrphans, findKnowledgeOrphans } from '../../services/knowledge/sweep.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'

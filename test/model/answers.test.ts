@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../infra/model/guarded-fetch.ts'
-import { createAnswer } from '../../services/runs/answer.ts'
 import { createThinkingTags } from '../../infra/model/text-reader.ts'
+import { createAnswer } from '../../services/runs/answer.ts'
 import { calls, chunk, eventsOf, modelBefore, readAnswer, stop } from './ask.ts'
 
 const one = '{"query": "first thing"}'

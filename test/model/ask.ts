@@ -1,7 +1,7 @@
-import { createDialects } from '../../infra/model/dialects.ts'
 import { createChatModel } from '../../infra/model/chat.ts'
-import type { ChatRequest, ModelDelta } from '../../services/runs/chat-model.ts'
+import { createDialects } from '../../infra/model/dialects.ts'
 import { createAnswer } from '../../services/runs/answer.ts'
+import type { ChatRequest, ModelDelta } from '../../services/runs/chat-model.ts'
 
 /** A server by its habits: what it answers to a body, as chunks of a stream, as bytes, or as a refusal. */
 export type Server = (body: any) => unknown[] | string | { status: number; body: unknown }

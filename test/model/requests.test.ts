@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
 import { repairedSchema } from '../../infra/model/tool-schema.ts'
+import type { ChatRequest, PromptMessage } from '../../services/runs/chat-model.ts'
 import { type Server, calls, chunk, modelBefore, stop } from './ask.ts'
 
 const said = [chunk({ content: 'Fine.' }), stop]

@@ -11,9 +11,9 @@ import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
+import { plainEnv } from '../support/plain-env.ts'
 import { type RunningService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
-import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const agreeing = {

@@ -9,8 +9,8 @@ import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RunningService, startService } from '../support/service.ts'
-import { goodPassword, insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, insertUser } from '../support/users.ts'
 
 const uiOrigin = 'http://127.0.0.1:8233'
 

@@ -4,12 +4,12 @@ import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { createWorkerVersions } from '../../infra/temporal/worker-versions.ts'
 import { startWorker } from '../../worker/start-worker.ts'
+import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeTo } from '../support/mailbox.ts'
 import { startModelService } from '../support/model-service.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
-import { conversation } from '../runs/support.ts'
 
 /** A rolling upgrade from build `one` to build `two`, and back. */
 describe('versioned workers', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { memberNamed } from '../../services/person-named.ts'
-import { eventually } from '../support/eventually.ts'
 import { apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 import { joinProject, tokenOf } from './joined.ts'

@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { useSharedService } from '../support/shared-service.ts'
 import { eventually } from '../support/eventually.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 

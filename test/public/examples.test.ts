@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
+import { plainEnv } from '../support/plain-env.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
-import { plainEnv } from '../support/plain-env.ts'
 import { useSharedService } from '../support/shared-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -3,8 +3,8 @@ import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText } from 'ai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newPublicAssistant } from './public-assistant.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { newPublicAssistant } from './public-assistant.ts'
 
 describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with address and key only', (base) => {
   const service = useSharedService()

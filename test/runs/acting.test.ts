@@ -6,8 +6,8 @@ import { factsIn, recalled } from '../memory/support.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { useSharedService } from '../support/shared-service.ts'
 import type { ScriptedReply } from '../support/scripted-model.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { readRun } from './support.ts'
 
 const service = useSharedService()

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { startService } from '../support/service.ts'
+import { useStarted } from '../support/use-started.ts'
 import { insertUser } from '../support/users.ts'
 import { conversation } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 describe('the descriptions of runs', () => {
   const service = useStarted(() =>

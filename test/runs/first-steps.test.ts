@@ -7,8 +7,8 @@ import { eventually } from '../support/eventually.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { readEvents } from '../support/sse.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
-import { conversation } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { conversation } from './support.ts'
 
 const never = new Promise<never>(() => {})
 

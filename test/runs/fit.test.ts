@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import type { Message } from '../../domain/messages.ts'
 import { contextWindowOf } from '../../infra/model/known-models.ts'
-import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { promptOf } from '../../services/runs/chat-request.ts'
 import { fitConversation, newestMessages } from '../../services/runs/fit-conversation.ts'
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { maxMessageBytes } from '../../domain/message-size.ts'
+import { newPublicAssistant } from '../public/public-assistant.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { apiClient } from '../support/api-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
-import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from './support.ts'
 
 /** Of a message with this text, the rest of which is short: just too long, and just not. */

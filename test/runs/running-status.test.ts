@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
-import { readEvents } from '../support/sse.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
+import { readEvents } from '../support/sse.ts'
 import { conversation } from './support.ts'
 
 /** From its `start` event on, a run is shown as running, whoever executes its steps. */

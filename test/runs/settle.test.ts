@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
-import { modelStep } from '../../services/runs/model-step.ts'
-import { settleRun } from '../../services/runs/finalize.ts'
 import { shownSoFar } from '../../services/runs/attempts.ts'
-import { conversation } from './support.ts'
+import { settleRun } from '../../services/runs/finalize.ts'
+import { modelStep } from '../../services/runs/model-step.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { conversation } from './support.ts'
 
 type Conversation = Awaited<ReturnType<typeof conversation>>
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { StepResult } from '../../domain/contracts/thread.ts'
-import type { StepDeps } from '../../services/runs/step-deps.ts'
 import { type LiveRun, createLiveRuns } from '../../services/runs/live-runs.ts'
+import type { StepDeps } from '../../services/runs/step-deps.ts'
 import { createSteps } from '../../services/runs/steps.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 import { offeredRun } from './offered-run.ts'

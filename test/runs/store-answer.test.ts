@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
-import { SupersededError } from '../../services/runs/live-runs.ts'
 import { AnswerNotStoredError, storeAnswer } from '../../services/runs/commit.ts'
+import { SupersededError } from '../../services/runs/live-runs.ts'
 
 /** Stores with a database that fails so many times. */
 async function storing(error: unknown, times = Infinity) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { apiClient } from '../support/api-client.ts'
 import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { conversation } from './support.ts'

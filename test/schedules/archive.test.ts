@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { archiveOf, importInto, lines, linesIn, member, whole } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
-import { insertUser } from '../support/users.ts'
 import { png, pngPart } from '../support/png.ts'
+import { insertUser } from '../support/users.ts'
 import { inSeconds, planner } from './support.ts'
 
 describe('schedules in an archive', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
-import { useModelService } from '../support/model-service.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
+import { useModelService } from '../support/model-service.ts'
 import { startApiProcess, startDyingWorker, startWorkerProcess } from '../support/processes.ts'
 import { inSeconds, planner } from './support.ts'
 

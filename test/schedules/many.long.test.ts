@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { conversation } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { inForm } from '../support/long-form.ts'
+import { useModelService } from '../support/model-service.ts'
 import { inSeconds, planner } from './support.ts'
 
 /** How many schedules are due in the same moment. */

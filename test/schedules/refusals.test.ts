@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { scheduleRunKey } from '../../domain/records/schedule.ts'
-import { mailTo, mailsTo } from '../support/mailbox.ts'
 import { eventually } from '../support/eventually.ts'
+import { mailTo, mailsTo } from '../support/mailbox.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { planner } from './support.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { startService } from '../support/service.ts'
 import { nextTimes } from '../../domain/schedules/next-times.ts'
 import { timingOf } from '../../services/schedules/schedule-request.ts'
-import { planner } from './support.ts'
+import { startService } from '../support/service.ts'
 import { useStarted } from '../support/use-started.ts'
+import { planner } from './support.ts'
 
 const service = useStarted(() => startService({ worker: false, settings: { scheduleMaxDefault: 1000 } }))
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
-import { conversation } from '../runs/support.ts'
 import { backfill, everyTenMinutes } from './support.ts'
 
 const withTool = { 'type==agent/tools': [{ type: 'schedule' }] }

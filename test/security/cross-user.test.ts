@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../domain/ids.ts'
 import { roleOfOperation } from '../../api/plugins/operation-roles.ts'
+import { newId } from '../../domain/ids.ts'
 import { joinProject, tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { fingerprint } from '../support/estate.ts'

@@ -12,8 +12,8 @@ import { apiClient } from '../support/api-client.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startRawMcpServer } from '../support/mcp-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
-import { insertUser } from '../support/users.ts'
 import { toolContext } from '../support/tool-context.ts'
+import { insertUser } from '../support/users.ts'
 
 /** What a server sends, in two parts: between them the bystander is answered. */
 type Parts = [string, string]

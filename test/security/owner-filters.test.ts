@@ -1,7 +1,7 @@
 // Before a change: docs/traps.md, What else changes with a change.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../domain/ids.ts'
 import { roleOfOperation } from '../../api/plugins/operation-roles.ts'
+import { newId } from '../../domain/ids.ts'
 import { joinProject, tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { watchEstate } from '../support/estate.ts'

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { conversation, readRun } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { everythingIn } from '../support/everything-in.ts'
@@ -7,7 +8,6 @@ import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 import { useModelService } from '../support/model-service.ts'
 import { rawDatabase, rawRedis } from '../support/stores.ts'
-import { conversation, readRun } from '../runs/support.ts'
 
 const unique = (name: string) => `${name}-${randomBytes(9).toString('hex')}`
 const secrets = {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
+import { requestLimits } from '../../domain/limits.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
-import { requestLimits } from '../../domain/limits.ts'
 import { receiveUpload } from '../../services/knowledge/uploads.ts'
 
 it('refuses an upload of too many files, and removes what it has stored of it', async () => {

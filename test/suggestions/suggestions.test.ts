@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { suggestionContract } from '../../domain/contracts/suggestion.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { conversation } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { useModelService } from '../support/model-service.ts'
-import { conversation } from '../runs/support.ts'
 import type { ChatRequest } from '../support/scripted-model.ts'
 import { insertUser } from '../support/users.ts'
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
-import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 import type { ApiClient } from './api-client.ts'
 import type { RunningService } from './service.ts'
+import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 
 const at = new Date('2026-01-01T00:00:00Z')
 

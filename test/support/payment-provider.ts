@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { isJsonObject } from '../../domain/json.ts'
 import { installInCache } from '../../local/services/cache.ts'
 import { goInstall } from '../../local/services/go-install.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
-import { isJsonObject } from '../../domain/json.ts'
 import { readText, sendJson, startHttpServer } from './http-server.ts'
 
 const version = '0.203.0'

@@ -1,5 +1,5 @@
-import path from 'node:path'
 import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { createClient } from 'redis'
 import { accepts, freePort } from '../../local/services/ports.ts'
 import { prepareRedis, startRedis } from '../../local/services/redis.ts'

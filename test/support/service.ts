@@ -9,8 +9,8 @@ import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import auditTexts from '../../web/src/texts/en/audit.json' with { type: 'json' }
 import { startWorker } from '../../worker/start-worker.ts'
-import { watchShardKeys } from './shard-keys.ts'
 import { reusedWorkers } from './reused-workers.ts'
+import { watchShardKeys } from './shard-keys.ts'
 
 export interface ServiceOptions {
   /** Variables beside those that every test service gets. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
+import { eventually } from './eventually.ts'
 import { type ModelService, startModelService } from './model-service.ts'
 import type { Respond } from './scripted-model.ts'
-import { eventually } from './eventually.ts'
 
 /** A service that tests use and do not end. */
 export type SharedService = Omit<ModelService, 'close'>

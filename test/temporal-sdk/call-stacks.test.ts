@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
 import { emailVerificationWorkflow } from '../../workflows/email-verification.ts'
 import { eventually } from '../support/eventually.ts'
-import { lostRejectionWorkflow } from './lost-rejection.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
+import { lostRejectionWorkflow } from './lost-rejection.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 

@@ -11,8 +11,8 @@ import {
 } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLogger } from '../../infra/logger.ts'
-import { workersWithSharedThread } from '../../worker/temporal-sdk/shared-thread.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
+import { workersWithSharedThread } from '../../worker/temporal-sdk/shared-thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { bystanderWorkflow, endlessWorkflow, finish, proceed, progress } from './endless-workflows.ts'
 

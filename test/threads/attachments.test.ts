@@ -1,12 +1,12 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { conversation } from '../runs/support.ts'
 import { archiveOf, importInto, lines, linesIn, manifest, member } from '../support/archives.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { tarEnd } from '../support/tar.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
-import { conversation } from '../runs/support.ts'
 
 /** The smallest PNG. */
 const png = Buffer.from(

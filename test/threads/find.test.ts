@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { joinProject } from '../projects/joined.ts'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
-import { joinProject } from '../projects/joined.ts'
 import { archiveOf, importInto } from '../support/archives.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Message, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
 import { foldMessages } from '../../domain/conversation.ts'
 import { newId } from '../../domain/ids.ts'
+import { type Message, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Conversations } from '../../services/threads/conversations.ts'
-import type { ThreadLog } from '../../services/threads/log.ts'
 import type { ThreadStates } from '../../services/threads/log-states.ts'
+import type { ThreadLog } from '../../services/threads/log.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 const human = (id: string, content: string): Message => ({ type: 'HumanMessage', data: { id, content } })

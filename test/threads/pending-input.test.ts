@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { conversation } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { useSharedService } from '../support/shared-service.ts'
-import { conversation } from '../runs/support.ts'
 
 const contents = (messages: any[]) => messages.map((message) => message.data.content)
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
+import type { Tool } from '../../services/tool.ts'
 import { keepingDigits } from '../../services/tools/mcp-client.ts'
 import { createMcpTools } from '../../services/tools/mcp.ts'
-import type { Tool } from '../../services/tool.ts'
 import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
 import { toolContext } from '../support/tool-context.ts'
 

@@ -9,14 +9,14 @@ import {
   toolTypes,
 } from '../../domain/acting.ts'
 import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { toolName } from '../../domain/client-tools.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { SearchAccount } from '../../domain/search-account.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { memberNamed, personNamed } from '../../services/person-named.ts'
+import type { Tool } from '../../services/tool.ts'
 import { createTools } from '../../services/tools/index.ts'
 import type { WantedTools } from '../../services/tools/resolve-tools.ts'
-import type { Tool } from '../../services/tool.ts'
-import { toolName } from '../../domain/client-tools.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
 const byOwner = { person: 'owner', origin: 'chat' } as const

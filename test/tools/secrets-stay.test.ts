@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { conversation } from '../runs/support.ts'
 import { historyText } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 import { useModelService } from '../support/model-service.ts'
-import { conversation } from '../runs/support.ts'
 
 const httpSecret = 'http-secret-4711'
 const mcpSecret = 'mcp-secret-4712'

@@ -5,8 +5,8 @@ import { apiClient } from '../support/api-client.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 import { startService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
 import { useStarted } from '../support/use-started.ts'
+import { insertUser } from '../support/users.ts'
 
 const service = useStarted(() => startService({ worker: false, env: { OUTBOUND_ALLOW: '127.0.0.1' } }))
 

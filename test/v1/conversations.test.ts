@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 
 describe('conversations of /v1', () => {
   const service = useSharedService()

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { v1Client } from './v1-client.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const page = readFileSync(path.join(root, 'docs/moving-from-assistants.md'), 'utf8')

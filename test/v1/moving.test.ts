@@ -6,8 +6,8 @@ import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exportDump } from '../../scripts/moving/export-dump.ts'
 import { importDump } from '../../scripts/moving/import-dump.ts'
-import { clientWith, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { clientWith, v1Client } from './v1-client.ts'
 
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
 const png = Buffer.from(

@@ -3,9 +3,9 @@ import { ResponsesWS } from 'openai/resources/responses/ws'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
-import { useSharedService } from '../support/shared-service.ts'
-import type { ChatRequest, ScriptedReply } from '../support/scripted-model.ts'
 import { pngUrl } from '../support/png.ts'
+import type { ChatRequest, ScriptedReply } from '../support/scripted-model.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
 /** What an answer must hold by the published description of Open Responses (openresponses.org), without null unless it says so. */

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
 

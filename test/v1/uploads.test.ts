@@ -3,8 +3,8 @@ import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { createExpiry } from '../../services/retention/expired-knowledge.ts'
-import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 import { useSharedService } from '../support/shared-service.ts'
+import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 
 const hour = 3_600_000
 const bytes = randomBytes(700_000)

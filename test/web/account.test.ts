@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { codeTo, mailTo } from '../support/mailbox.ts'
 import { createAudit } from '../../services/audit/index.ts'
-import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
-import { apiClient } from '../support/api-client.ts'
-import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
 import enAudit from '../../web/src/texts/en/audit.json' with { type: 'json' }
+import { apiClient } from '../support/api-client.ts'
+import { codeTo, mailTo } from '../support/mailbox.ts'
+import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
+import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
 import { chatGptExport } from './foreign-exports.ts'
 import { type Console, look, say, startConsole } from './support.ts'
 

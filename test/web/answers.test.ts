@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { pagedPdf } from '../support/paged-pdf.ts'
-import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 

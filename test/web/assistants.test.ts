@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { noise, pdfOf, scanOf } from '../support/scans.ts'
-import { say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 

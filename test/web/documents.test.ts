@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { startHttpServer } from '../support/http-server.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
+import { useStarted } from '../support/use-started.ts'
 import { insertUser } from '../support/users.ts'
 import { startConsole } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 /** An operator's own. */
 const logo = path.join(import.meta.dirname, '../../docs/images/embed.png')

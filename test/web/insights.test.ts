@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { allEvents } from '../support/sse.ts'
-import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { languages } from '../../web/src/texts/languages.ts'
-import { look, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, startConsole } from './support.ts'
 
 const widths = [390, 1440]
 

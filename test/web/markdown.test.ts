@@ -1,5 +1,5 @@
-import { type AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
+import { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { slowness } from '../support/slowness.ts'
 import { type Console, say, startConsole, tasksDuring } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

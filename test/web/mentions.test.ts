@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { joinProject } from '../projects/joined.ts'
-import { look, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type ChatRequest,
@@ -5,7 +6,6 @@ import {
   type ScriptedReply,
   startScriptedModel,
 } from '../support/scripted-model.ts'
-import type { Locator } from 'playwright-core'
 import { goodPassword, insertUser, newEmail } from '../support/users.ts'
 import { type Console, look, say, startConsole } from './support.ts'
 

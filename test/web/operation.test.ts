@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { firstIdAt } from '../../domain/ids.ts'
+import { useStarted } from '../support/use-started.ts'
 import { insertUser } from '../support/users.ts'
 import { startConsole } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 const site = useStarted(() => startConsole({ TEMPORAL_UI_URL: 'http://127.0.0.1:1' }))
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { joinProject, tokenOf } from '../projects/joined.ts'
 import { apiClient } from '../support/api-client.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
+import { useStarted } from '../support/use-started.ts'
 import { type TestUser, goodPassword, insertUser, newEmail } from '../support/users.ts'
 import { look, say, startConsole } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 const site = useStarted(() => startConsole())
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { pngOf, scanOf, pdfOf } from '../support/scans.ts'
-import { say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 

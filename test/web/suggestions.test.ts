@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../support/scripted-model.ts'
-import { look, say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole({ SMALL_MODEL: 'small' }))
 

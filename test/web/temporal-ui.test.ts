@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, inject, test } from 'vitest'
+import { useStarted } from '../support/use-started.ts'
 import { insertUser } from '../support/users.ts'
 import { startConsole } from './support.ts'
-import { useStarted } from '../support/use-started.ts'
 
 const docs = path.join(import.meta.dirname, '../../docs')
 const workflows = `${inject('services').temporalUiUrl}/namespaces/default/workflows`

@@ -2,8 +2,8 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
-import { say, startConsole } from './support.ts'
 import { useStarted } from '../support/use-started.ts'
+import { say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
+  type EmbedStepResult,
+  type FileStepInput,
+  type IngestionInput,
+  ingestionContract,
+} from '../../domain/contracts/ingestion.ts'
+import {
   type FinalizeInput,
   type StepInput,
   type StepResult,
   type ToolInput,
   threadContract,
 } from '../../domain/contracts/thread.ts'
-import {
-  type EmbedStepResult,
-  type FileStepInput,
-  type IngestionInput,
-  ingestionContract,
-} from '../../domain/contracts/ingestion.ts'
 import { ingestionWorkflow } from '../../workflows/ingestion.ts'
 import { threadWorkflow } from '../../workflows/thread.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type WorkflowContract, queues, workflowType } from '../../domain/contracts/workflow-contract.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { type WorkflowContract, queues, workflowType } from '../../domain/contracts/workflow-contract.ts'
 import type { WorkflowClient } from '../../services/workflow-client.ts'
 import * as workflows from '../../workflows/index.ts'
 

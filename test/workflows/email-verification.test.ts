@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { ApplicationFailure } from '@temporalio/common'
 import { WorkflowNotFoundError } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CodeReference, emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { emailVerificationWorkflow } from '../../workflows/email-verification.ts'

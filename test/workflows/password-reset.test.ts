@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { heartbeat, sleep } from '@temporalio/activity'
-import { ApplicationFailure } from '@temporalio/common'
 import { WorkflowNotFoundError } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import { passwordResetWorkflow } from '../../workflows/password-reset.ts'

@@ -1,8 +1,8 @@
 // Before a change: README.md of this folder, and docs/traps.md, Temporal.
 import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

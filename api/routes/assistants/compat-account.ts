@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import type { CompatAccountRecord } from '../../../domain/records/assistant.ts'
 import type { Services } from '../../../composition/platform.ts'
+import type { CompatAccountRecord } from '../../../domain/records/assistant.ts'
 import { ownerOf } from '../../plugins/authentication.ts'
 import { Kind } from '../provider-kind.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'

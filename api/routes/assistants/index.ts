@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { owns } from '../../../services/owner.ts'
 import { holderOf, ownerOf, sessionOf, viewerOf } from '../../plugins/authentication.ts'
 import { confirmFor, once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals, toMaker } from '../schemas.ts'
-import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import {
   Assistant,
   AssistantPayload,

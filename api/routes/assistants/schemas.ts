@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AssistantConfig } from '../../../domain/assistant-config.ts'
-import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { requestLimits } from '../../../domain/limits.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ListedAssistant } from '../../../services/assistants/read-assistants.ts'
 import { MadeBy, Timestamp } from '../schemas.ts'
 

@@ -1,17 +1,17 @@
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { auditToken } from '../../plugins/audit.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { shortFormId } from '../../../domain/login-providers.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { preferredLanguage } from '../../../domain/languages.ts'
+import { shortFormId } from '../../../domain/login-providers.ts'
 import type { Provider } from '../../../domain/records/user.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
+import { auditToken } from '../../plugins/audit.ts'
 import { sendHtmlPage } from '../html-page.ts'
 import type { PageName } from '../page-texts.ts'
 import { ErrorDetail, PathId, refusals } from '../schemas.ts'
-import { createHash } from 'node:crypto'
 
 /**
  * Printable ASCII, as RFC 6749 (appendix A) says. Providers choose how long their codes are. However they are encoded,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { AnyKey } from '../../../domain/any-key.ts'
 import type { Services } from '../../../composition/platform.ts'
+import { AnyKey } from '../../../domain/any-key.ts'
 import { bearerOf } from '../../plugins/bearer-token.ts'
 import { answerPreflight } from '../../plugins/cors.ts'
 import { refusals } from '../schemas.ts'

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
+import { type DeletionResult, sharedProjectsChoices } from '../../../domain/contracts/deletion.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
-import { type DeletionResult, sharedProjectsChoices } from '../../../domain/contracts/deletion.ts'
 import { Timestamp } from '../schemas.ts'
 
 const receiptId = Type.Optional(Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }))

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
-import { ErrorDetail } from '../schemas.ts'
 import type { Health } from '../../../services/health.ts'
+import { ErrorDetail } from '../schemas.ts'
 
 const HealthReport = Type.Object(
   {

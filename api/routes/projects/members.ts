@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import { privateThreadsChoices } from '../../../domain/records/project.ts'
 import type { Services } from '../../../composition/platform.ts'
+import { privateThreadsChoices } from '../../../domain/records/project.ts'
 import type { Invitation as StoredInvitation, Member as StoredMember } from '../../../services/projects/members.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { PathId, Timestamp, refusals } from '../schemas.ts'

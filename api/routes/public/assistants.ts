@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
-import type { PublicAssistant } from '../../../services/public/index.ts'
 import { pageOf } from '../../../services/cursor-page.ts'
+import type { PublicAssistant } from '../../../services/public/index.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { PathId, freeForm, nullable } from '../schemas.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
+import { listPage, secondsOf } from './compat-objects.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
 import { CompatModel, CompatModelList } from './model-schemas.ts'
 import { ListQuery, listOf } from './thread-schemas.ts'
-import { listPage, secondsOf } from './compat-objects.ts'
 
 const CompatAssistant = Type.Object(
   {

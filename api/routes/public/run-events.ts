@@ -3,13 +3,13 @@ import { type AnswerChange, type CallSoFar, createAnswerChanges } from '../../..
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import { type FoldedMessage, type RunView, toMessage } from '../../../domain/run-events.ts'
 import { type WrittenFile, codeToolName, writtenAtEnd, writtenBefore } from '../../../domain/responses/written-files.ts'
-import { callDelta, outputsDelta, outputsOfCode } from './code-deltas.ts'
-import { messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
+import { type FoldedMessage, type RunView, toMessage } from '../../../domain/run-events.ts'
 import type { v1RunStates } from '../v1/run-schemas.ts'
-import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
+import { callDelta, outputsDelta, outputsOfCode } from './code-deltas.ts'
 import { incompleteReasonOf, toCompatMessage, secondsOf } from './compat-objects.ts'
+import { messageStep, outputsOf, stepCalls, toolStep, toolStepId } from './run-steps.ts'
+import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {

@@ -2,8 +2,8 @@ import type { CallSoFar } from '../../../domain/answer-changes.ts'
 import type { Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { LoggedMessage } from '../../../services/public/named-threads.ts'
-import type { CompatRunStep } from './thread-schemas.ts'
 import { lastError, secondsOf } from './compat-objects.ts'
+import type { CompatRunStep } from './thread-schemas.ts'
 
 type Outputs = Map<string, string>
 type Status = CompatRunStep['status']

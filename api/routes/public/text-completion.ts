@@ -6,8 +6,8 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
 import { type AskedChat, type ChatHost, answerChat } from './answer-chat.ts'
-import type { ChatChunk } from './completion.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
+import type { ChatChunk } from './completion.ts'
 import { chatParameters, overridesOf } from './model-parameters.ts'
 
 const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema))

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, RunMessageInput, messagesFromJson } from '../../../domain/messages.ts'
-import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
+import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/triggered-runs.ts'
 import { MadeBy, type Makers, PathId, Timestamp, nullable, toMaker } from '../schemas.ts'
 

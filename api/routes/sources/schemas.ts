@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { scheduleLimits } from '../../../domain/records/schedule.ts'
 import {
   type SourcePageRecord,
   sourceLimits,
@@ -6,7 +7,6 @@ import {
   sourceStatuses,
   sourceTypes,
 } from '../../../domain/records/source.ts'
-import { scheduleLimits } from '../../../domain/records/schedule.ts'
 import type { SourceView } from '../../../services/sources/read-sources.ts'
 import { NewestPage } from '../paging.ts'
 import { MadeBy, type Makers, PathId, Timestamp, nullable, toMaker } from '../schemas.ts'

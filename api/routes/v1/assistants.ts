@@ -5,9 +5,9 @@ import type { AssistantMembers } from '../../../services/v1/assistant-members.ts
 import type { OwnStore } from '../../../services/v1/assistants.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
+import { listPage } from '../public/compat-objects.ts'
 import { formatText } from '../public/model-parameters.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
-import { listPage } from '../public/compat-objects.ts'
 import { PathId } from '../schemas.ts'
 import {
   AssistantShape,
@@ -18,8 +18,8 @@ import {
   V1AssistantUpdateRequest,
   toAssistant,
 } from './assistant-schemas.ts'
-import { chunkingOf } from './vector-store-schemas.ts'
 import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import { chunkingOf } from './vector-store-schemas.ts'
 
 const params = Type.Object({ assistant_id: PathId })
 

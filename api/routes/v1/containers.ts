@@ -8,13 +8,13 @@ import { AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Container, type ContainerFile, containerLimits } from '../../../services/v1/containers.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
-import { ListQuery, listOf } from '../public/thread-schemas.ts'
 import { listPage, secondsOf } from '../public/compat-objects.ts'
+import { ListQuery, listOf } from '../public/thread-schemas.ts'
 import { nullable } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
 import { partsOf } from './files.ts'
-import { fileId } from './vector-store-schemas.ts'
 import { type V1Deps, DeletedAnswer, operation, toDeleted, strict, v1Config, v1Refusals } from './v1-route.ts'
+import { fileId } from './vector-store-schemas.ts'
 
 /** Following the types of the `openai` package (resources/containers). */
 const containerIdText = Type.String({ minLength: 1, maxLength: 200 })

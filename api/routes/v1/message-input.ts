@@ -3,8 +3,8 @@ import { requestLimits } from '../../../domain/limits.ts'
 import type { V1MessageInput } from '../../../services/v1/receive-messages.ts'
 import type { ThreadResources } from '../../../services/v1/thread-stores.ts'
 import { requireContent } from '../public/client-messages.ts'
-import { codeFilesOf, ownStoreOf } from './assistants.ts'
 import type { NewToolResources, V1ToolResources } from './assistant-schemas.ts'
+import { codeFilesOf, ownStoreOf } from './assistants.ts'
 import type { V1ContentPart, V1MessageRequest } from './thread-schemas.ts'
 
 type Loc = (string | number)[]

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { NamedModel } from '../../../services/v1/models.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import { CompatModel, CompatModelList } from '../public/model-schemas.ts'
 import { secondsOf } from '../public/compat-objects.ts'
+import { CompatModel, CompatModelList } from '../public/model-schemas.ts'
 import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
 
 const word = Type.String({ minLength: 1, maxLength: 500 })

@@ -7,6 +7,8 @@ import { callerOf } from '../../plugins/authentication.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { oneRunRoutes, runListRoutes, stepRoutes } from '../public/thread-routes.ts'
 import { ThreadParams, ThreadRunParams } from '../public/thread-schemas.ts'
+import { codeFilesOf } from './assistants.ts'
+import { storesOf } from './message-input.ts'
 import {
   V1Run,
   V1RunCreateRequest,
@@ -16,8 +18,6 @@ import {
 } from './run-schemas.ts'
 import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
 import { IncludeQuery } from './step-objects.ts'
-import { codeFilesOf } from './assistants.ts'
-import { storesOf } from './message-input.ts'
 import { v1ThreadFamily } from './thread-family.ts'
 import { newV1ThreadOf } from './threads.ts'
 import { operation, v1Config, v1Refusals } from './v1-route.ts'

@@ -4,8 +4,8 @@ import { type Attributes, checkFilter } from '../../../services/knowledge/attrib
 import type { Passage } from '../../../services/knowledge/retrieve.ts'
 import type { VectorStoreMembers } from '../../../services/knowledge/vector-stores.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import { ListQuery } from '../public/thread-schemas.ts'
 import { listPage } from '../public/compat-objects.ts'
+import { ListQuery } from '../public/thread-schemas.ts'
 import { PathId } from '../schemas.ts'
 import { type V1Deps, DeletedAnswer, operation, toDeleted, v1Config, v1Refusals } from './v1-route.ts'
 import {

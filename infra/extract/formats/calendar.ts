@@ -1,8 +1,8 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import type { Content } from '../content.ts'
-import { type ContentLine, partsOf, readContentLines, rowOf, textOf } from './content-lines.ts'
-import { dateText, durationText, lastDay } from './calendar-times.ts'
 import { ruleText } from './calendar-rules.ts'
+import { dateText, durationText, lastDay } from './calendar-times.ts'
+import { type ContentLine, partsOf, readContentLines, rowOf, textOf } from './content-lines.ts'
 
 const kinds: Record<string, string> = { VEVENT: 'Event', VTODO: 'Task', VJOURNAL: 'Entry' }
 /** Of one event; more are the answers of a crowd. */

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { largestOf } from '../../../domain/extremes.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { largestOf } from '../../../domain/extremes.ts'
+import type { Content } from '../content.ts'
 import { readLines, readText } from '../read-text.ts'
 import { createTableWriter } from '../table-rows.ts'
-import type { Content } from '../content.ts'
 
 const maxRecordBytes = 1024 * 1024
 /** Lines from which the separator is told. */

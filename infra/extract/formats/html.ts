@@ -2,11 +2,11 @@ import { Parser } from 'htmlparser2'
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Content, headOf } from '../content.ts'
 import { type Raised, learnRaisedClasses, raisedBy, raisedMarks, withRaised } from '../raised-text.ts'
 import { readText } from '../read-text.ts'
 import { type SpanningCell, type TableWriter, createTableWriter } from '../table-rows.ts'
 import { formatted } from '../word/numbering.ts'
-import { type Content, headOf } from '../content.ts'
 
 const skipped = new Set(
   'script style noscript template svg math iframe object canvas nav button datalist rt rp'.split(' '),

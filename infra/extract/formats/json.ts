@@ -1,8 +1,8 @@
-import { parseForeignJson } from '../../../domain/foreign-json.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { parseForeignJson } from '../../../domain/foreign-json.ts'
+import { type Content, sizeOf } from '../content.ts'
 import { readLines, readText } from '../read-text.ts'
 import { readPlain } from './plain.ts'
-import { type Content, sizeOf } from '../content.ts'
 
 const wholeDocumentBytes = 64 * 1024 * 1024
 /**

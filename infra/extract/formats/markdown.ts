@@ -1,7 +1,7 @@
 import type { Block } from '../../../domain/chunking/block.ts'
+import type { Content } from '../content.ts'
 import { readLines } from '../read-text.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
-import type { Content } from '../content.ts'
 
 const maxParagraphCharacters = 32 * 1024
 

@@ -1,8 +1,9 @@
 import { type Block, maxLabelCharacters } from '../../../domain/chunking/block.ts'
 import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-file.ts'
+import { type Content, bytesOf } from '../content.ts'
 import type { Picture, ScanReader } from '../ocr/scan.ts'
-import { createPageWriter } from '../pdf/page-writer.ts'
 import { type PageContent, readPage } from '../pdf/page-content.ts'
+import { createPageWriter } from '../pdf/page-writer.ts'
 import {
   type PdfDocument,
   type Pdfium,
@@ -14,7 +15,6 @@ import {
   withPage,
 } from '../pdf/pdfium.ts'
 import { needsRecognizer } from '../pdf/recognizable.ts'
-import { type Content, bytesOf } from '../content.ts'
 
 /** What PDFium keeps of pages that are closed goes with the document. */
 const pagesPerOpening = 500

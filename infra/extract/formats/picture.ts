@@ -1,7 +1,7 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import type { ScanReader } from '../ocr/scan.ts'
 import { type Content, bytesOf } from '../content.ts'
+import type { ScanReader } from '../ocr/scan.ts'
 
 /** The text of a picture that is a file, and of each page of a TIFF. */
 export async function* readPicture(content: Content, extension: string, scans: ScanReader): AsyncGenerator<Block> {

@@ -1,7 +1,7 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import { blocksOfText } from '../aligned-text.ts'
-import { readText } from '../read-text.ts'
 import type { Content } from '../content.ts'
+import { readText } from '../read-text.ts'
 
 const pieceCharacters = 32 * 1024
 

@@ -1,8 +1,8 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import type { Archive } from '../archive.ts'
 import type { Content } from '../content.ts'
-import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
 import { readObjects } from '../office-objects.ts'
+import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
 import { attribute, createXmlReader, readOpened } from '../word/xml.ts'
 

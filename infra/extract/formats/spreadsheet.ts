@@ -1,17 +1,17 @@
 import { type CellObject, type WorkBook, type WorkSheet, read } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile, isUnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import { createMergedCells } from '../merged-cells.ts'
-import { isCompoundFile, openCompoundFile } from '../ole/compound-file.ts'
-import { createSheetWriter } from '../sheet-rows.ts'
-import { hiddenColumn } from '../table-rows.ts'
-import { textOfCell } from './cell-text.ts'
 import { type Archive, openArchive } from '../archive.ts'
 import { type Content, bytesOf, headOf } from '../content.ts'
-import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
+import { createMergedCells } from '../merged-cells.ts'
 import { readObjects } from '../office-objects.ts'
+import { mainPart, maxPartBytes, relationsOf } from '../office-package.ts'
+import { isCompoundFile, openCompoundFile } from '../ole/compound-file.ts'
+import { createSheetWriter } from '../sheet-rows.ts'
 import { blocksOfShape, shapesOf } from '../slides/slide.ts'
+import { hiddenColumn } from '../table-rows.ts'
 import { attribute, readOpened } from '../word/xml.ts'
+import { textOfCell } from './cell-text.ts'
 
 /** Every sheet as a section, every row with its column names and its values. What is hidden says so, or is left out. */
 export async function* readSpreadsheet(content: Content, readsHidden: boolean): AsyncGenerator<Block> {

@@ -1,12 +1,12 @@
 import type { Block } from '../../../domain/chunking/block.ts'
 import type { Archive } from '../archive.ts'
-import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
+import { type Content, bytesOf } from '../content.ts'
 import { readObjects } from '../office-objects.ts'
+import { type Relation, mainPart, maxPartBytes, openPackage, relationsOf } from '../office-package.ts'
 import { type WordContext, createWordBody } from '../word/body.ts'
 import { createCounters, readNumbering } from '../word/numbering.ts'
 import { readStyles } from '../word/styles.ts'
 import { attribute, blocksOfXml, createXmlReader } from '../word/xml.ts'
-import { type Content, bytesOf } from '../content.ts'
 import { readHtml } from './html.ts'
 
 const maxNotes = 20_000

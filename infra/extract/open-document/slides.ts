@@ -1,6 +1,6 @@
 import type { Block } from '../../../domain/chunking/block.ts'
-import type { Hiding } from './sheets.ts'
 import type { Attributes } from '../word/xml.ts'
+import type { Hiding } from './sheets.ts'
 
 interface Shape {
   blocks: Block[]

@@ -1,6 +1,6 @@
-import { isRightToLeft, type Word, withBrackets } from './words.ts'
 import { createColumnEdges } from './column-edges.ts'
 import type { GridTable } from './grid.ts'
+import { isRightToLeft, type Word, withBrackets } from './words.ts'
 
 /** Words that stand side by side, or a ruled table, as a box on the page. */
 export interface Segment {

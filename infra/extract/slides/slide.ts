@@ -1,10 +1,10 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
+import { objectOf } from '../office-objects.ts'
 import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { isSymbolFont, textOfSymbols } from '../symbol-font.ts'
 import { createTableWriter } from '../table-rows.ts'
 import { type Attributes, createXmlReader } from '../word/xml.ts'
-import { objectOf } from '../office-objects.ts'
 
 interface Cell {
   text: string

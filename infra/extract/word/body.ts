@@ -1,7 +1,7 @@
 import { addAll } from '../../../domain/add-all.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { objectOf } from '../office-objects.ts'
+import { type Raised, raisedMarks, withRaised } from '../raised-text.ts'
 import { isSymbolFont, symbolOf, textOfSymbols } from '../symbol-font.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 import type { createCounters } from './numbering.ts'

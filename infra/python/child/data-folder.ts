@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { dataFolder } from '../../../domain/session-path.ts'
 import { outputLimits } from '../messages.ts'
 import type { FileSystem } from './file-system.ts'
-import { dataFolder } from '../../../domain/session-path.ts'
 
 interface Found {
   path: string

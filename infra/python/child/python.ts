@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import { type PyodideAPI, loadPyodide } from 'pyodide'
+import { dataFolder } from '../../../domain/session-path.ts'
 import { outputLimits } from '../messages.ts'
 import { fileSystemOf } from './file-system.ts'
-import { dataFolder } from '../../../domain/session-path.ts'
 
 /**
  * Python of Pyodide, with `/mnt/data` as its working directory. Its file system is memory: nothing of the host is

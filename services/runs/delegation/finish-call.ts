@@ -4,11 +4,11 @@ import { publicRunError } from '../../../domain/public-run-error.ts'
 import { type RunKey, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
 import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
-import type { Runs } from '../index.ts'
 import { assistantStore } from '../../stores/assistants.ts'
 import { runStore } from '../../stores/runs.ts'
 import { limitText } from '../../tool-text.ts'
 import { type CancelRunDeps, cancelRun } from '../end-run.ts'
+import type { Runs } from '../index.ts'
 import { ledgerStore } from '../store.ts'
 
 export interface FinishCallDeps extends CancelRunDeps {

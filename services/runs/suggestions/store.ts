@@ -1,8 +1,8 @@
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { type RunRecord, type SpentAttempt, runKey } from '../../../domain/records/run.ts'
 import type { FollowUps, ThreadRecord } from '../../../domain/records/thread.ts'
-import type { Collections } from '../../collections.ts'
 import type { RunUsage } from '../../budgets/usage.ts'
+import type { Collections } from '../../collections.ts'
 
 /** The statements about chats and their runs. What the small model writes is of the run's own chat: ids lead to it. */
 export const suggestionStore = ({

@@ -1,6 +1,6 @@
 import { attachmentLimits, isAttached } from '../../../domain/content-parts.ts'
-import type { CallOutputType } from '../../../domain/responses/call-shape.ts'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
+import type { CallOutputType } from '../../../domain/responses/call-shape.ts'
 import type { PartSources } from '../../attachments/read-part.ts'
 import { type GivenMessage, type Received, receiveContent } from '../../attachments/receive-content.ts'
 

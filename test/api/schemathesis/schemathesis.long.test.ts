@@ -11,8 +11,8 @@ import { type IdentityProvider, startIdentityProvider } from '../../support/iden
 import { inForm } from '../../support/long-form.ts'
 import { installTimeoutMs } from '../../support/python-packages.ts'
 import { type TestService, startService } from '../../support/service.ts'
-import { signUpUser } from '../../support/users.ts'
 import { type UserPool, startUserPool } from '../../support/user-pool.ts'
+import { signUpUser } from '../../support/users.ts'
 import { type Schemathesis, schemathesis } from './run.ts'
 
 /** So many cases of each operation, without a limit of time. The short form has a limit of time. */

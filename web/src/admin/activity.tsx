@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { unwrap } from '../lib/api.ts'
 import { formatDay, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { Loading } from '../ui/states.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
 
 const t = operationMessages.admin
 const refreshMs = 60_000

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { auditMessages } from '../texts/audit.ts'
@@ -6,7 +7,6 @@ import { AuditLog } from '../ui/audit-log.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
 
 const t = auditMessages
 

@@ -1,15 +1,15 @@
 import { useState } from 'react'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { type Schemas, unwrap } from '../lib/api.ts'
 import { useSubmit } from '../lib/use-submit.ts'
+import { texts } from '../texts/index.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
-import { UserTable } from './user-table.tsx'
-import { texts } from '../texts/index.ts'
 import { ReceiptTable } from '../ui/receipt-table.tsx'
+import { UserTable } from './user-table.tsx'
 
 const t = operationMessages.admin
 

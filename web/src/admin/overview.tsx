@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { api as publicApi, unwrap, useConsoleSettings } from '../lib/api.ts'
 import { formatBytes, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { Loading } from '../ui/states.tsx'
 import { Activity } from './activity.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
 
 const t = operationMessages.admin
 const refreshMs = 10_000

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
-import { Loading } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
+import { Loading } from '../ui/states.tsx'
 
 const t = operationMessages.admin
 const refreshMs = 10_000

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import type { AdminApi } from '../lib/admin-api.ts'
 import { unwrap } from '../lib/api.ts'
 import { formatNumber } from '../lib/format.ts'
 import { operationMessages } from '../texts/operation.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Loading } from '../ui/states.tsx'
-import type { AdminApi } from '../lib/admin-api.ts'
 import { UserPanel } from './user-panel.tsx'
 import { UserTable } from './user-table.tsx'
 

@@ -1,6 +1,6 @@
 import type { Message } from '../../../client/src/index.ts'
-import { type Part, partsOf } from '../lib/markdown/parts.ts'
 import { citationsIn, withoutHalfCitation } from '../lib/citations.ts'
+import { type Part, partsOf } from '../lib/markdown/parts.ts'
 import { parsePassages } from '../lib/passages.ts'
 import { flowing } from '../lib/sentences.ts'
 import { element } from './elements.ts'

@@ -1,14 +1,14 @@
+import { composes } from '../lib/composes.ts'
 import { textsIn } from '../texts/embed.ts'
 import { type Answer, answerOf, plainAnswer, render, thoughtOf } from './answer.ts'
 import { bubbleIcon, element, face, icon, iconButton, signButton } from './elements.ts'
 import { keepChat, readChat } from './kept-chat.ts'
 import { type Options, isPageDark, optionsOf } from './options.ts'
-import { cancel, rate, run, wordsOf } from './service.ts'
 import { createReading, readForPage } from './reading.ts'
+import { cancel, rate, run, wordsOf } from './service.ts'
 import { createSourcePanel } from './source-panel.ts'
 import { createSheet } from './style.ts'
 import { createThinking } from './thinking.ts'
-import { composes } from '../lib/composes.ts'
 
 const script = typeof document === 'undefined' ? undefined : document.currentScript
 if (script === undefined) readForPage()

@@ -1,9 +1,9 @@
 import { foldMessages } from '../../../client/src/index.ts'
 import type { Message, Run } from './api.ts'
-import type { Followed } from './run-followers.ts'
 import { type Passage, parsePassages } from './passages.ts'
-import { getSession } from './session.ts'
+import type { Followed } from './run-followers.ts'
 import type { SentMessage } from './sent-messages.ts'
+import { getSession } from './session.ts'
 import { type Versions, readVersions } from './versions.ts'
 
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>

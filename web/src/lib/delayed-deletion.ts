@@ -1,6 +1,6 @@
-import { createListeners } from './listeners.ts'
 import { texts } from '../texts/index.ts'
 import { api, keys, queryClient, tokenOf, unwrap, wordsOf } from './api.ts'
+import { createListeners } from './listeners.ts'
 import { say } from './toasts.ts'
 
 export const undoMs = 10_000

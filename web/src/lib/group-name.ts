@@ -1,6 +1,6 @@
+import { peopleMessages } from '../texts/people.ts'
 import type { Member } from './api.ts'
 import { personName } from './person.ts'
-import { peopleMessages } from '../texts/people.ts'
 
 const t = peopleMessages.groups
 /** Some identity providers name groups by ids, until an operator gives them a name. */

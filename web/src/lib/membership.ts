@@ -1,6 +1,6 @@
+import { texts } from '../texts/index.ts'
 import { type Project, type Schemas, type Thread, useProjects } from './api.ts'
 import { useSession } from './session.ts'
-import { texts } from '../texts/index.ts'
 
 export type Role = Schemas['ProjectRole']
 /** From the least to the most. */

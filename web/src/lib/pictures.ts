@@ -1,5 +1,5 @@
-import { createListeners } from './listeners.ts'
 import { texts } from '../texts/index.ts'
+import { createListeners } from './listeners.ts'
 import { newId } from './new-id.ts'
 import { say } from './toasts.ts'
 

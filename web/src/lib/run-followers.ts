@@ -1,7 +1,7 @@
-import { createListeners } from './listeners.ts'
 import { type RunSnapshot, followRun } from '../../../client/src/index.ts'
 import { keys, queryClient, tokenOf, wordsOf } from './api.ts'
 import { fetchExact } from './exact-numbers.ts'
+import { createListeners } from './listeners.ts'
 
 export interface Followed {
   snapshot: RunSnapshot | undefined

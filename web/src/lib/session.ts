@@ -1,5 +1,5 @@
-import { createListeners } from './listeners.ts'
 import { forgetHeld } from './held-decisions.ts'
+import { createListeners } from './listeners.ts'
 
 const storageKey = 'assistant-platform.session'
 /** When the person logged in, in ms; a token of another project is made anew, and says nothing about that. */

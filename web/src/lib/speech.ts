@@ -1,6 +1,6 @@
-import { createListeners } from './listeners.ts'
 import { refusalOf } from '../../../client/src/create-client.ts'
 import { tokenOf } from './api.ts'
+import { createListeners } from './listeners.ts'
 
 /** Sends a recording to the service; resolves with what was said. */
 export async function writeDown(recording: Blob, signal: AbortSignal): Promise<string> {

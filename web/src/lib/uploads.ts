@@ -1,7 +1,7 @@
-import { createListeners } from './listeners.ts'
 import { ApiError } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
 import { type Schemas, api, keys, queryClient, unwrap, wordsOf } from './api.ts'
+import { createListeners } from './listeners.ts'
 import { newId } from './new-id.ts'
 import { sendBody } from './send-body.ts'
 import { say } from './toasts.ts'

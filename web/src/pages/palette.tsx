@@ -2,11 +2,11 @@ import '../styles/palette.css'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
 import { useAssistants } from '../lib/api.ts'
+import { composes } from '../lib/composes.ts'
 import { useFoundThreads } from '../lib/found-threads.ts'
 import { setTheme } from '../lib/theme.ts'
 import { texts } from '../texts/index.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { composes } from '../lib/composes.ts'
 
 const t = texts.nav
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { type JsonObject, isObject } from '../lib/json.ts'
 import { markNumbers, shownJson } from '../lib/exact-numbers.ts'
+import { type JsonObject, isObject } from '../lib/json.ts'
 import { withUnknown } from '../lib/schema.ts'
 import { texts } from '../texts/index.ts'
 import { CheckField, TextArea } from './field.tsx'

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from 'react'
-import { texts } from '../texts/index.ts'
 import { composes } from '../lib/composes.ts'
+import { texts } from '../texts/index.ts'
 
 const t = texts.form
 

@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { formatNumber } from '../lib/format.ts'
-import { texts } from '../texts/index.ts'
 import { locale } from '../lib/language.ts'
+import { texts } from '../texts/index.ts'
 
 interface ColumnChartProps {
   label: string

@@ -1,9 +1,9 @@
+import { X } from 'lucide-react'
 // Before a change: docs/traps.md, Libraries.
 import { type ReactNode, useId, useRef, useState } from 'react'
-import { X } from 'lucide-react'
-import { texts } from '../texts/index.ts'
 import { wordsOf } from '../lib/api.ts'
 import type { useSubmit } from '../lib/use-submit.ts'
+import { texts } from '../texts/index.ts'
 import { Button, IconButton } from './button.tsx'
 import { useModal, waysOut } from './modal.ts'
 import { Notice } from './notice.tsx'

@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
+import type { ReactNode } from 'react'
 
 export interface MenuEntry {
   label: string

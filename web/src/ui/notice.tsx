@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
 
 const icons = { plain: Info, danger: CircleAlert, ok: CircleCheck, warn: TriangleAlert }
 

@@ -1,4 +1,5 @@
 import '../styles/schema-form.css'
+import { useState } from 'react'
 import { digitsOf, numberOf } from '../lib/exact-numbers.ts'
 import { type JsonObject, asList, asObject } from '../lib/json.ts'
 import { choicesOf, defaultOf, fieldOf, labelOf, withoutNull } from '../lib/schema.ts'
@@ -7,7 +8,6 @@ import { ChipsField } from './chips-field.tsx'
 import { CheckField, SelectField, SwitchesField, TextArea, TextField } from './field.tsx'
 import { JsonField } from './json-field.tsx'
 import { PairsField } from './pairs-field.tsx'
-import { useState } from 'react'
 
 const t = texts.form
 

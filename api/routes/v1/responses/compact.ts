@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { messagesFromJson } from '../../../../domain/messages.ts'
-import { Compaction, InputMessage } from '../../../../domain/responses/items.ts'
 import { compactionId, messageItemId, responseId } from '../../../../domain/responses/ids.ts'
+import { Compaction, InputMessage } from '../../../../domain/responses/items.ts'
 import { saidIn, summaryRequest } from '../../../../services/v1/responses/compaction.ts'
 import { callerOf } from '../../../plugins/authentication.ts'
 import { logRun } from '../../../plugins/logging.ts'
@@ -12,8 +12,8 @@ import { conversationOf } from './conversation-of.ts'
 import { readRequest } from './read-request.ts'
 import { InputTokensRequest, ResponseCompactRequest } from './request-schemas.ts'
 import { Usage } from './response-schemas.ts'
-import { usageIn } from './to-response.ts'
 import { summarise } from './summarise.ts'
+import { usageIn } from './to-response.ts'
 
 const CompactedResponse = Type.Object(
   {

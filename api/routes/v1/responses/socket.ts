@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
-import type { UnreadAnswers } from '../../../plugins/unread-answers.ts'
 import { methodNotAllowed } from '../../../plugins/route-table.ts'
+import type { UnreadAnswers } from '../../../plugins/unread-answers.ts'
 import { type V1RunDeps, v1Config } from '../v1-route.ts'
 import { createConnection } from './connection.ts'
 import { type AnswerTurn, serveSocket } from './serve-socket.ts'

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
-import { maxCodeFiles, maxVectorStores } from '../../../../domain/limits.ts'
 import { functionName, maxClientFunctions } from '../../../../domain/client-tools.ts'
+import { maxCodeFiles, maxVectorStores } from '../../../../domain/limits.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
-import { strict } from '../v1-route.ts'
 import { MemoryLimit } from '../containers.ts'
+import { strict } from '../v1-route.ts'
 
 /** Tools of requests of the responses API, following the types of the `openai` package (resources/responses). */
 

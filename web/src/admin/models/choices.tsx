@@ -1,14 +1,14 @@
 import { useState } from 'react'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import { unwrap } from '../../lib/api.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
-import { operationMessages } from '../../texts/operation.ts'
 import { texts } from '../../texts/index.ts'
+import { operationMessages } from '../../texts/operation.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
-import type { AdminApi } from '../../lib/admin-api.ts'
 import { type ModelSettings, keepSettings, modelIds } from './use-models.ts'
 
 const t = operationMessages.models

@@ -1,5 +1,6 @@
 import { CircleCheck, CircleX } from 'lucide-react'
 import { useState } from 'react'
+import type { AdminApi } from '../../lib/admin-api.ts'
 import { type Schemas, unwrap } from '../../lib/api.ts'
 import { formatSeconds, formatTokens } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -8,7 +9,6 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { AdminApi } from '../../lib/admin-api.ts'
 import type { ModelServer } from './use-models.ts'
 
 const t = operationMessages.models

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Schemas, queryClient, unwrap } from '../../lib/api.ts'
 import type { AdminApi } from '../../lib/admin-api.ts'
+import { type Schemas, queryClient, unwrap } from '../../lib/api.ts'
 
 export type ModelSettings = Schemas['ModelSettings']
 export type ModelServer = Schemas['ModelServer']

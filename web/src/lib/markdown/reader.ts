@@ -1,7 +1,7 @@
-import { TextReader } from './text-reader.ts'
 import type { ColouredLine } from './colour.ts'
 import type { Written } from './read.ts'
 import type { ReadAnswer } from './requests.ts'
+import { TextReader } from './text-reader.ts'
 
 /** The worker in which the answers of this page are read. */
 const reader = new TextReader<Exclude<ReadAnswer, 'ready'>>(

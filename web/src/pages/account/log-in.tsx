@@ -1,7 +1,7 @@
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { takePlace } from '../../lib/after-login.ts'
+import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { useLoginWays, useTypedEmail } from '../../lib/login-methods.ts'
 import { hasExpired } from '../../lib/session.ts'

@@ -11,8 +11,8 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { LocalCode } from './local-code.tsx'
 import { MailboxLink, OtherWays } from './links.tsx'
+import { LocalCode } from './local-code.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account

@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react'
 import { BookOpenText, MessagesSquare, ShieldCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { productName } from '../../lib/product.ts'
-import { texts } from '../../texts/index.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
 
 const icons = [BookOpenText, ShieldCheck, MessagesSquare]
 

@@ -1,19 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
 import { FileX, Upload as UploadIcon } from 'lucide-react'
 import { Suspense, lazy, useRef } from 'react'
 import { api, keys, queryClient, unwrap, useFiles, useSources } from '../../lib/api.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Empty, Loading, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { Evaluation } from './evaluation.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
-import { useQuery } from '@tanstack/react-query'
-import { useSubmit } from '../../lib/use-submit.ts'
-import { assistantMessages } from '../../texts/assistant.ts'
-import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.knowledge
 const WebSources = lazy(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
-import { type Upload, forgetUpload } from '../../lib/uploads.ts'
 import { shortName } from '../../lib/names.ts'
+import { type Upload, forgetUpload } from '../../lib/uploads.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ProgressBar } from '../../ui/states.tsx'

@@ -1,11 +1,11 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 import { useHiddenThreads } from '../../lib/delayed-deletion.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Problem } from '../../ui/states.tsx'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
 
 const t = texts.nav
 

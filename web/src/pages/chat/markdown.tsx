@@ -14,12 +14,12 @@ import { type Part, partsOf } from '../../lib/markdown/parts.ts'
 import type { Written } from '../../lib/markdown/read.ts'
 import { knownMarkdown, readMarkdown } from '../../lib/markdown/reader.ts'
 import { getSession } from '../../lib/session.ts'
-import { texts } from '../../texts/index.ts'
-import { AnswerCode } from './answer-code.tsx'
-import { Mark } from './sources/marks.tsx'
 import { csvOf, markdownTableOf } from '../../lib/written-tables.ts'
+import { texts } from '../../texts/index.ts'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { AnswerCode } from './answer-code.tsx'
+import { Mark } from './sources/marks.tsx'
 
 const sourceLink = /^#source-(\d+)$/
 /** Characters of a text that is read at all. */

@@ -1,5 +1,5 @@
-import { Trash2, Upload as UploadIcon } from 'lucide-react'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Trash2, Upload as UploadIcon } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { wordsOf } from '../../lib/api.ts'
 import type { ChatFile } from '../../lib/chat-files.ts'

@@ -1,5 +1,5 @@
-import { Suspense, lazy } from 'react'
 import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
+import { Suspense, lazy } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { Turn } from '../../lib/conversation.ts'
 import { splitNote } from '../../lib/document-note.ts'

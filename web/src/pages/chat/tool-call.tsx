@@ -17,8 +17,8 @@ import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
 import { labelOf } from '../../lib/schema.ts'
 import { texts } from '../../texts/index.ts'
-import { Skeleton } from '../../ui/states.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
+import { Skeleton } from '../../ui/states.tsx'
 
 const t = texts.chat
 const AskedRun = lazy(() => import('./asked-run.tsx'))

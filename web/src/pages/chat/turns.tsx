@@ -3,8 +3,8 @@ import type { Schemas } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { textOfAnswer } from '../../lib/conversation.ts'
 import { texts } from '../../texts/index.ts'
-import { Turn } from './turn.tsx'
 import type { TurnActions } from './turn-parts.ts'
+import { Turn } from './turn.tsx'
 import type { useChat } from './use-chat.ts'
 
 interface TurnsProps {

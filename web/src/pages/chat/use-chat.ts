@@ -13,8 +13,8 @@ import {
   wordsOf,
 } from '../../lib/api.ts'
 import { chosenFor, useChosenFor } from '../../lib/chat-model.ts'
-import type { Addressed } from '../../lib/mentions.ts'
 import { type Turn, turnKeeper, turnsOf } from '../../lib/conversation.ts'
+import type { Addressed } from '../../lib/mentions.ts'
 import { follow, useFollowed } from '../../lib/run-followers.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { removeSent, useSentMessages } from '../../lib/sent-messages.ts'

@@ -1,7 +1,7 @@
-import { runErrorMessage } from '../../lib/error-messages.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
+import { runErrorMessage } from '../../lib/error-messages.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { scheduleMessages } from '../../texts/schedules.ts'
 import { Dialog } from '../../ui/dialog.tsx'

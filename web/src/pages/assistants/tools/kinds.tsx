@@ -15,11 +15,11 @@ import type { ReactNode } from 'react'
 import { type Schemas, useAssistants } from '../../../lib/api.ts'
 import { type JsonObject, asList } from '../../../lib/json.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
-import { SchemaForm } from '../../../ui/schema-form.tsx'
-import { inWords } from './field-words.ts'
 import { CheckField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
+import { SchemaForm } from '../../../ui/schema-form.tsx'
 import { Loading } from '../../../ui/states.tsx'
+import { inWords } from './field-words.ts'
 
 const t = assistantMessages.tools
 

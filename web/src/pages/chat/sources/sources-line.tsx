@@ -1,6 +1,6 @@
 import type { Source } from '../../../lib/citations.ts'
-import { placeOf } from '../../../lib/places.ts'
 import { shortName } from '../../../lib/names.ts'
+import { placeOf } from '../../../lib/places.ts'
 import { texts } from '../../../texts/index.ts'
 
 const t = texts.chat
