@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { apiClient } from '../support/api-client.ts'
 import { useStarted } from '../support/use-started.ts'
 import { say, startConsole } from './support.ts'
 
@@ -50,6 +51,14 @@ test('the console speaks the language of the browser, and the one that the accou
     'Alle Assistenten des Projekts mit diesem Werkzeug',
   ])
   await page.keyboard.press('Escape')
+  const spare = await user.post('/projects/', { name: 'Spare' })
+  const { jwt_token: token } = await user.get(`/projects/${spare.project_id}`)
+  await apiClient(site.url, token).call('POST', '/assistants/', { name: 'Kept in it' })
+  await page.goto(`${site.url}/console/projects`)
+  await page.getByRole('button', { name: 'Löschen: Spare' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Löschen' }).click()
+  await page.getByRole('button', { name: 'Nummer des Belegs kopieren' }).waitFor()
+  expect(await page.locator('.toast').innerText()).toBe('Gelöscht.Nummer des Belegs kopieren')
   const paths = [
     'assistants',
     `assistants/${assistantId}`,

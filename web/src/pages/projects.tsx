@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { FolderKanban, Gauge, Pencil, Trash2, UsersRound } from 'lucide-react'
 import { useState } from 'react'
 import { type Project, type Schemas, api, keys, queryClient, unwrap, useProjects, wordsOf } from '../lib/api.ts'
+import { copyText } from '../lib/copy-text.ts'
 import { isEnough, roleName } from '../lib/membership.ts'
 import { openProject } from '../lib/open-project.ts'
 import { personName } from '../lib/person.ts'
@@ -16,6 +17,8 @@ import { TextField } from '../ui/field.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { BudgetSettings } from './budget.tsx'
 
+/** Long enough to reach for it: the number is the proof of the deletion. */
+const receiptShownMs = 15_000
 const t = texts.projects
 
 export function Projects() {
@@ -126,7 +129,14 @@ export function Projects() {
             return answer.receipt_id
           }}
           onClose={() => setDeleted(undefined)}
-          onDone={(receiptId) => receiptId && say(texts.deletedWith(receiptId))}
+          onDone={(receiptId) =>
+            receiptId &&
+            say(texts.deletedNow, 'plain', {
+              label: texts.copyReceipt,
+              run: () => void copyText(receiptId),
+              ms: receiptShownMs,
+            })
+          }
         />
       )}
     </ListPage>

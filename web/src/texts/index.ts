@@ -5,7 +5,6 @@ import { loadTexts } from './load.ts'
 export const texts = await loadTexts(import.meta.glob<typeof english>('./*/console.json', { import: 'default' }), {
   showAllLines: ['lines'],
   more: ['what'],
-  deletedWith: ['receipt'],
   errors: {
     member: ['name', 'reason'],
     atMost: ['amount'],

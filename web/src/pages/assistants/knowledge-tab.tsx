@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { FileX, Upload as UploadIcon } from 'lucide-react'
 import { Suspense, lazy, useRef } from 'react'
 import { api, keys, queryClient, unwrap, useFiles, useSources } from '../../lib/api.ts'
+import { formatNumber } from '../../lib/format.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { filesPage, forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { useFileDrop } from '../../lib/use-file-drop.ts'
@@ -156,8 +157,8 @@ function Reembedding({ assistantId }: { assistantId: string }) {
         </div>
         <div className="small">
           {data.model === undefined
-            ? assistantMessages.reembedding.model(data.configured_model)
-            : assistantMessages.reembedding.models(data.model, data.configured_model)}
+            ? assistantMessages.reembedding.model(modelName(data.configured_model))
+            : assistantMessages.reembedding.models(modelName(data.model), modelName(data.configured_model))}
         </div>
         {status === 'running' ? (
           <ProgressBar
@@ -175,4 +176,12 @@ function Reembedding({ assistantId }: { assistantId: string }) {
       </div>
     </Notice>
   )
+}
+
+/** A model for embeddings as the service names it: `name (384 dimensions)`, `name (built in, 384 dimensions)`. */
+function modelName(given: string): string {
+  const [, name = given, builtIn, amount] = / *(.+) \((built in, )?(\d+) dimensions\)$/.exec(given) ?? []
+  if (amount === undefined) return given
+  const { builtIn: ours, sized } = assistantMessages.reembedding
+  return (builtIn === undefined ? sized : ours)(name, formatNumber(Number(amount)))
 }
