@@ -49,7 +49,10 @@ const groups: Record<string, string[]> = {
 /** Half an hour and gigabytes. */
 const onlyWhenNamed = ['scale']
 
-/** `npm run bench` measures everything but what takes long or downloads a model; `npm run bench -- runs` only the named parts. */
+/**
+ * `npm run bench` measures everything but what takes long or downloads a model; `npm run bench -- runs` only the named
+ * parts.
+ */
 const everything = Object.keys(parts).filter((name) => !onlyWhenNamed.includes(name))
 const named = process.argv.length > 2 ? process.argv.slice(2) : everything
 const wanted = named.flatMap((name) => groups[name] ?? [name])

@@ -12,7 +12,10 @@ const atOnce = 8
 /** How long making one takes at most, so that all are made before the first is due. */
 const makingMs = 100
 
-/** How many schedules a second are made, and how many of those that are due in the same moment are run; beside a bystander. */
+/**
+ * How many schedules a second are made, and how many of those that are due in the same moment are run; beside a
+ * bystander.
+ */
 export async function benchSchedules(context: BenchContext): Promise<void> {
   const client = createClient(context.url)
   const [planner, bystander] = [await newTalk(context, client), await newTalk(context, client)]

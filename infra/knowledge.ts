@@ -11,7 +11,10 @@ import { createObjectStore } from './objects/index.ts'
 import { createObjectLocation } from './objects/object-location.ts'
 import { createVectorStore } from './vectors/index.ts'
 
-/** Files, vectors and embeddings. Nothing connects before it is used. `ownFetch` reaches the embedding server and the object store. */
+/**
+ * Files, vectors and embeddings. Nothing connects before it is used. `ownFetch` reaches the embedding server and the
+ * object store.
+ */
 export function createKnowledge(
   settings: Settings,
   { connection }: Pick<Database, 'connection'>,

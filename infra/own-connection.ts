@@ -39,7 +39,10 @@ async function readTable(file: string): Promise<string> {
 
 const loopback = /^(?:[0-9A-F]{6}7F|0{24}01000000|0{16}FFFF0000[0-9A-F]{6}7F)$/
 
-/** The user id that Linux' table of connections (proc(5), `/proc/net/tcp`) has for the client's end; undefined without one. */
+/**
+ * The user id that Linux' table of connections (proc(5), `/proc/net/tcp`) has for the client's end; undefined without
+ * one.
+ */
 export function ownerIn(table: string, { clientPort, serverPort }: LocalConnection): number | undefined {
   for (const line of table.split('\n')) {
     const [, local = '', remote = '', , , , , uid = ''] = line.trim().split(/\s+/)

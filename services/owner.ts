@@ -128,7 +128,10 @@ export function mayEdit({ holderId, role = 'viewer' }: Caller): boolean {
   return holderId === undefined || isEnough(role, 'editor')
 }
 
-/** For what a request that a member may make would change in the project beside: throws `forbidden` for less than an editor. */
+/**
+ * For what a request that a member may make would change in the project beside: throws `forbidden` for less than an
+ * editor.
+ */
 export function requireEditor(caller: Caller): void {
   if (!mayEdit(caller)) throw lacking(caller.role ?? 'viewer', 'editor')
 }

@@ -27,7 +27,10 @@ export interface Tool {
   timeoutMs: number
   /** What arguments are checked against, if `parameters` says more than must hold. */
   checkedAgainst?: JsonSchema
-  /** Returns the text that the model reads, with the files that the tool has stored. If it throws, the model is told the failure. */
+  /**
+   * Returns the text that the model reads, with the files that the tool has stored. If it throws, the model is told the
+   * failure.
+   */
   execute(args: Record<string, unknown>, context: ToolContext): Promise<string | ToolAnswer>
   /** What the model is told with this question without calling the tool; empty: nothing. */
   recall?(question: string, signal: AbortSignal): Promise<string>

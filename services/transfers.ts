@@ -37,9 +37,9 @@ const waitingAtMost = 100
 const waitAtMostMs = 60_000
 
 /**
- * Slots for transfers that last as long as their client takes. Each owner has one. When all are taken,
- * further owners wait for their turn. A slow client loses its slot: after a minute with hardly any progress, and after ten seconds with
- * little progress when others wait. `name` is used in messages.
+ * Slots for transfers that last as long as their client takes. Each owner has one. When all are taken, further owners
+ * wait for their turn. A slow client loses its slot: after a minute with hardly any progress, and after ten seconds
+ * with little progress when others wait. `name` is used in messages.
  */
 export function createTransfers({ slots = defaultSlots, name }: { slots?: number | undefined; name: string }) {
   const queue = createSemaphore({ slots, waiting: waitingAtMost, waitingPerOwner: 1 })

@@ -27,10 +27,10 @@ const { fenceForDeletion, stopForDeletion, endPayments, erase, finishDeletion, f
 const rounds = 6
 
 /**
- * Deletes a thread, an assistant, a project or an account with all its contents: sets the deletion marker, ends
- * open runs and what an account pays, removes the contents and proves by counting that none is left, then the owners, then the root. If
- * something is left, the round is repeated; after the last round the workflow fails, names what is left, and the
- * marker stays set.
+ * Deletes a thread, an assistant, a project or an account with all its contents: sets the deletion marker, ends open
+ * runs and what an account pays, removes the contents and proves by counting that none is left, then the owners, then
+ * the root. If something is left, the round is repeated; after the last round the workflow fails, names what is left,
+ * and the marker stays set.
  */
 export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (input) => {
   const { receiptId } = input

@@ -11,8 +11,8 @@ export const modelStepTimeout = '15m'
 export const modelStepRetries = { firstMs: 200, longestMs: 20_000, maximumAttempts: 8 }
 
 /**
- * The end of a run, or its wait for the client, is retried for about three minutes. A run that could not be ended by then must not block its
- * thread: the sweep of open runs ends it later.
+ * The end of a run, or its wait for the client, is retried for about three minutes. A run that could not be ended by
+ * then must not block its thread: the sweep of open runs ends it later.
  */
 export const finalizePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',

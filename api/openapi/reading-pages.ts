@@ -64,7 +64,10 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-/** Leaves out preflights. Tokens last as long as the page is open; those that versions before kept in the browser are removed. */
+/**
+ * Leaves out preflights. Tokens last as long as the page is open; those that versions before kept in the browser are
+ * removed.
+ */
 const docsScript = `localStorage.removeItem('authorized')
 const spec = await (await fetch('/openapi.json')).json()
 for (const operations of Object.values(spec.paths)) delete operations.options

@@ -3,11 +3,11 @@
  *
  * - `sandbox` without `allow-same-origin` gives it an origin of its own: no storage, token or page of the console.
  * - `default-src 'none'` refuses every request; only what stands in the page itself is used.
- * - The page stands in a frame within this one, which inherits the policy. `frame-src 'none'` here holds for it, so that it
- *   cannot be sent to another address, which would be a request, too. Its own text is no address.
+ * - The page stands in a frame within this one, which inherits the policy. `frame-src 'none'` here holds for it, so
+ *   that it cannot be sent to another address, which would be a request, too. Its own text is no address.
  * - No pop-ups, forms, downloads or dialogs, and no navigation of the console.
- * - Its scripts run only when the reader wants it. No policy of browsers covers what a script sends by WebRTC: its constructors are taken away before the page begins, which a script that makes a frame of its
- *   own can get around.
+ * - Its scripts run only when the reader wants it. No policy of browsers covers what a script sends by WebRTC: its
+ *   constructors are taken away before the page begins, which a script that makes a frame of its own can get around.
  */
 export const documentPreviewPolicy = [
   'sandbox allow-scripts',

@@ -8,9 +8,9 @@ import { bearerOf } from '../plugins/bearer-token.ts'
 const everyMs = 10_000
 
 /**
- * Calls `stop` when the caller may not read any more what he follows: he was removed from the project that is shared with
- * him, or his token has ended. Asked every few seconds, but not for a project that nobody else uses: one that is shared may be
- * given to another, who then removes him. Returns what ends the watch.
+ * Calls `stop` when the caller may not read any more what he follows: he was removed from the project that is shared
+ * with him, or his token has ended. Asked every few seconds, but not for a project that nobody else uses: one that is
+ * shared may be given to another, who then removes him. Returns what ends the watch.
  */
 export function watchAccess(
   request: FastifyRequest,

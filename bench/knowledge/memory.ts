@@ -7,8 +7,8 @@ const bytes = Number(process.env['BENCH_UPLOAD_MIB'] || 1024) * 1024 ** 2
 const watchMs = 20 * 60_000
 
 /**
- * Resident memory while 1 GiB of text (or `BENCH_UPLOAD_MIB`) is uploaded and processed. The upload is generated while it is sent, so that
- * no process holds it. Processing is observed to its end, for at most twenty minutes.
+ * Resident memory while 1 GiB of text (or `BENCH_UPLOAD_MIB`) is uploaded and processed. The upload is generated while
+ * it is sent, so that no process holds it. Processing is observed to its end, for at most twenty minutes.
  */
 export async function benchMemory(context: BenchContext): Promise<void> {
   const client = await newKnowledge(context)

@@ -14,7 +14,10 @@ export interface Measured {
   ndcg: number
 }
 
-/** Shares of the questions with something right among the first 1, 5 and 10, and nDCG at 10 (Järvelin and Kekäläinen 2002). */
+/**
+ * Shares of the questions with something right among the first 1, 5 and 10, and nDCG at 10 (Järvelin and Kekäläinen
+ * 2002).
+ */
 export function measure(questions: Question[], results: Found[][]): Measured {
   const sums = { first: 0, five: 0, ten: 0, ndcg: 0 }
   for (const [index, question] of questions.entries()) {

@@ -28,7 +28,10 @@ export interface Question {
 
 const corpus = path.join(import.meta.dirname, '../corpus')
 
-/** The set of this repository, and those in the folders of `BENCH_RETRIEVAL_SETS`, in the forms of BEIR, SQuAD or FinanceBench. */
+/**
+ * The set of this repository, and those in the folders of `BENCH_RETRIEVAL_SETS`, in the forms of BEIR, SQuAD or
+ * FinanceBench.
+ */
 export async function readSets(folder: string | undefined): Promise<RetrievalSet[]> {
   const names = folder === undefined ? [] : (await readdir(folder)).toSorted()
   const given = names.map((name) => {

@@ -6,7 +6,8 @@ export type StreamedMessage = Schemas['RunDataEvent'][number]
 
 /**
  * The messages after further ones: a whole message with a known id replaces the earlier one in place, others are
- * appended. A delta adds to the text of its message, and to its reasoning; without that message it is ignored, because a whole one follows.
+ * appended. A delta adds to the text of its message, and to its reasoning; without that message it is ignored, because
+ * a whole one follows.
  */
 export function foldMessages(messages: readonly Message[], changed: readonly StreamedMessage[]): Message[] {
   const result = [...messages]

@@ -16,7 +16,10 @@ export interface Chunk {
   sheets?: PassageRows[]
   /** The headings above the chunk, outermost first, joined by ` > `. */
   heading?: string
-  /** What stands above the rows with which the chunk begins, if not in it: the caption of a table, the words before a list. */
+  /**
+   * What stands above the rows with which the chunk begins, if not in it: the caption of a table, the words before a
+   * list.
+   */
   caption?: string
 }
 

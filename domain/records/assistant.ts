@@ -36,7 +36,10 @@ const McpLogin = Type.Object({
   user_id: StoredId,
   /** The tokens, and where they are renewed (see `services/mcp-logins`). Absent: it has ended. */
   sealed: Type.Optional(Type.String()),
-  /** The client that he had registered there by hand, sealed. It outlives the tokens, so that he need not look for it again. */
+  /**
+   * The client that he had registered there by hand, sealed. It outlives the tokens, so that he need not look for it
+   * again.
+   */
   client: Type.Optional(Type.String()),
   connected_at: StoredTime,
   /** A process renews the tokens, at most until then. */

@@ -70,7 +70,10 @@ export function mountedFile({ services }: ComposeFile, name: string, target: str
   return path.join(root, mount[0])
 }
 
-/** The script of a service whose entry point is a shell, with the drill's addresses and folders in place of those of containers. */
+/**
+ * The script of a service whose entry point is a shell, with the drill's addresses and folders in place of those of
+ * containers.
+ */
 export function scriptOf({ entrypoint = [], command = [] }: ComposeService, replaced: Record<string, string>): string {
   const [script] = command
   if (!entrypoint[0]?.endsWith('sh') || script === undefined) throw new Error('the service is not started by a shell')

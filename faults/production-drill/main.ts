@@ -4,7 +4,10 @@ import { table } from '../../bench/statistics.ts'
 import { runProductionDrill } from './run-drill.ts'
 import { redisKinds } from './servers.ts'
 
-/** `npm run production-drill -- [--redis single|cluster|sentinel]`: prints a table of the steps; ends with status 1 at the first that fails. */
+/**
+ * `npm run production-drill -- [--redis single|cluster|sentinel]`: prints a table of the steps; ends with status 1 at
+ * the first that fails.
+ */
 const load = () => loadavg()[0]?.toFixed(2)
 console.log(`${new Date().toISOString()}, Node ${process.version}, ${cpus().length} cores, load ${load()}`)
 try {

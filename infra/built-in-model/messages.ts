@@ -1,7 +1,10 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import { isJsonObject } from '../../domain/json.ts'
 
-/** What is asked of the process of the model, a line of JSON each. `texts` are embedded; without them, the request is given up. */
+/**
+ * What is asked of the process of the model, a line of JSON each. `texts` are embedded; without them, the request is
+ * given up.
+ */
 export interface Asked {
   id: number
   texts?: string[]

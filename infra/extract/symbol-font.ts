@@ -18,7 +18,10 @@ export function textOfSymbols(text: string): string {
 /** Whether a font is that of the table above, whatever else its name says. */
 export const isSymbolFont = (name: string | undefined): boolean => /^symbol\b/i.test(name?.trim() ?? '')
 
-/** Ticks of the fonts in which Word draws them, and the letters of the font of signs; nothing for a sign without a meaning. */
+/**
+ * Ticks of the fonts in which Word draws them, and the letters of the font of signs; nothing for a sign without a
+ * meaning.
+ */
 export function symbolOf(code: number, font: string | undefined): string {
   if (!Number.isInteger(code) || code < 0 || code > 0xff_ff) return ''
   if (isSymbolFont(font)) return textOfSymbols(String.fromCharCode(code))

@@ -21,9 +21,9 @@ const maxAnswerBytes = 256 * 1024
 const fetchScanned = scanningFetch((input, init) => fetch(input, init), { bytes: maxAnswerBytes })
 
 /**
- * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) and logout tokens against the key sets of their issuers. Key sets are
- * cached for ten minutes; a token that names an unknown key has them read again, so that a key rotation is noticed
- * at once.
+ * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) and logout tokens against the key sets of their issuers. Key
+ * sets are cached for ten minutes; a token that names an unknown key has them read again, so that a key rotation is
+ * noticed at once.
  */
 export function createTokenVerifiers(): { verifyIdToken: VerifyIdToken; verifyLogoutToken: VerifyLogoutToken } {
   const keySets = new Map<string, Promise<KeySet>>()

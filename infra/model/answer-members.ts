@@ -51,7 +51,10 @@ export function readUsage(value: unknown): Usage | undefined {
   return usageOf({ prompt, completion, cached, written, reasoning })
 }
 
-/** The tokens of an answer. `cached` and `written` are among those of the prompt, `reasoning` among those of the completion. */
+/**
+ * The tokens of an answer. `cached` and `written` are among those of the prompt, `reasoning` among those of the
+ * completion.
+ */
 export function usageOf(counts: {
   prompt: number
   completion: number

@@ -22,7 +22,10 @@ interface EmbedderOptions {
 /** A request ends after this time, even if the server still sends. */
 const requestMs = 180_000
 const bytesOfDouble = 8
-/** Texts and vectors of an ingestion outlive V8's quick collections: without others, a gigabyte let a worker grow by 257 MB. */
+/**
+ * Texts and vectors of an ingestion outlive V8's quick collections: without others, a gigabyte let a worker grow by 257
+ * MB.
+ */
 const collectEveryBytes = 8 * 1024 * 1024
 /** A number in JSON has at most 25 characters, and a server may indent it. */
 const bytesOfNumber = 64

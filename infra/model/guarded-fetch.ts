@@ -24,7 +24,10 @@ interface SizeLimits {
   rewrite?: (data: string) => string
 }
 
-/** Why what is left of an answer is not read. One for all: making an error takes longer than reading a short answer's event. */
+/**
+ * Why what is left of an answer is not read. One for all: making an error takes longer than reading a short answer's
+ * event.
+ */
 const ended = new DOMException('The answer has ended.', 'AbortError')
 
 /** Of an error's body only the beginning is read. */
@@ -207,7 +210,10 @@ export function eventsIn(data: string): string[] {
 
 const isEnd = (data: string): boolean => data.length < 50 && data.trim() === '[DONE]'
 
-/** A text without an end goes on to the end of all: were it no match, each quote in it would be looked at as its beginning. */
+/**
+ * A text without an end goes on to the end of all: were it no match, each quote in it would be looked at as its
+ * beginning.
+ */
 const textOrOddNumber = /"(?:[^"\\]|\\.?)*"?|-?\bInfinity\b|\bNaN\b/gs
 
 function withoutOddNumbers(text: string): string {

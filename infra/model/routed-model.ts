@@ -36,7 +36,8 @@ const transientTypes = new Set<ModelFailure['type']>([
 /**
  * Asks the provider that has the model. If it fails before any of its answer arrived, the next provider of the same
  * model is asked, then the models that the settings name as its fallbacks. Runs on a user's own account, and models
- * that no provider has, go where the request says. Providers whose model cannot do what the request needs are not asked. A fallback that answers is named before its answer.
+ * that no provider has, go where the request says. Providers whose model cannot do what the request needs are not
+ * asked. A fallback that answers is named before its answer.
  */
 export function createRoutedModel({ chat, models, onFallback }: RoutedModelOptions): ChatModel {
   return {

@@ -147,7 +147,8 @@ async function* withoutDocument<B extends { id: string }>(
 }
 
 /**
- * Bytes that no document names: of an upload that ended after the deletion of its file. An object gets a document, so that it is deleted as every other blob is, by its owner or its id.
+ * Bytes that no document names: of an upload that ended after the deletion of its file. An object gets a document, so
+ * that it is deleted as every other blob is, by its owner or its id.
  */
 async function* remains(all: Places, time: Date): AsyncGenerator<string> {
   for (const place of [all.places.database, all.places.objects]) {

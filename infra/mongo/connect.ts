@@ -32,8 +32,9 @@ function timeLimits(timeoutMs: number) {
 }
 
 /**
- * Connects, and returns the collections; the migrations make them (`composition/migrations.ts`). Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
- * acknowledged writes when the database was killed.
+ * Connects, and returns the collections; the migrations make them (`composition/migrations.ts`). Writes are
+ * acknowledged by a majority and journalled: a lower concern was seen to lose acknowledged writes when the database was
+ * killed.
  */
 export async function connectDatabase(
   uri: string,

@@ -32,8 +32,9 @@ export async function scanAnswer(response: Response, limits: Limits): Promise<Re
 
 /**
  * Passes server-sent events on when they are complete and their data was scanned, and times to come again (`retry`);
- * nothing else of the stream. Each is written anew, because a line that this parser skips could be read by another. What arrives between the ends of two
- * events is bounded by `limits.bytes`, too. `rewrite` may pass other data on, as any number of events.
+ * nothing else of the stream. Each is written anew, because a line that this parser skips could be read by another.
+ * What arrives between the ends of two events is bounded by `limits.bytes`, too. `rewrite` may pass other data on, as
+ * any number of events.
  */
 export async function* scanEvents(
   chunks: AsyncIterable<Uint8Array>,

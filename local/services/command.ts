@@ -3,7 +3,10 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Runs a program to its end and returns its output, also given to `onOutput` as it comes. Throws with its last lines when it fails. */
+/**
+ * Runs a program to its end and returns its output, also given to `onOutput` as it comes. Throws with its last lines
+ * when it fails.
+ */
 export async function run(
   command: string,
   args: string[],

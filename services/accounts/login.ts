@@ -34,8 +34,9 @@ export function createLogin({ collections, passwords, guard, homes, tokens, prov
   return { withPassword, enter }
 
   /**
-   * Throws `unauthenticated` for wrong credentials and for an unverified address, `too_many_requests` after ten
-   * wrong passwords, `forbidden` for an address that logs in by a provider. An unknown address takes as long as a wrong password.
+   * Throws `unauthenticated` for wrong credentials and for an unverified address, `too_many_requests` after ten wrong
+   * passwords, `forbidden` for an address that logs in by a provider. An unknown address takes as long as a wrong
+   * password.
    */
   async function withPassword(input: { email: string; password: string }): Promise<LoginAnswer> {
     const email = normalizeEmail(input.email)

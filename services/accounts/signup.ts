@@ -36,8 +36,9 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
   const accounts = accountStore(collections)
 
   /**
-   * Throws `bad_request` for a taken address or an unacceptable password, `forbidden` for one that logs in by a provider. Does not wait for the mail server. `confirm`
-   * is called before the account is stored, and refuses by throwing.
+   * Throws `bad_request` for a taken address or an unacceptable password, `forbidden` for one that logs in by a
+   * provider. Does not wait for the mail server. `confirm` is called before the account is stored, and refuses by
+   * throwing.
    */
   async function signup(
     input: SignupInput,

@@ -26,7 +26,10 @@ export function createDelegateNames(collections: Pick<Collections, 'assistants'>
       }))
     },
 
-    /** The configuration with ids in place of names. Throws `invalid_input` for a name that no assistant, or several, have. */
+    /**
+     * The configuration with ids in place of names. Throws `invalid_input` for a name that no assistant, or several,
+     * have.
+     */
     async withIds(projectId: string, config: Config): Promise<Config> {
       const names = toolConfigs(config).flatMap(({ assistants: list }) => textsIn(list))
       if (names.length === 0) return config

@@ -4,8 +4,8 @@ import { AppError } from '../../domain/errors.ts'
 export type AdminGate = ReturnType<typeof createAdminGate>
 
 /**
- * Allows requests with a token of the settings, that of operators or of provisioning: one of the tokens that a request carries must be right. Without a
- * configured token all are refused. Compares in constant time.
+ * Allows requests with a token of the settings, that of operators or of provisioning: one of the tokens that a request
+ * carries must be right. Without a configured token all are refused. Compares in constant time.
  */
 export function createAdminGate(adminToken: string | undefined, name = 'admin token') {
   const digest = (text: string) => createHash('sha256').update(text).digest()

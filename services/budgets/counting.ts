@@ -47,10 +47,11 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
 
   return {
     /**
-     * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or
-     * tokens are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are
-     * stored with the run as `budgets`. `userId`: who starts it, whose budget in the project counts, too. A run that is then not stored is given back. Two attempts to start the same run
-     * count it once. `inherited` are the budgets of the run that asks.
+     * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or tokens
+     * are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are stored
+     * with the run as `budgets`. `userId`: who starts it, whose budget in the project counts, too. A run that is then
+     * not stored is given back. Two attempts to start the same run count it once. `inherited` are the budgets of the
+     * run that asks.
      */
     async admit(
       runId: string,

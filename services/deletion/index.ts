@@ -180,10 +180,11 @@ interface MarkDeps {
 }
 
 /**
- * Sets the deletion marker on the target and everything below it, from the top down. A creation writes to its
- * nearest parent under the condition that the parent is not being deleted, so nothing can be created below after
- * this. Returns the owner, or null if there is nothing to delete or the condition does not hold. Safe to repeat.
- * `first` is done between the root and the rest. `again` only renews an existing marker, so that it never deletes a user that a token has created again.
+ * Sets the deletion marker on the target and everything below it, from the top down. A creation writes to its nearest
+ * parent under the condition that the parent is not being deleted, so nothing can be created below after this. Returns
+ * the owner, or null if there is nothing to delete or the condition does not hold. Safe to repeat. `first` is done
+ * between the root and the rest. `again` only renews an existing marker, so that it never deletes a user that a token
+ * has created again.
  */
 export async function setDeletionMarkers(
   { collections, transaction }: MarkDeps,

@@ -15,7 +15,8 @@ export async function ownedBy(collections: OwnerCollections, { kind, id }: Delet
     case 'project':
       return { projects: { _id: id }, assistants: { project_id: id }, threads: { project_id: id } }
     case 'assistant':
-      // Its public threads belong to it, with those below them; private threads belong to their users and only lose the reference.
+      // Its public threads belong to it, with those below them; private threads belong to their users and only lose the
+      // reference.
       return {
         projects: nothing,
         assistants: { _id: id },

@@ -10,7 +10,10 @@ interface MembershipDeps {
   transaction: RunInTransaction
 }
 
-/** What projects of others keep of a user: that he uses them, has used them, or is invited to. Projects that are being deleted go whole. */
+/**
+ * What projects of others keep of a user: that he uses them, has used them, or is invited to. Projects that are being
+ * deleted go whole.
+ */
 export function membershipStore({ collections, transaction }: MembershipDeps): Store {
   const store = traceStore(collections)
 

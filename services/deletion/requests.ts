@@ -76,8 +76,8 @@ export function createDeletionRequests({ collections, workflows, waitMs, handOve
     },
 
     /**
-     * `confirmation` is the account's e-mail address; an account without one is confirmed by its id. Throws `conflict` without
-     * an answer to what becomes of projects that others use and of which nobody else is an owner.
+     * `confirmation` is the account's e-mail address; an account without one is confirmed by its id. Throws `conflict`
+     * without an answer to what becomes of projects that others use and of which nobody else is an owner.
      */
     async deleteAccount(
       user: UserRecord,

@@ -234,7 +234,10 @@ const recordsAtOnce = 200
 /** Messages are up to two megabytes each. */
 const largeRecordsAtOnce = 8
 
-/** `Found`: what the filter selects. Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */
+/**
+ * `Found`: what the filter selects. Page by page in the order of ids, so that no cursor stays open while a client reads
+ * slowly.
+ */
 async function* records<T extends { _id: string }, Found extends T = T>(
   collection: Model<T>,
   filter: object,

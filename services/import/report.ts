@@ -76,7 +76,10 @@ export function createReport() {
   }
 }
 
-/** Counts what `store` did, unless it will be settled later (`held`). A refusal by a rule of the service is reported; other errors are thrown. */
+/**
+ * Counts what `store` did, unless it will be settled later (`held`). A refusal by a rule of the service is reported;
+ * other errors are thrown.
+ */
 export async function settle(
   report: ReportWriter,
   kind: ReportedKind,

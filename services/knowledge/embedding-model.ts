@@ -19,9 +19,9 @@ interface Deps {
  * Before the first vector it names none. An assistant without ready files and vectors takes another model, and a new
  * space for it.
  *
- * `reembedding`: the assistant's files are being embedded anew with this model, and new files wait until that has ended. Throws
- * `conflict` if the assistant has files of another model. Call it before the first vector of a file is stored, and
- * again when the file is shown: a worker with other settings may have changed the model in between.
+ * `reembedding`: the assistant's files are being embedded anew with this model, and new files wait until that has
+ * ended. Throws `conflict` if the assistant has files of another model. Call it before the first vector of a file is
+ * stored, and again when the file is shown: a worker with other settings may have changed the model in between.
  */
 export async function requireEmbeddingModel(
   deps: Deps,

@@ -172,7 +172,10 @@ export function createPartUploads({ collections, transaction, ...deps }: PartUpl
       }
     },
 
-    /** Makes the file of the parts, whose bytes are not copied. Repeated, it answers the same. `md5`: of the file, in hexadecimal. */
+    /**
+     * Makes the file of the parts, whose bytes are not copied. Repeated, it answers the same. `md5`: of the file, in
+     * hexadecimal.
+     */
     async complete(
       caller: Caller,
       id: string,

@@ -55,8 +55,9 @@ export interface RetrievalToolOptions {
 
 /**
  * The tool with which a model searches the assistant's files, and reads one in order; undefined if none is ready. Its
- * result is JSON, `{passages: [{file_name, copies?, url?, title?, page?, last_page?, heading?, caption?, text, pages?, score}]}`, so
- * that the model can cite each sentence by file and page or heading; of a file also `part`, `parts` and `outline?`.
+ * result is JSON, `{passages: [{file_name, copies?, url?, title?, page?, last_page?, heading?, caption?, text, pages?,
+ * score}]}`, so that the model can cite each sentence by file and page or heading; of a file also `part`, `parts` and
+ * `outline?`.
  */
 export async function createRetrievalTool(
   deps: RetrievalDeps,

@@ -17,7 +17,10 @@ export interface ModelsNow {
   current(): ModelCatalog
 }
 
-/** The account of runs whose assistant has none of its own. Providers bring keys of their own; a model that none of them has then finds no key here. */
+/**
+ * The account of runs whose assistant has none of its own. Providers bring keys of their own; a model that none of them
+ * has then finds no key here.
+ */
 export function platformAccount(models: ModelsNow) {
   const { account, providers } = models.current()
   if (account === undefined && providers.models.length === 0) return undefined

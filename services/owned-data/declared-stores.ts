@@ -5,7 +5,10 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { Store } from './data-store.ts'
 import { type OwnedRecords, ownedStore } from './owned-store.ts'
 
-/** The collections of the declared records that go with an owner, each with the members by which its records name their owners. */
+/**
+ * The collections of the declared records that go with an owner, each with the members by which its records name their
+ * owners.
+ */
 export function declaredCollections(collections: Collections): (Pick<
   DeclaredRecord,
   'collection' | 'owners' | 'orphanedBy' | 'removedLast'

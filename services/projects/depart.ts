@@ -31,10 +31,10 @@ const atOnce = 100
 export const whyPausedByLeaving = 'Its maker does not use the project any more: it waits for somebody to take it over.'
 
 /**
- * What follows when somebody does not use a project any more: his runs in it end, and what they have answered stays. His
- * schedules in it stay the project's, paused until somebody takes them over, and so do the threads that the project sees.
- * His private threads go with him, or are handed over; prompts that he shares with it are only his own again. Nothing follows for one who still uses it, by himself or by a group.
- * Safe to repeat.
+ * What follows when somebody does not use a project any more: his runs in it end, and what they have answered stays.
+ * His schedules in it stay the project's, paused until somebody takes them over, and so do the threads that the project
+ * sees. His private threads go with him, or are handed over; prompts that he shares with it are only his own again.
+ * Nothing follows for one who still uses it, by himself or by a group. Safe to repeat.
  */
 export function createDepart(deps: DepartDeps): Depart {
   const { collections } = deps

@@ -13,8 +13,8 @@ import { projectStore } from '../stores/projects.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 /**
- * Refuses the public callers of what a deactivated user holds and nobody else uses, as if he were suspended: nobody looks after
- * it. Safe to repeat.
+ * Refuses the public callers of what a deactivated user holds and nobody else uses, as if he were suspended: nobody
+ * looks after it. Safe to repeat.
  */
 export async function closeUnusedProjects(
   { projects, assistants }: Pick<Collections, 'projects' | 'assistants'>,

@@ -17,8 +17,8 @@ interface ExpiryDeps {
 }
 
 /**
- * Deletes vector stores, files of projects and unfinished uploads whose time is over: they leave receipts, as if their owner had deleted
- * them. At most `limit` of each kind.
+ * Deletes vector stores, files of projects and unfinished uploads whose time is over: they leave receipts, as if their
+ * owner had deleted them. At most `limit` of each kind.
  */
 export function createExpiry({ collections, workflows, blobs }: ExpiryDeps) {
   const files = expiredFileStore(collections)

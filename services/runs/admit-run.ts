@@ -40,8 +40,9 @@ const firstCheckAfterMs = 15_000
 
 /**
  * The record of a run that may be started; it is counted against its budgets. It is shown as running from the moment in
- * which it is stored, unless it then waits for others on its thread. Throws `unavailable` if no model is
- * configured, `forbidden` for a model that the user may not use, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
+ * which it is stored, unless it then waits for others on its thread. Throws `unavailable` if no model is configured,
+ * `forbidden` for a model that the user may not use, `invalid_input` for results of no call and if the thread is full,
+ * and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
   {

@@ -101,7 +101,8 @@ export async function finalizeLostRun(deps: StepDeps, run: RunRecord, error: Run
 }
 
 /**
- * Stores the tokens of the steps and attempts so far, however the run ended, and publishes what late readers have not received.
+ * Stores the tokens of the steps and attempts so far, however the run ended, and publishes what late readers have not
+ * received.
  */
 async function completeRecord(deps: StepDeps, run: RunRecord, step: number, shown: RunView) {
   const { collections } = deps

@@ -85,9 +85,9 @@ export interface PrepareRunDeps {
 }
 
 /**
- * Checks the run that a user requests, on a thread that he may continue, with an assistant of his or of the project that
- * is shared with him. The ids may be at the top level or in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used. A `draft`
- * is a thread that is stored together with the run.
+ * Checks the run that a user requests, on a thread that he may continue, with an assistant of his or of the project
+ * that is shared with him. The ids may be at the top level or in `configurable`; if they disagree, the request is
+ * refused. Without an assistant, the thread's own is used. A `draft` is a thread that is stored together with the run.
  */
 export function createPrepareRun({ threads, assistants, downloads }: PrepareRunDeps) {
   return async (

@@ -48,7 +48,10 @@ export const startedRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
   listOpenBefore: async ({ _id, thread_id }: RunKey) =>
     runs.find({ thread_id, _id: { $lt: _id }, ...isOpen }, { thread_id: 1 }).lean<RunKey[]>(),
 
-  /** Temporal has the run, which waits for others on its thread: its first step marks it as running. False if that has begun. */
+  /**
+   * Temporal has the run, which waits for others on its thread: its first step marks it as running. False if that has
+   * begun.
+   */
   noteWaiting: async (key: RunKey, waiting: Pick<RunRecord, 'status' | 'handed_over'>) =>
     isMatched(
       await runs.updateOne(
@@ -126,7 +129,10 @@ export const executedRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
   /** What is known of a run that has ended. */
   completeRecord: async (key: RunKey, changes: Partial<RunRecord>) => runs.updateOne(runKey(key), { $set: changes }),
 
-  /** The next fence makes sure that attempts that still work on it are refused. The ended run; null if it is in another state. */
+  /**
+   * The next fence makes sure that attempts that still work on it are refused. The ended run; null if it is in another
+   * state.
+   */
   end: async (
     key: RunKey,
     only: Endable,

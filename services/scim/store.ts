@@ -23,8 +23,8 @@ export function scimStore(
 ) {
   const { issuer } = provider ?? {}
   /**
-   * The accounts that it has made, and those that log in through the same provider, with an address for which that speaks: one
-   * issuer may serve several providers. Never one with a password.
+   * The accounts that it has made, and those that log in through the same provider, with an address for which that
+   * speaks: one issuer may serve several providers. Never one with a password.
    */
   const managed = {
     provider: 'social' as const,

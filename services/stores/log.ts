@@ -104,7 +104,10 @@ export const logStore = ({ checkpoints }: Pick<Collections, 'checkpoints'>) => (
       .sort({ seq: 1 })
       .lean<CheckpointRecord[]>(),
 
-  /** Oldest first, one by one. The caller closes it. Steps are numbered within their run as entries are within their thread. */
+  /**
+   * Oldest first, one by one. The caller closes it. Steps are numbered within their run as entries are within their
+   * thread.
+   */
   open: (filter: LogFilter, batchSize: number) =>
     checkpoints
       .find(filter)

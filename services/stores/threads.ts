@@ -67,7 +67,10 @@ interface Lister extends Place {
   isShared?: boolean
 }
 
-/** What a list of threads is limited to; `archived`: those put aside in place of the others; `without`: one that is not shown. */
+/**
+ * What a list of threads is limited to; `archived`: those put aside in place of the others; `without`: one that is not
+ * shown.
+ */
 interface Listed {
   pinned?: boolean | undefined
   archived?: boolean | undefined
@@ -296,7 +299,10 @@ export const threadStore = ({ threads }: Pick<Collections, 'threads'>) => ({
   changeContainer: async (place: Place, id: string, $set: object) =>
     threads.findOneAndUpdate(aliveContainer(place, id), { $set }, { returnDocument: 'after' }).lean<ThreadRecord>(),
 
-  /** Whether what is said in a thread stays: not in one that is deleted by itself, or is asked in one. For tools, of their run. */
+  /**
+   * Whether what is said in a thread stays: not in one that is deleted by itself, or is asked in one. For tools, of
+   * their run.
+   */
   async isRetainedOfAny(id: string): Promise<boolean> {
     const thread = await threads
       .findOne({ _id: id }, { expires_at: 1, asked_from: 1 })

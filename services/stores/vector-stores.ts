@@ -95,7 +95,10 @@ const asRead = ({ _id, embedding_model, last_generation }: SpaceFacts) => ({
   last_generation: last_generation ?? { $exists: false },
 })
 
-/** Statements on where the vectors of assistants and vector stores are; the assistant was found as its owner's, or by a worker. */
+/**
+ * Statements on where the vectors of assistants and vector stores are; the assistant was found as its owner's, or by a
+ * worker.
+ */
 export const spaceStore = ({ assistants }: Pick<Collections, 'assistants'>) => ({
   /** Also of one that is being deleted. */
   find: async (id: string) => assistants.findById(id, spaceMembers).lean<SpaceFacts>(),

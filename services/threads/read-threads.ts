@@ -11,7 +11,10 @@ import { type ThreadStatus, statusesOf } from './status.ts'
 
 export type ThreadReads = ReturnType<typeof createThreadReads>
 
-/** With `pinned` only those, with `tag` only those that have it, with `archived` those that were put aside in place of the others. */
+/**
+ * With `pinned` only those, with `tag` only those that have it, with `archived` those that were put aside in place of
+ * the others.
+ */
 interface ThreadRange extends PageRange {
   pinned?: boolean | undefined
   archived?: boolean | undefined

@@ -30,8 +30,8 @@ interface ExecuteOptions {
 }
 
 /**
- * Executes one call: checks its arguments, which are a JSON object, limits its time, and turns all failures of the tool into text. Throws the
- * signal's reason when the signal aborts.
+ * Executes one call: checks its arguments, which are a JSON object, limits its time, and turns all failures of the tool
+ * into text. Throws the signal's reason when the signal aborts.
  */
 export async function executeTool(
   tool: Tool,

@@ -21,7 +21,10 @@ interface ResolveDeps {
   search: SearchAccount | undefined
   fetch: Fetch
   mcp: McpTools
-  /** What a request to an MCP server carries as `Authorization`, where the assistant is logged in; not what it has refused. */
+  /**
+   * What a request to an MCP server carries as `Authorization`, where the assistant is logged in; not what it has
+   * refused.
+   */
   mcpAuthorization(url: string, signal: AbortSignal, refused?: string): Promise<string | undefined>
   retrieval(name: string): Promise<Tool | undefined>
   schedule(name: string): Tool
@@ -68,8 +71,8 @@ export interface WantedTools {
 type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }
 
 /**
- * Creates the tools of a configuration to which the run has a right. A tool that cannot be used is reported and left out. The client knows its
- * functions by their names, so they keep them; another tool of the same name gets a number.
+ * Creates the tools of a configuration to which the run has a right. A tool that cannot be used is reported and left
+ * out. The client knows its functions by their names, so they keep them; another tool of the same name gets a number.
  */
 export async function resolveTools(
   { tools: settings }: Pick<AssistantSettings, 'tools'>,

@@ -29,8 +29,9 @@ interface AnsweringModelsDeps {
 
 /**
  * Finds what the `model` of a request names: an assistant of the project by its id, then by its name, then a model of
- * the settings. Any other name that is not an id of ours goes to the server of `OPENAI_BASE_URL`, which knows its models best. Throws `not_found`
- * if there is no such server, and `invalid_input` for a name that several assistants have.
+ * the settings. Any other name that is not an id of ours goes to the server of `OPENAI_BASE_URL`, which knows its
+ * models best. Throws `not_found` if there is no such server, and `invalid_input` for a name that several assistants
+ * have.
  */
 export function createAnsweringModels({ assistants, gateway, listModels, models }: AnsweringModelsDeps) {
   return async (caller: Caller, name: string): Promise<AnsweringModel> => {

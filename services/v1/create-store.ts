@@ -11,7 +11,10 @@ interface CreateStoreDeps {
 
 export type CreateStore = ReturnType<typeof createCreateStore>
 
-/** A new vector store with files of its project, for who may edit the project. Creates nothing if a file is missing or none could be processed. */
+/**
+ * A new vector store with files of its project, for who may edit the project. Creates nothing if a file is missing or
+ * none could be processed.
+ */
 export function createCreateStore({ vectorStores, entries }: CreateStoreDeps) {
   return async (
     caller: Caller,

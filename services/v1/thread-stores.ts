@@ -99,7 +99,10 @@ export function createThreadStores({ collections, vectorStores, entries, createS
       return thread
     },
 
-    /** Puts files into the first of the thread's vector stores that is usable; one is made if none is. Their processing begins. */
+    /**
+     * Puts files into the first of the thread's vector stores that is usable; one is made if none is. Their processing
+     * begins.
+     */
     async addFiles(caller: Caller, thread: ThreadRecord, fileIds: string[]): Promise<ThreadRecord> {
       if (fileIds.length === 0) return thread
       const wanted = fileIds.map((fileId) => ({ fileId }))

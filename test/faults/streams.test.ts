@@ -11,7 +11,10 @@ import { useModelService } from '../support/model-service.ts'
 import { type ServiceProcess, startApiProcess } from '../support/processes.ts'
 import { type ServerEvent, readEvents } from '../support/sse.ts'
 
-/** `STREAM_CUTS=1000 API_KILLS=200 SILENT_READERS=200 npm test -- test/faults/streams.test.ts` does as much as was once measured. */
+/**
+ * `STREAM_CUTS=1000 API_KILLS=200 SILENT_READERS=200 npm test -- test/faults/streams.test.ts` does as much as was once
+ * measured.
+ */
 const cuts = Number(process.env['STREAM_CUTS'] ?? 60)
 const kills = Number(process.env['API_KILLS'] ?? 3)
 const silentReaders = Number(process.env['SILENT_READERS'] ?? 10)

@@ -34,7 +34,10 @@ interface Case {
   cure: () => Promise<unknown>
 }
 
-/** Each alert of deploy/prometheus/alerts.yml, fired by what it is for in a Prometheus that scrapes API and worker, and ended by what its section says. */
+/**
+ * Each alert of deploy/prometheus/alerts.yml, fired by what it is for in a Prometheus that scrapes API and worker, and
+ * ended by what its section says.
+ */
 describe('an alert', () => {
   let service: ModelService
   let worker: Awaited<ReturnType<typeof startWorker>> | undefined

@@ -6,7 +6,10 @@ export interface Mutant {
   /** `{place in the code} {collection}.{method} without {member}`. */
   name: string
   site: string
-  /** The member of the filter, or of its alternatives, that is left out; or, of a read record, what a later check compares. */
+  /**
+   * The member of the filter, or of its alternatives, that is left out; or, of a read record, what a later check
+   * compares.
+   */
   member: string
   of: 'filter' | 'alternatives' | 'result'
 }

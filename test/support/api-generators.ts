@@ -4,7 +4,10 @@ import { run } from '../../local/services/command.ts'
 import { npmPackages } from './npm-packages.ts'
 import { pythonCompiled, pythonPrograms } from './python-packages.ts'
 
-/** What client developers point at the API description, each with a version of its own: none is a dependency of the product. */
+/**
+ * What client developers point at the API description, each with a version of its own: none is a dependency of the
+ * product.
+ */
 const generators = ['openapi-typescript@7.13.0', '@redocly/cli@2.77.0', 'typescript@5.9.3']
 const pythonPackages = ['openapi-python-client==0.29.1', 'ruff==0.17.6']
 export interface Generators {

@@ -1,4 +1,7 @@
-/** Asks again until `check` gives something true or its time is over; then throws what it last threw, or says what it waited for. */
+/**
+ * Asks again until `check` gives something true or its time is over; then throws what it last threw, or says what it
+ * waited for.
+ */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,

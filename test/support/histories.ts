@@ -20,7 +20,10 @@ export function historyText(history: History): string {
   return everythingIn(history)
 }
 
-/** Keeps a history for the replays of later versions: only with `RECORD_HISTORIES=1`, when a workflow was changed on purpose. */
+/**
+ * Keeps a history for the replays of later versions: only with `RECORD_HISTORIES=1`, when a workflow was changed on
+ * purpose.
+ */
 export async function recordHistory(name: string, history: History): Promise<void> {
   if (process.env['RECORD_HISTORIES'] !== '1') return
   const json = History.toObject(History.fromObject(history), { longs: String, bytes: String, enums: String })

@@ -202,7 +202,10 @@ export async function startPaymentProvider(prices: Price[]) {
       if (found === undefined) throw new Error(`no checkout ${id}`)
       return found
     },
-    /** Answers to requests that arrive from now on are held back until the promise is fulfilled; if it fails, they are cut off. */
+    /**
+     * Answers to requests that arrive from now on are held back until the promise is fulfilled; if it fails, they are
+     * cut off.
+     */
     hold(until: Promise<void> | undefined): void {
       held = until
     },

@@ -28,7 +28,10 @@ export interface ServiceProcess {
 
 const started = new Set<ChildProcess>()
 
-/** Starts the worker, as `npm start` does (from its bundle, when there is one), with the environment of a test service (`serviceEnv`). */
+/**
+ * Starts the worker, as `npm start` does (from its bundle, when there is one), with the environment of a test service
+ * (`serviceEnv`).
+ */
 export async function startWorkerProcess(env: Record<string, string>): Promise<ServiceProcess> {
   await migrateOnce(env)
   return startProcess(scriptOf('worker'), env, 'worker ready')

@@ -159,7 +159,10 @@ export function pdfOf(pages: (Grey | string)[]): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Characters to insert, leave out or replace, divided by those of the true text (Levenshtein distance). Spaces count once. */
+/**
+ * Characters to insert, leave out or replace, divided by those of the true text (Levenshtein distance). Spaces count
+ * once.
+ */
 export function characterErrorRate(truth: string, read: string): number {
   const [a, b] = [truth, read].map((text) => Array.from(text.replace(/\s+/g, ' ').trim()))
   if (!a || !b) return 1

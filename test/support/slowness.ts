@@ -17,7 +17,10 @@ export function slowness(): number {
   return Math.max(1, (times[1] ?? 0) / usualMs)
 }
 
-/** Begins to measure this thread. What it returns says the processor time since then, as the usual machine would take it, in milliseconds. */
+/**
+ * Begins to measure this thread. What it returns says the processor time since then, as the usual machine would take
+ * it, in milliseconds.
+ */
 export function watchProcessor(): () => number {
   const begun = process.threadCpuUsage()
   return () => {

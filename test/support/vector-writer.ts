@@ -3,8 +3,8 @@ import { lanceBucket } from '../../infra/vectors/lance-bucket.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 
 /**
- * A process that writes into a LanceDB in a bucket: for each line on standard input, `{ space, files, rows }`, it stores so many
- * files of so many rows and answers with a line, the number of rows that it was told are stored.
+ * A process that writes into a LanceDB in a bucket: for each line on standard input, `{ space, files, rows }`, it
+ * stores so many files of so many rows and answers with a line, the number of rows that it was told are stored.
  */
 const [url = '', name = ''] = process.argv.slice(2)
 const { S3_ACCESS_KEY_ID: s3AccessKeyId, S3_SECRET_ACCESS_KEY: s3SecretAccessKey } = process.env

@@ -8,7 +8,10 @@ import type { ChatRequest, ScriptedReply } from '../support/scripted-model.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
-/** What an answer must hold by the published description of Open Responses (openresponses.org), without null unless it says so. */
+/**
+ * What an answer must hold by the published description of Open Responses (openresponses.org), without null unless it
+ * says so.
+ */
 const required: Record<string, string> = {
   id: 'string',
   object: 'string',

@@ -7,7 +7,8 @@ import { withoutEffect } from '../../api/routes/v1/without-effect.ts'
 
 /**
  * The members of the `openai` package's `ResponseCreateParams`, and what becomes of each. One `without effect` concerns
- * neither the answer nor its events' contents; one that is `refused` is refused by its name. One that a newer package has must be added here.
+ * neither the answer nor its events' contents; one that is `refused` is refused by its name. One that a newer package
+ * has must be added here.
  */
 const members: Record<string, 'works' | 'without effect' | 'refused'> = {
   access_programs: 'without effect',

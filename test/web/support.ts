@@ -75,7 +75,10 @@ export async function startConsole(env: Record<string, string> = {}) {
       await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
       return { user, page, assistantId: String(assistant.assistant_id) }
     },
-    /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. Keeps a picture of it, too. */
+    /**
+     * Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. Keeps a picture of
+     * it, too.
+     */
     async expectAccessible(page: Page, what: string) {
       // Dialogs appear slowly, and after a change of the colour scheme colours pass into each other. Spinners never end.
       // States are asked, not `finished`: in a closed <details> the browser skips frames, and that promise never settles.
@@ -177,7 +180,10 @@ export async function tasksDuring(page: Page, action: () => Promise<unknown>): P
   return tasks.map(({ tdur = 0 }) => tdur / 1000).toSorted((a, b) => b - a)
 }
 
-/** Prints the longest tasks of all pages, with the test that was running: no test of accessibility, which makes such tasks. */
+/**
+ * Prints the longest tasks of all pages, with the test that was running: no test of accessibility, which makes such
+ * tasks.
+ */
 async function watchTasks(context: BrowserContext) {
   const end = await traceTasks(await context.newPage())
   const tests: { from: number; name: string }[] = []

@@ -28,7 +28,10 @@ const readerDied = () =>
 const refusal = () =>
   ApplicationFailure.create({ message: 'The model refused the request.', type: 'model_error', nonRetryable: true })
 
-/** What a step is told: how often it was called, for which file, when; a look at the workflow's details, and a way to delete the file. */
+/**
+ * What a step is told: how often it was called, for which file, when; a look at the workflow's details, and a way to
+ * delete the file.
+ */
 interface Call {
   number: number
   fileId: string

@@ -15,7 +15,10 @@ const text = Type.String({ maxLength: requestLimits.messageLength })
 const token = Type.Integer()
 const { max_tokens, temperature, top_p, seed, frequency_penalty, presence_penalty, stop, logit_bias } = chatParameters
 
-/** The members of a request for a completion that both families take, following the `openai` package (resources/completions). */
+/**
+ * The members of a request for a completion that both families take, following the `openai` package
+ * (resources/completions).
+ */
 export const textCompletionMembers = {
   prompt: maybe(
     Type.Union(

@@ -4,7 +4,10 @@ import type { NativeKind } from '../../../domain/model-providers.ts'
 /** What marks the end of a beginning that the provider keeps for the next request. */
 export type CacheMark = SharedV4ProviderOptions
 
-/** Anthropic's models keep only what is marked; other providers find it by themselves, and Bedrock's other models refuse marks. */
+/**
+ * Anthropic's models keep only what is marked; other providers find it by themselves, and Bedrock's other models refuse
+ * marks.
+ */
 export function cacheMarkFor(kind: NativeKind, model: string): CacheMark | undefined {
   if (kind === 'anthropic') return { anthropic: { cacheControl: { type: 'ephemeral' } } }
   if (kind === 'bedrock' && /claude|nova/i.test(model)) return { bedrock: { cachePoint: { type: 'default' } } }

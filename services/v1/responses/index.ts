@@ -73,8 +73,9 @@ interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
 }
 
 /**
- * Responses of a project. Each is a run: on the thread of its conversation, on that of the response that it continues, or
- * on a thread of its own, which begins with a copy of what came before (docs/decisions/2026-11-25-responses.md). Those of another project are `not_found`.
+ * Responses of a project. Each is a run: on the thread of its conversation, on that of the response that it continues,
+ * or on a thread of its own, which begins with a copy of what came before (docs/decisions/2026-11-25-responses.md).
+ * Those of another project are `not_found`.
  */
 export function createResponses(deps: ResponsesDeps) {
   const responses = responseStore(deps.collections)

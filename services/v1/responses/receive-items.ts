@@ -56,7 +56,10 @@ function asGiven(
   return { type: 'ToolMessage', data: { id: '', content, tool_call_id: callId, parts: files, ...kind } }
 }
 
-/** `content, 0, image_url, url` is `content, 0, image_url` in this interface, and `content, 0, file, file_id` has no `file`. */
+/**
+ * `content, 0, image_url, url` is `content, 0, image_url` in this interface, and `content, 0, file, file_id` has no
+ * `file`.
+ */
 function memberAt([content, place, kind, member]: (string | number)[]): Loc {
   if (place === undefined) return content === undefined ? [] : [content]
   const name = member === 'url' ? kind : member

@@ -58,7 +58,10 @@ const inBodies: Record<string, keyof typeof makers> = {
   previous_response_id: 'responses',
 }
 
-/** Stands before a service and puts ids of objects that it has just made in the places of made-up ones, and the key of the client. */
+/**
+ * Stands before a service and puts ids of objects that it has just made in the places of made-up ones, and the key of
+ * the client.
+ */
 export async function startPlaceholderProxy(target: string, client: OpenAI) {
   return startHttpServer(async (request, response) => {
     const made: Made = {}

@@ -4,7 +4,10 @@ import { type Thread, useThreads } from './api.ts'
 /** Further chats are loaded until so many are found. */
 const enoughFound = 30
 
-/** The chats of the project whose names contain these words, newest first; with a tag, only those that have it. Older pages are loaded for a search that has found few. */
+/**
+ * The chats of the project whose names contain these words, newest first; with a tag, only those that have it. Older
+ * pages are loaded for a search that has found few.
+ */
 export function useFoundThreads(words: string, tag?: string, archived = false) {
   const wanted = words.trim().toLowerCase()
   const pages = useThreads(tag, archived, wanted !== '')

@@ -10,7 +10,10 @@ export function chosenLanguage(): Language | undefined {
   return languages.find((one) => one === stored)
 }
 
-/** The language of the page: the one that was chosen, else the first of the browser's that there is. It does not change while the page is open. */
+/**
+ * The language of the page: the one that was chosen, else the first of the browser's that there is. It does not change
+ * while the page is open.
+ */
 export const language: Language = chosenLanguage() ?? firstSpoken(globalThis.navigator?.languages ?? []) ?? 'en'
 
 /** How numbers and times are written: as the reader's browser says, if that is for the language of the page. */

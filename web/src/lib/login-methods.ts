@@ -13,7 +13,10 @@ export interface LoginWays {
   retry: () => void
 }
 
-/** How somebody logs in: all ways, and once an address is written, those of its domain. Until they are known, with a password. */
+/**
+ * How somebody logs in: all ways, and once an address is written, those of its domain. Until they are known, with a
+ * password.
+ */
 export function useLoginWays(email: string): LoginWays {
   const hasProviders = useConsoleSettings()?.social_login ?? false
   const domain = useSettled(domainOf(email))

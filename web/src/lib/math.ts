@@ -1,7 +1,10 @@
 import katex from 'katex'
 import { inStyle } from './math-letters.ts'
 
-/** Formulas within Markdown, as MathML, which browsers draw with the tables of a type face for formulas (web/math-fonts.ts). */
+/**
+ * Formulas within Markdown, as MathML, which browsers draw with the tables of a type face for formulas
+ * (web/math-fonts.ts).
+ */
 export const math = {
   /** What is not TeX is shown as it was written. No links, no commands of HTML, bounded macros and sizes. */
   draw(tex: string, target: HTMLElement, displayMode: boolean): void {

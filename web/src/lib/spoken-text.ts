@@ -10,5 +10,8 @@ export function spokenTextOf(markdown: string): string {
     .trim()
 }
 
-/** The beginning of what is heard of an answer, however long that is: characters that are heard, and that are looked at for them. */
+/**
+ * The beginning of what is heard of an answer, however long that is: characters that are heard, and that are looked at
+ * for them.
+ */
 export const spokenBeginningOf = (markdown: string): string => spokenTextOf(markdown.slice(0, 4000)).slice(0, 1000)

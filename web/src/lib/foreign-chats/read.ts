@@ -58,7 +58,10 @@ function readChatGpt(chat: JsonObject, left: LeftOut): ForeignChat | undefined {
   }
 }
 
-/** Marks of citations, which name what the export does not hold; none begins within another, so that each character is read once. */
+/**
+ * Marks of citations, which name what the export does not hold; none begins within another, so that each character is
+ * read once.
+ */
 const citationMarks = /\ue200[^\ue200\ue201]{0,2000}\ue201/g
 
 function partsOfChatGpt(content: JsonObject, left: LeftOut): string {

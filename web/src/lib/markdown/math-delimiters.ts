@@ -38,7 +38,10 @@ export function withMathDelimiters(text: string): string | undefined {
   return formulas === 0 ? undefined : result + text.slice(at)
 }
 
-/** A code span or a fenced block that begins here, up to its end; an open one, while it is written, up to the end of the text. */
+/**
+ * A code span or a fenced block that begins here, up to its end; an open one, while it is written, up to the end of the
+ * text.
+ */
 function codeAt(text: string, at: number): string | undefined {
   const fence = /^(?:`+|~{3,})/.exec(text.slice(at, at + 100))?.[0]
   if (fence === undefined) return undefined

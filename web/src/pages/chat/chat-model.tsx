@@ -77,7 +77,10 @@ export function ChatModel({ chat }: { chat: string }) {
   )
 }
 
-/** Of the newest hundred answers, those beside them and those that were taken from there, as far as their prices are known. */
+/**
+ * Of the newest hundred answers, those beside them and those that were taken from there, as far as their prices are
+ * known.
+ */
 function useCost(chat: string): string | undefined {
   const sides = sidesIn(useChosenFor('sides', chat))
   // The chat itself loads all of it.

@@ -23,7 +23,10 @@ interface MemberListProps {
   canManage: boolean
 }
 
-/** Those who use the project, people and groups. What cannot be done is not offered: the holder keeps the role and cannot be removed. */
+/**
+ * Those who use the project, people and groups. What cannot be done is not offered: the holder keeps the role and
+ * cannot be removed.
+ */
 export function MemberList({ project: { project_id: projectId, owner }, members, canManage }: MemberListProps) {
   const userId = useSession()?.userId
   const [removed, setRemoved] = useState<Member>()

@@ -28,7 +28,10 @@ export function Preview({ language, content }: { language: string; content: stri
 
 const hasScripts = /<script|\son[a-z]+\s*=/i
 
-/** A page that a model wrote: in a frame of an origin of its own, from which no request goes out (`api/plugins/document-preview.ts`). */
+/**
+ * A page that a model wrote: in a frame of an origin of its own, from which no request goes out
+ * (`api/plugins/document-preview.ts`).
+ */
 function Page({ content }: { content: string }) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [runs, setRuns] = useState(false)
