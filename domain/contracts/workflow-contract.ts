@@ -5,6 +5,7 @@ import {
   type UpdateDefinition,
   defineSearchAttributeKey,
 } from '@temporalio/common'
+import { searchAttributeNames } from './search-attribute-names.ts'
 
 /** The task queues. They are separate so that one kind of work cannot delay another. */
 export const queues = ['runs', 'documents', 'accounts', 'deletions', 'schedules', 'crawls'] as const
@@ -28,22 +29,6 @@ export const versioningOf = {
   schedules: 'AUTO_UPGRADE',
   crawls: 'AUTO_UPGRADE',
 } as const satisfies Record<Queue, string>
-
-// Before a change: docs/traps.md, Temporal.
-/**
- * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
- * because Temporal uses that name for the workflow execution; `ParentRunId` is its own, too.
- */
-export const searchAttributeNames = [
-  'UserId',
-  'ProjectId',
-  'AssistantId',
-  'ThreadId',
-  'AgentRunId',
-  'RunStatus',
-  'CleanupKind',
-  'AskingRunId',
-] as const
 
 type Name = (typeof searchAttributeNames)[number]
 

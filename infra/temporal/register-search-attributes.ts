@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { searchAttributeNames } from '../../domain/contracts/workflow-contract.ts'
+import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; its package of enums cannot be imported by name from an ES module. */
 const keyword = 2

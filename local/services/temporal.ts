@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
-import { searchAttributeNames } from '../../domain/contracts/workflow-contract.ts'
+import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 import { parseOwnJson } from '../../domain/json.ts'
 import { waysByCache } from './cache.ts'
 import { findOnPath, versionOf } from './command.ts'
