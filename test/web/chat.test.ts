@@ -58,6 +58,27 @@ test('a lost connection is shown, and the answer continues without repetition', 
   expect(await page.locator('.turn-ai').count()).toBe(1)
 })
 
+test('without a network the page stays: a part of it that is not loaded yet comes when the network is back', async () => {
+  const goOn = Promise.withResolvers<void>()
+  site.model.reply({ text: ['The first half, ', goOn.promise, 'and the second.'] })
+  const { page } = await site.signedIn()
+  await say(page, 'Tell me both')
+  await answer(page, 'The first half,').waitFor()
+  site.proxy.refuse()
+  await page.getByText('The connection is lost.').waitFor()
+  await page.getByRole('button', { name: 'Files of this chat' }).click()
+  await page.getByRole('link', { name: 'Memory', exact: true }).click()
+  await page.getByText('The service cannot be reached.').first().waitFor()
+  await page.goBack()
+  await answer(page, 'The first half,').waitFor()
+  await page.getByRole('button', { name: 'Files of this chat' }).click()
+  site.proxy.restore()
+  goOn.resolve()
+  await page.getByRole('dialog', { name: 'Files of this chat' }).waitFor()
+  await page.keyboard.press('Escape')
+  await answer(page, 'The first half, and the second.').waitFor()
+})
+
 test('stop ends an answer; a message that is sent meanwhile waits for its turn', async () => {
   const never = Promise.withResolvers<void>()
   site.model.reply({ text: ['I will go on and on', never.promise] })

@@ -1,13 +1,7 @@
-import {
-  Outlet,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
+import { Outlet, createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { getSession } from './lib/session.ts'
 import { Crashed, NotFound } from './pages/not-found.tsx'
+import { lazyPage } from './ui/lazy-part.ts'
 import { Skeleton } from './ui/states.tsx'
 
 const optionalText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -30,7 +24,7 @@ const home = createRoute({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  component: lazyRouteComponent(() => import('./pages/account/log-in.tsx'), 'LogIn'),
+  component: lazyPage(() => import('./pages/account/log-in.tsx'), 'LogIn'),
   validateSearch: (search): { next?: string } => {
     const next = optionalText(search['next'])
     return next?.startsWith('/console') ? { next } : {}
@@ -39,12 +33,12 @@ const login = createRoute({
 const signup = createRoute({
   getParentRoute: () => root,
   path: '/signup',
-  component: lazyRouteComponent(() => import('./pages/account/sign-up.tsx'), 'SignUp'),
+  component: lazyPage(() => import('./pages/account/sign-up.tsx'), 'SignUp'),
 })
 const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
-  component: lazyRouteComponent(() => import('./pages/account/sign-up.tsx'), 'Verify'),
+  component: lazyPage(() => import('./pages/account/sign-up.tsx'), 'Verify'),
   validateSearch: (search): { email?: string } => {
     const email = optionalText(search['email'])
     return email === undefined ? {} : { email }
@@ -53,24 +47,24 @@ const verify = createRoute({
 const forgot = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyRouteComponent(() => import('./pages/account/forgot.tsx'), 'ForgotPassword'),
+  component: lazyPage(() => import('./pages/account/forgot.tsx'), 'ForgotPassword'),
 })
 const reset = createRoute({
   getParentRoute: () => root,
   path: '/reset-password',
-  component: lazyRouteComponent(() => import('./pages/account/forgot.tsx'), 'ResetPassword'),
+  component: lazyPage(() => import('./pages/account/forgot.tsx'), 'ResetPassword'),
 })
 const callback = createRoute({
   getParentRoute: () => root,
   path: '/auth-callback',
-  component: lazyRouteComponent(() => import('./pages/account/auth-callback.tsx'), 'AuthCallback'),
+  component: lazyPage(() => import('./pages/account/auth-callback.tsx'), 'AuthCallback'),
 })
 
 /** What the mail of an invitation opens. */
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitations',
-  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
   validateSearch: (search): { token?: string } => {
     const token = optionalText(search['token'])
     return token === undefined ? {} : { token }
@@ -80,7 +74,7 @@ const invitation = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   path: '/console',
-  component: lazyRouteComponent(() => import('./pages/shell.tsx'), 'Shell'),
+  component: lazyPage(() => import('./pages/shell.tsx'), 'Shell'),
   beforeLoad: ({ location }) => {
     if (!getSession()) throw redirect({ to: '/login', search: { next: location.href }, replace: true })
   },
@@ -95,7 +89,7 @@ const consoleHome = createRoute({
 const newChat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
-  component: lazyRouteComponent(() => import('./pages/chat/new-chat.tsx'), 'NewChat'),
+  component: lazyPage(() => import('./pages/chat/new-chat.tsx'), 'NewChat'),
   /** `choose`: chats are chosen in the list at once, to delete them. */
   validateSearch: (search): { assistant?: string; choose?: true; folder?: string } => {
     const assistant = optionalText(search['assistant'])
@@ -110,7 +104,7 @@ const newChat = createRoute({
 const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat/$threadId',
-  component: lazyRouteComponent(() => import('./pages/chat/conversation.tsx'), 'Chat'),
+  component: lazyPage(() => import('./pages/chat/conversation.tsx'), 'Chat'),
   validateSearch: (search): { message?: string } => {
     const message = optionalText(search['message'])
     return message === undefined ? {} : { message: message.slice(0, 200) }
@@ -119,7 +113,7 @@ const chat = createRoute({
 const printChat = createRoute({
   getParentRoute: () => root,
   path: '/console/print/$threadId',
-  component: lazyRouteComponent(() => import('./pages/chat/print.tsx'), 'PrintChat'),
+  component: lazyPage(() => import('./pages/chat/print.tsx'), 'PrintChat'),
   beforeLoad: ({ location }) => {
     if (!getSession()) throw redirect({ to: '/login', search: { next: location.href }, replace: true })
   },
@@ -127,17 +121,17 @@ const printChat = createRoute({
 const sharedChat = createRoute({
   getParentRoute: () => root,
   path: '/s/$token',
-  component: lazyRouteComponent(() => import('./pages/shared-chat.tsx'), 'SharedChat'),
+  component: lazyPage(() => import('./pages/shared-chat.tsx'), 'SharedChat'),
 })
 const assistants = createRoute({
   getParentRoute: () => shell,
   path: '/assistants',
-  component: lazyRouteComponent(() => import('./pages/assistants/list.tsx'), 'Assistants'),
+  component: lazyPage(() => import('./pages/assistants/list.tsx'), 'Assistants'),
 })
 const assistant = createRoute({
   getParentRoute: () => shell,
   path: '/assistants/$assistantId',
-  component: lazyRouteComponent(() => import('./pages/assistants/assistant.tsx'), 'AssistantPage'),
+  component: lazyPage(() => import('./pages/assistants/assistant.tsx'), 'AssistantPage'),
   validateSearch: (search): { tab?: string } => {
     const tab = optionalText(search['tab'])
     return tab === undefined ? {} : { tab }
@@ -147,7 +141,7 @@ const assistant = createRoute({
 const connected = createRoute({
   getParentRoute: () => shell,
   path: '/connected',
-  component: lazyRouteComponent(() => import('./pages/assistants/connected.tsx'), 'Connected'),
+  component: lazyPage(() => import('./pages/assistants/connected.tsx'), 'Connected'),
   validateSearch: (search): { code?: string; state?: string; iss?: string } => {
     // The router takes texts of digits for numbers.
     const [code, state, iss] = ['code', 'state', 'iss'].map((name) =>
@@ -159,37 +153,37 @@ const connected = createRoute({
 const projects = createRoute({
   getParentRoute: () => shell,
   path: '/projects',
-  component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects'),
+  component: lazyPage(() => import('./pages/projects.tsx'), 'Projects'),
 })
 const people = createRoute({
   getParentRoute: () => shell,
   path: '/projects/$projectId/people',
-  component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./pages/people/people.tsx'), 'PeoplePage'),
 })
 const schedules = createRoute({
   getParentRoute: () => shell,
   path: '/schedules',
-  component: lazyRouteComponent(() => import('./pages/schedules/list.tsx'), 'Schedules'),
+  component: lazyPage(() => import('./pages/schedules/list.tsx'), 'Schedules'),
 })
 const memory = createRoute({
   getParentRoute: () => shell,
   path: '/memory',
-  component: lazyRouteComponent(() => import('./pages/memory/list.tsx'), 'Memory'),
+  component: lazyPage(() => import('./pages/memory/list.tsx'), 'Memory'),
 })
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
-  component: lazyRouteComponent(() => import('./pages/usage.tsx'), 'Usage'),
+  component: lazyPage(() => import('./pages/usage.tsx'), 'Usage'),
 })
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account/settings.tsx'), 'AccountSettings'),
+  component: lazyPage(() => import('./pages/account/settings.tsx'), 'AccountSettings'),
 })
 const loginCode = createRoute({
   getParentRoute: () => shell,
   path: '/login-code',
-  component: lazyRouteComponent(() => import('./pages/account/login-code.tsx'), 'LoginCode'),
+  component: lazyPage(() => import('./pages/account/login-code.tsx'), 'LoginCode'),
   validateSearch: (search): { code?: string } => {
     const code = optionalText(search['code'])
     return code === undefined ? {} : { code: code.slice(0, 20) }
@@ -198,18 +192,18 @@ const loginCode = createRoute({
 const plans = createRoute({
   getParentRoute: () => shell,
   path: '/plans',
-  component: lazyRouteComponent(() => import('./pages/plans.tsx'), 'Plans'),
+  component: lazyPage(() => import('./pages/plans.tsx'), 'Plans'),
   validateSearch: checkoutOf,
 })
 const data = createRoute({
   getParentRoute: () => shell,
   path: '/data',
-  component: lazyRouteComponent(() => import('./pages/account/data.tsx'), 'AccountData'),
+  component: lazyPage(() => import('./pages/account/data.tsx'), 'AccountData'),
 })
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./pages/account/audit.tsx'), 'AccountAudit'),
+  component: lazyPage(() => import('./pages/account/audit.tsx'), 'AccountAudit'),
 })
 /** The payment provider leads back here. */
 const paid = createRoute({
@@ -223,7 +217,7 @@ const paid = createRoute({
 const deleted = createRoute({
   getParentRoute: () => root,
   path: '/console/goodbye',
-  component: lazyRouteComponent(() => import('./pages/account/goodbye.tsx'), 'Goodbye'),
+  component: lazyPage(() => import('./pages/account/goodbye.tsx'), 'Goodbye'),
 })
 
 const routeTree = root.addChildren([

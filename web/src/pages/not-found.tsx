@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Compass } from 'lucide-react'
+import { CircleAlert, Compass } from 'lucide-react'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -21,7 +21,7 @@ export function NotFound() {
 export function Crashed() {
   return (
     <div className="page page-narrow">
-      <Empty icon={<Compass size={32} aria-hidden="true" />} title={texts.notFound.title} text={texts.crashed}>
+      <Empty icon={<CircleAlert size={32} aria-hidden="true" />} title={texts.crashed} text={texts.crashedText}>
         <Button look="primary" onClick={() => window.location.reload()}>
           {texts.reload}
         </Button>

@@ -15,7 +15,7 @@ import {
   UserRound,
   UsersRound,
 } from 'lucide-react'
-import { Suspense, lazy, useCallback, useEffect, useState } from 'react'
+import { Suspense, useCallback, useEffect, useState } from 'react'
 import { type Project, queryClient, useConsoleSettings, useMeEachMinute, useProjectsEachMinute } from '../lib/api.ts'
 import { changeLanguage, setLanguage } from '../lib/change-language.ts'
 import { chosenLanguage, language, languageName, languages } from '../lib/language.ts'
@@ -29,13 +29,14 @@ import { useLater } from '../lib/use-later.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
 import { texts } from '../texts/index.ts'
 import { IconButton } from '../ui/button.tsx'
+import { lazyPart } from '../ui/lazy-part.ts'
 import { Menu } from '../ui/menu.tsx'
 import { AccessEnded } from './access-ended.tsx'
 import { ThreadList } from './chat/thread-list.tsx'
 
-const ScheduleNews = lazy(() => import('./schedules/schedule-news.tsx'))
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const ShortcutsDialog = lazy(async () => ({ default: (await import('./palette.tsx')).ShortcutsDialog }))
+const ScheduleNews = lazyPart(() => import('./schedules/schedule-news.tsx'))
+const Palette = lazyPart(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const ShortcutsDialog = lazyPart(async () => ({ default: (await import('./palette.tsx')).ShortcutsDialog }))
 const t = texts.nav
 const laterMs = 10_000
 

@@ -1,5 +1,6 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { language, locale } from '../lib/language.ts'
+import { loadAgain } from '../lib/load-again.ts'
 import { type Names, type Read, readTexts } from './read.ts'
 
 /** The file of the language of the page; of a folder that lacks it, the English one. Only that file is loaded. */
@@ -7,7 +8,7 @@ export async function load<Texts>(files: Record<string, () => Promise<Texts>>): 
   const of = (one: string) => Object.entries(files).find(([path]) => path.includes(`/${one}/`))?.[1]
   const file = of(language) ?? of('en')
   if (file === undefined) throw new Error('These texts have no file in English.')
-  return file()
+  return loadAgain(file)
 }
 
 /** Loads the texts of a page. `names` lists those that need values; TypeScript knows them by the English file. */

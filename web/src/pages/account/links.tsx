@@ -1,8 +1,9 @@
-import { Suspense, lazy } from 'react'
+import { Suspense } from 'react'
 import type { LoginWays } from '../../lib/login-methods.ts'
 import { texts } from '../../texts/index.ts'
+import { lazyPart } from '../../ui/lazy-part.ts'
 
-const Providers = lazy(() => import('./providers.tsx'))
+const Providers = lazyPart(() => import('./providers.tsx'))
 const t = texts.account
 
 /** The ways through identity providers, if there are any. */

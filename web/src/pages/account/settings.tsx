@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { Suspense, lazy, useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
 import { ApiError, type Schemas, api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
 import { changeLanguage } from '../../lib/change-language.ts'
 import { type Language, language, languageName, languages } from '../../lib/language.ts'
@@ -12,13 +12,14 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { ProgramLogins } from './logins.tsx'
 import { SharedChats } from './shared-chats.tsx'
 
-const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
+const PromptsDialog = lazyPart(() => import('../prompts-dialog.tsx'))
 const t = texts.account
 
 export function AccountSettings() {

@@ -2,7 +2,7 @@ import '../../styles/chat.css'
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ellipsis, FileDown, FlaskConical, MessageSquare, Trash2 } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { Suspense, lazy, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { type Assistant, api, keys, queryClient, unwrap, useAssistant, wordsOf } from '../../lib/api.ts'
 import { saveAssistantFile } from '../../lib/assistant-file.ts'
 import { useDraft } from '../../lib/draft.ts'
@@ -15,6 +15,7 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Face } from '../../ui/face.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Loading } from '../../ui/states.tsx'
@@ -27,8 +28,8 @@ import { PublishTab } from './publish-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { ToolsTab } from './tools/tools-tab.tsx'
 
-const InsightsTab = lazy(() => import('./insights-tab.tsx'))
-const TestChat = lazy(() => import('./test-chat.tsx'))
+const InsightsTab = lazyPart(() => import('./insights-tab.tsx'))
+const TestChat = lazyPart(() => import('./test-chat.tsx'))
 const t = texts.assistants
 const tabNames = Object.keys(t.tabs)
 

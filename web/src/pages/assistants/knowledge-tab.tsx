@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { FileX, Upload as UploadIcon } from 'lucide-react'
-import { Suspense, lazy, useRef } from 'react'
+import { Suspense, useRef } from 'react'
 import { api, keys, queryClient, unwrap, useFiles, useSources } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useMembership } from '../../lib/membership.ts'
@@ -10,6 +10,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Loading, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { Evaluation } from './evaluation.tsx'
@@ -17,7 +18,7 @@ import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
 
 const t = texts.knowledge
-const WebSources = lazy(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))
+const WebSources = lazyPart(async () => ({ default: (await import('./web-sources.tsx')).WebSources }))
 
 export function KnowledgeTab({ assistantId }: { assistantId: string }) {
   const canEdit = useMembership().may('editor')

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Bot, Plus } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { configKey, useAssistants } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
 import { useMembership } from '../../lib/membership.ts'
@@ -8,11 +8,12 @@ import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { RoleNote } from '../../ui/role-note.tsx'
 import { Empty, Loading } from '../../ui/states.tsx'
 import { FromFile } from './from-file.tsx'
 
-const CreateDialog = lazy(() => import('./create-dialog.tsx'))
+const CreateDialog = lazyPart(() => import('./create-dialog.tsx'))
 const t = texts.assistants
 
 export function Assistants() {

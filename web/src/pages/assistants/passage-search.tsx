@@ -1,5 +1,5 @@
 import { FileSearch, Search } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Schemas, api, unwrap, useFiles } from '../../lib/api.ts'
 import { percentOf } from '../../lib/format.ts'
 import { pagesOf, placeOf } from '../../lib/places.ts'
@@ -9,12 +9,13 @@ import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PassageText } from '../../ui/passage-text.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 
 const t = texts.knowledge
-const Original = lazy(async () => ({ default: (await import('../chat/sources/original.tsx')).Original }))
+const Original = lazyPart(async () => ({ default: (await import('../chat/sources/original.tsx')).Original }))
 
 type Found = Schemas['PassageList']['passages'][number]
 

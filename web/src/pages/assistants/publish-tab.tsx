@@ -1,6 +1,6 @@
 import '../../styles/publish.css'
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
-import { Suspense, lazy, useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
 import { api, configKey, unwrap } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
@@ -9,11 +9,12 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { PublicBudget } from '../budget.tsx'
 import { ChatLook } from './chat-look.tsx'
 import { PublicPlaces } from './public-places.tsx'
 
-const KeepsChats = lazy(() => import('./keeps-chats.tsx'))
+const KeepsChats = lazyPart(() => import('./keeps-chats.tsx'))
 const t = assistantMessages.publish
 const modes = ['authenticated', 'public_token', 'public_no_auth'] as const
 

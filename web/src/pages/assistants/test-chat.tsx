@@ -1,5 +1,5 @@
 import { RotateCcw, X } from 'lucide-react'
-import { Suspense, lazy, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { type Assistant, wordsOf } from '../../lib/api.ts'
 import { newTestThread, removeTestThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
@@ -7,6 +7,7 @@ import { useLeaving } from '../../lib/use-leaving.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Composer } from '../chat/composer.tsx'
 import { type ScrollHandle, ScrollToEnd } from '../chat/scroll-to-end.tsx'
@@ -15,7 +16,7 @@ import { useChat } from '../chat/use-chat.ts'
 import { useSourcePanel } from '../chat/use-source-panel.ts'
 import { useTurnActions } from '../chat/use-turn-actions.ts'
 
-const SourcePanel = lazy(async () => ({ default: (await import('../chat/sources/source-panel.tsx')).SourcePanel }))
+const SourcePanel = lazyPart(async () => ({ default: (await import('../chat/sources/source-panel.tsx')).SourcePanel }))
 const t = assistantMessages.testChat
 
 interface TestChatProps {

@@ -1,11 +1,12 @@
-import { Suspense, lazy, memo, use, useEffect, useState } from 'react'
+import { Suspense, memo, use, useEffect, useState } from 'react'
 import type { ColouredLine } from '../../lib/markdown/colour.ts'
 import { colour, knownColours } from '../../lib/markdown/reader.ts'
 import { texts } from '../../texts/index.ts'
 import { CodeFrame } from '../../ui/code-block.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { MessageIdContext, OpenDocumentContext } from './documents/context.ts'
 
-const OpenDocument = lazy(() => import('./documents/open-document.tsx'))
+const OpenDocument = lazyPart(() => import('./documents/open-document.tsx'))
 
 /** Lines that are shown before a reader asks for the rest. */
 const folded = 40

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Check, CheckCheck, Pencil, X } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Run, type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { digitsOf, shownJson } from '../../lib/exact-numbers.ts'
 import { type Held, heldOf, keepHeld } from '../../lib/held-decisions.ts'
@@ -11,9 +11,10 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 
-const ChangePanel = lazy(async () => ({ default: (await import('./change-panel.tsx')).ChangePanel }))
+const ChangePanel = lazyPart(async () => ({ default: (await import('./change-panel.tsx')).ChangePanel }))
 const t = texts.chat
 
 type Call = Schemas['ToolCall']

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Message, type Schemas, keys } from '../../lib/api.ts'
 import { choose, useChosenFor } from '../../lib/chat-model.ts'
 import { efforts } from '../../lib/efforts.ts'
@@ -9,9 +9,10 @@ import { sidesIn } from '../../lib/sides.ts'
 import { useTakenRuns } from '../../lib/taken-runs.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { ModelOptions, useModels } from '../../ui/model-picker.tsx'
 
-const ChatSettings = lazy(() => import('./chat-settings.tsx'))
+const ChatSettings = lazyPart(() => import('./chat-settings.tsx'))
 const t = texts.modelPicker
 const noMessages: Message[] = []
 

@@ -1,5 +1,5 @@
 import { ArrowUp, ListPlus, Paperclip, Square, Upload as UploadIcon } from 'lucide-react'
-import { type ClipboardEvent, type KeyboardEvent, Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, Suspense, useEffect, useRef, useState } from 'react'
 import { useConsoleSettings } from '../../lib/api.ts'
 import { takeComposed } from '../../lib/composed.ts'
 import { composes } from '../../lib/composes.ts'
@@ -17,14 +17,15 @@ import { useSame } from '../../lib/use-same.ts'
 import { pastedCells } from '../../lib/written-tables.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Attachments } from './attachments.tsx'
 import { PromptList } from './prompt-list.tsx'
 
-const MentionList = lazy(() => import('./mentions/mention-list.tsx'))
-const PromptsDialog = lazy(() => import('../prompts-dialog.tsx'))
-const VariablesDialog = lazy(() => import('./variables-dialog.tsx'))
-const Dictation = lazy(() => import('./dictation.tsx'))
-const AddedPictures = lazy(() => import('./added-pictures.tsx'))
+const MentionList = lazyPart(() => import('./mentions/mention-list.tsx'))
+const PromptsDialog = lazyPart(() => import('../prompts-dialog.tsx'))
+const VariablesDialog = lazyPart(() => import('./variables-dialog.tsx'))
+const Dictation = lazyPart(() => import('./dictation.tsx'))
+const AddedPictures = lazyPart(() => import('./added-pictures.tsx'))
 const t = texts.chat
 
 interface ComposerProps {

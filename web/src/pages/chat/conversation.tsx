@@ -1,7 +1,7 @@
 import '../../styles/chat.css'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Files, MessageCircleOff, UsersRound } from 'lucide-react'
-import { Suspense, lazy, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError, type Thread } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { noteBegin, splitNote } from '../../lib/document-note.ts'
@@ -14,6 +14,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Face } from '../../ui/face.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
 import { Announcement } from './announcement.tsx'
@@ -31,13 +32,13 @@ import { useChat } from './use-chat.ts'
 import { useSourcePanel } from './use-source-panel.ts'
 import { useTurnActions } from './use-turn-actions.ts'
 
-const SourcePanel = lazy(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
-const EditAnswer = lazy(() => import('./edit-answer.tsx'))
-const QuoteButton = lazy(() => import('./quote-button.tsx'))
-const FollowUps = lazy(() => import('./follow-ups.tsx'))
-const DocumentPanel = lazy(() => import('./documents/document-panel.tsx'))
-const TakeAnswers = lazy(() => import('./documents/take-answers.tsx'))
-const ChatFiles = lazy(() => import('./chat-files.tsx'))
+const SourcePanel = lazyPart(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
+const EditAnswer = lazyPart(() => import('./edit-answer.tsx'))
+const QuoteButton = lazyPart(() => import('./quote-button.tsx'))
+const FollowUps = lazyPart(() => import('./follow-ups.tsx'))
+const DocumentPanel = lazyPart(() => import('./documents/document-panel.tsx'))
+const TakeAnswers = lazyPart(() => import('./documents/take-answers.tsx'))
+const ChatFiles = lazyPart(() => import('./chat-files.tsx'))
 const t = texts.chat
 
 export function Chat() {

@@ -4,7 +4,6 @@ import {
   type ReactNode,
   Suspense,
   createElement,
-  lazy,
   memo,
   useEffect,
   useRef,
@@ -17,6 +16,7 @@ import { getSession } from '../../lib/session.ts'
 import { csvOf, markdownTableOf } from '../../lib/written-tables.ts'
 import { texts } from '../../texts/index.ts'
 import { CopyButton } from '../../ui/code-block.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { AnswerCode } from './answer-code.tsx'
 import { Mark } from './sources/marks.tsx'
@@ -27,9 +27,9 @@ const longest = 300_000
 /** With more parts than these, those out of sight are not laid out. */
 const manyParts = 12
 
-const Formula = lazy(() => import('./math.tsx'))
-const RemotePicture = lazy(() => import('./remote-picture.tsx'))
-const Diagram = lazy(() => import('./diagram.tsx'))
+const Formula = lazyPart(() => import('./math.tsx'))
+const RemotePicture = lazyPart(() => import('./remote-picture.tsx'))
+const Diagram = lazyPart(() => import('./diagram.tsx'))
 
 const FormulaOf = ({ tex, isBlock }: { tex: string; isBlock: boolean }) => (
   <Suspense fallback={<code data-pending>{tex}</code>}>

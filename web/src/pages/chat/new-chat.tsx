@@ -1,7 +1,7 @@
 import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, MessageCircleDashed } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Assistant, useAssistants, useUsage, wordsOf } from '../../lib/api.ts'
 import { chosenFor, moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
@@ -14,6 +14,7 @@ import { moveUploads } from '../../lib/uploads.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { useModels } from '../../ui/model-picker.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
@@ -22,8 +23,8 @@ import { Composer } from './composer.tsx'
 import { Hello, Starters } from './hello.tsx'
 import { NoComposer } from './no-composer.tsx'
 
-const InFolder = lazy(() => import('./folders/in-folder.tsx'))
-const FirstModel = lazy(async () => ({ default: (await import('./first-model.tsx')).FirstModel }))
+const InFolder = lazyPart(() => import('./folders/in-folder.tsx'))
+const FirstModel = lazyPart(async () => ({ default: (await import('./first-model.tsx')).FirstModel }))
 const t = texts.chat
 const lastAssistantKey = 'assistant-platform.last-assistant'
 

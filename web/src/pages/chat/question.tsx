@@ -1,5 +1,5 @@
 import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
-import { Suspense, lazy } from 'react'
+import { Suspense } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { Turn } from '../../lib/conversation.ts'
 import { splitNote } from '../../lib/document-note.ts'
@@ -7,9 +7,10 @@ import { sentPictures } from '../../lib/pictures.ts'
 import { texts } from '../../texts/index.ts'
 import { Avatar } from '../../ui/avatar.tsx'
 import { IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 
-const MessagePictures = lazy(() => import('./message-pictures.tsx'))
-const NotedQuestion = lazy(() => import('./documents/noted-question.tsx'))
+const MessagePictures = lazyPart(() => import('./message-pictures.tsx'))
+const NotedQuestion = lazyPart(() => import('./documents/noted-question.tsx'))
 const t = texts.chat
 
 interface QuestionProps {

@@ -14,7 +14,7 @@ import {
   Trash2,
   UsersRound,
 } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { dragChat } from '../../lib/dragged-chat.ts'
 import { useIsOwn, useMembership } from '../../lib/membership.ts'
@@ -22,13 +22,14 @@ import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Menu } from '../../ui/menu.tsx'
 
 const dialogs = () => import('./thread-dialogs.tsx')
-const RenameDialog = lazy(async () => ({ default: (await dialogs()).RenameDialog }))
-const TagsDialog = lazy(async () => ({ default: (await dialogs()).TagsDialog }))
-const ShareDialog = lazy(async () => ({ default: (await dialogs()).ShareDialog }))
-const MoveDialog = lazy(() => import('./folders/move-dialog.tsx'))
+const RenameDialog = lazyPart(async () => ({ default: (await dialogs()).RenameDialog }))
+const TagsDialog = lazyPart(async () => ({ default: (await dialogs()).TagsDialog }))
+const ShareDialog = lazyPart(async () => ({ default: (await dialogs()).ShareDialog }))
+const MoveDialog = lazyPart(() => import('./folders/move-dialog.tsx'))
 const t = texts.nav
 
 export interface Selection {

@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { FolderArchive, FolderPlus, ListChecks } from 'lucide-react'
-import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { type Thread, usePinnedThreads, useTags } from '../../lib/api.ts'
 import { deleteSoon, useHiddenThreads } from '../../lib/delayed-deletion.ts'
 import { useFoundThreads } from '../../lib/found-threads.ts'
@@ -10,11 +10,12 @@ import { type Period, periodOf } from '../../lib/period.ts'
 import { useLater } from '../../lib/use-later.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Loading } from '../../ui/states.tsx'
 import { type Selection, ThreadItem } from './thread-item.tsx'
 
-const FoundMessages = lazy(async () => ({ default: (await import('./found-messages.tsx')).FoundMessages }))
-const Folders = lazy(() => import('./folders/folders.tsx'))
+const FoundMessages = lazyPart(async () => ({ default: (await import('./found-messages.tsx')).FoundMessages }))
+const Folders = lazyPart(() => import('./folders/folders.tsx'))
 const t = texts.nav
 /** Where none are known, the page and the first chat come before them. */
 const foldersAfterMs = 10_000

@@ -8,7 +8,7 @@ import {
   SquareTerminal,
   Wrench,
 } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { ToolMessage } from '../../lib/conversation.ts'
 import { markNumbers, shownJson } from '../../lib/exact-numbers.ts'
@@ -17,12 +17,13 @@ import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
 import { labelOf } from '../../lib/schema.ts'
 import { texts } from '../../texts/index.ts'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { PassageText } from '../../ui/passage-text.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 
 const t = texts.chat
-const AskedRun = lazy(() => import('./asked-run.tsx'))
-const CodeCall = lazy(() => import('./code-call.tsx'))
+const AskedRun = lazyPart(() => import('./asked-run.tsx'))
+const CodeCall = lazyPart(() => import('./code-call.tsx'))
 
 interface ToolCallProps {
   call: Schemas['ToolCall']

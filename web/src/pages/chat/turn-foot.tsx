@@ -1,19 +1,20 @@
 import { Pencil, RotateCcw, Shuffle, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
-import { Suspense, lazy, use, useState } from 'react'
+import { Suspense, use, useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { formatCost, formatDateTime, formatSeconds, formatTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyIcon } from '../../ui/code-block.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { useModels } from '../../ui/model-picker.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { OpenDocumentContext } from './documents/context.ts'
 
-const OpenDocument = lazy(() => import('./documents/open-document.tsx'))
-const ThumbReason = lazy(() => import('./thumb-reason.tsx'))
-const ReadAloud = lazy(() => import('./read-aloud.tsx'))
+const OpenDocument = lazyPart(() => import('./documents/open-document.tsx'))
+const ThumbReason = lazyPart(() => import('./thumb-reason.tsx'))
+const ReadAloud = lazyPart(() => import('./read-aloud.tsx'))
 const t = texts.chat
 /** Characters from which on an answer can be opened as a document. */
 const longText = 1200

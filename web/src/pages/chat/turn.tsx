@@ -1,5 +1,5 @@
 import { RotateCcw } from 'lucide-react'
-import { Suspense, lazy, memo, useMemo } from 'react'
+import { Suspense, memo, useMemo } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
 import { type Source, citationsIn, withoutHalfCitation } from '../../lib/citations.ts'
 import { type Turn as TurnData, passagesOf, textOfAnswer } from '../../lib/conversation.ts'
@@ -8,6 +8,7 @@ import { type Followed, follow } from '../../lib/run-followers.ts'
 import { webPagesOf } from '../../lib/web-pages.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Approval } from './approval.tsx'
 import { MessageIdContext } from './documents/context.ts'
@@ -20,8 +21,8 @@ import { ToolCall } from './tool-call.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 import { type Beside, type TurnActions, isGoingOn } from './turn-parts.ts'
 
-const SideBySide = lazy(() => import('./side-by-side.tsx'))
-const WebCards = lazy(() => import('./sources/web-cards.tsx'))
+const SideBySide = lazyPart(() => import('./side-by-side.tsx'))
+const WebCards = lazyPart(() => import('./sources/web-cards.tsx'))
 const t = texts.chat
 
 interface TurnProps {

@@ -1,17 +1,18 @@
-import { Suspense, lazy, useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import type { KnowledgeFile } from '../../../lib/api.ts'
 import type { Source } from '../../../lib/citations.ts'
 import { markQuote, unmarkQuote } from '../../../lib/mark-quote.ts'
 import { kindOf, useOriginal } from '../../../lib/originals.ts'
 import { addressOf } from '../../../lib/passages.ts'
 import { texts } from '../../../texts/index.ts'
+import { lazyPart } from '../../../ui/lazy-part.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { PassageText } from '../../../ui/passage-text.tsx'
 import { Skeleton } from '../../../ui/states.tsx'
 import { Markdown } from '../markdown.tsx'
 import { TableText } from './table-text.tsx'
 
-const PdfPage = lazy(() => import('./pdf-page.tsx'))
+const PdfPage = lazyPart(() => import('./pdf-page.tsx'))
 const t = texts.source
 
 interface OriginalProps {

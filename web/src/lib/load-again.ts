@@ -1,0 +1,27 @@
+const longestWaitMs = 5000
+
+/**
+ * What `load` imports, also when the network is away meanwhile: a module that was refused once would fail for good, and
+ * all that imports it. Fails if the service answers and the file does not come: an update has removed it.
+ */
+export async function loadAgain<T>(load: () => Promise<T>, onWait?: () => void): Promise<T> {
+  let wasReachable = false
+  for (let waitMs = 500; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    try {
+      return await load()
+    } catch (error) {
+      const isReachable = await serviceAnswers()
+      if (isReachable && wasReachable) throw error
+      wasReachable = isReachable
+      if (!isReachable) onWait?.()
+      await new Promise<void>((resolve) => void setTimeout(resolve, waitMs))
+    }
+  }
+}
+
+async function serviceAnswers(): Promise<boolean> {
+  return fetch('/icon.svg', { method: 'HEAD', cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  )
+}
