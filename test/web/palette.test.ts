@@ -134,11 +134,14 @@ test('a prompt asks for what it leaves open; a passage is quoted, the last messa
   await field.fill('/trans')
   await page.getByRole('listbox', { name: 'Prompts' }).getByRole('option').first().click()
   const dialog = page.getByRole('dialog')
+  // Enter goes on, and sends from the last field.
   await dialog.getByLabel('language').fill('Danish')
-  await dialog.getByLabel('text').fill('Good morning')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Good morning')
   await site.expectAccessible(page, 'the form of a prompt')
   await look(page, 'variables')
-  await dialog.getByRole('button', { name: 'Insert' }).click()
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
   expect(await field.inputValue()).toBe('Translate into Danish: Good morning')
 
   site.model.reply({ text: 'The harbour closes at **nine**. It opens at six.' })
@@ -157,7 +160,16 @@ test('a prompt asks for what it leaves open; a passage is quoted, the last messa
   // The arrow opens the last message, but only in an empty field.
   await page.keyboard.press('ArrowUp')
   expect(await dialog.getByRole('textbox').inputValue()).toBe('Translate into Danish: Good morning')
+  // What was changed is not lost by a key.
+  await page.keyboard.press('End')
+  await page.keyboard.type('!')
   await page.keyboard.press('Escape')
+  await dialog.getByText('What you changed will be lost.').waitFor()
+  await look(page, 'edit-left')
+  await dialog.last().getByRole('button', { name: 'Cancel' }).click()
+  expect(await dialog.getByRole('textbox').inputValue()).toBe('Translate into Danish: Good morning!')
+  await page.keyboard.press('Escape')
+  await dialog.last().getByRole('button', { name: 'Discard' }).click()
   await dialog.waitFor({ state: 'detached' })
 
   // A changed answer is what the chat goes on from.

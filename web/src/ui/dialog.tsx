@@ -12,6 +12,8 @@ interface DialogProps {
   title: string
   onClose: () => void
   wide?: boolean
+  /** What is lost when it is left now: asked before Escape, the cross or a click beside it closes it. */
+  unsaved?: string | false
   children: ReactNode
 }
 
@@ -19,22 +21,28 @@ interface DialogProps {
  * The browser's own modal dialog, shown as long as it is rendered. Its first field has the focus, without a field the
  * first button of its content; when it goes, what had the focus before gets it back.
  */
-export function Dialog({ title, onClose, wide, children }: DialogProps) {
+export function Dialog({ title, onClose, wide, unsaved, children }: DialogProps) {
+  const [isLeaving, setLeaving] = useState(false)
+  const close = unsaved ? () => setLeaving(true) : onClose
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useModal(ref, '.dialog-body')
   return (
-    <dialog
-      ref={ref}
-      className={wide ? 'dialog dialog-wide' : 'dialog'}
-      aria-labelledby={titleId}
-      {...waysOut(onClose)}
-    >
+    <dialog ref={ref} className={wide ? 'dialog dialog-wide' : 'dialog'} aria-labelledby={titleId} {...waysOut(close)}>
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <IconButton label={texts.close} icon={<X size={18} />} onClick={onClose} />
+        <IconButton label={texts.close} icon={<X size={18} />} onClick={close} />
       </div>
       <div className="dialog-body">{children}</div>
+      {unsaved && isLeaving && (
+        <ConfirmDialog
+          title={texts.discardTitle}
+          text={unsaved}
+          action={texts.discard}
+          onConfirm={async () => onClose()}
+          onClose={() => setLeaving(false)}
+        />
+      )}
     </dialog>
   )
 }
@@ -65,9 +73,9 @@ interface FormDialogProps extends Omit<DialogFootProps, 'busy'>, DialogProps {
 }
 
 /** A dialog that is a form. Why it failed stands above the buttons, which have just been pressed. */
-export function FormDialog({ title, wide = false, form, children, ...foot }: FormDialogProps) {
+export function FormDialog({ title, wide = false, unsaved = false, form, children, ...foot }: FormDialogProps) {
   return (
-    <Dialog title={title} wide={wide} onClose={foot.onClose}>
+    <Dialog title={title} wide={wide} unsaved={unsaved} onClose={foot.onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         {children}
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}

@@ -26,6 +26,7 @@ export default function EditAnswer({ threadId, answer, onClose }: EditAnswerProp
   return (
     <FormDialog
       wide
+      unsaved={value !== textOfAnswer(answer) && t.editLost}
       title={t.editAnswer}
       action={texts.save}
       form={form}

@@ -25,7 +25,7 @@ export function EditDialog({ text, onSend, onBranch, onClose }: EditProps) {
   const problem = form.problem ?? branch.problem
   const isEmpty = value.trim() === ''
   return (
-    <Dialog title={t.editTitle} onClose={onClose}>
+    <Dialog title={t.editTitle} unsaved={value !== text && t.editLost} onClose={onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         <p className="muted small">{t.editText}</p>
         {problem && <Notice tone="danger">{problem}</Notice>}

@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
+import { composes } from '../../lib/composes.ts'
 import { filled, variablesOf } from '../../lib/prompt-variables.ts'
 import { texts } from '../../texts/index.ts'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
@@ -36,10 +37,22 @@ export default function VariablesDialog({ name, prompt, onFill, onClose }: Varia
             autoFocus={place === 0}
             value={values.get(one) ?? ''}
             onValue={(value) => setValues(new Map([...values, [one, value]]))}
+            onKeyDown={goOn}
           />
         ))}
         <DialogFoot action={t.insert} onClose={onClose} />
       </form>
     </Dialog>
   )
+}
+
+/** Enter goes to the next field, from the last one it sends the form; with Shift it begins a line, and on a phone. */
+function goOn(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.ctrlKey || event.metaKey || composes(event.nativeEvent)) return
+  if (matchMedia('(pointer: coarse)').matches) return
+  event.preventDefault()
+  const fields = [...(event.currentTarget.form?.querySelectorAll('textarea') ?? [])]
+  const next = fields[fields.indexOf(event.currentTarget) + 1]
+  if (next) next.focus()
+  else event.currentTarget.form?.requestSubmit()
 }
