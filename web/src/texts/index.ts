@@ -78,7 +78,6 @@ export const texts = await loadTexts(import.meta.glob<typeof english>('./*/conso
     twice: ['name'],
   },
   knowledge: {
-    evaluation: { remove: ['question'] },
     byMeaning: ['percent'],
     byWords: ['percent'],
     byName: ['percent'],

@@ -5,6 +5,7 @@ import { type Schemas, api, unwrap, wordsOf } from '../../lib/api.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
+import { evaluationMessages } from '../../texts/evaluation.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -12,7 +13,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { Problem } from '../../ui/states.tsx'
 
-const t = texts.knowledge.evaluation
+const t = evaluationMessages
 
 type Kept = Schemas['Evaluation']
 type Expected = Schemas['EvaluationRequest']['questions'][number]
