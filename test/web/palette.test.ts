@@ -28,6 +28,12 @@ test('the keyboard alone finds chats, assistants, pages and actions, and shows i
   }
   const place = () => page.getByRole('dialog').boundingBox()
   await find('')
+  // It appears slowly.
+  const isStill = () =>
+    page.evaluate<boolean>(
+      `document.querySelector('dialog[open]').getAnimations().every(({ playState }) => playState !== 'running')`,
+    )
+  await expect.poll(isStill).toBe(true)
   const atFirst = await place()
   await find('usage')
   expect(await page.locator('[role="option"]').count()).toBe(1)
