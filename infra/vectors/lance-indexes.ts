@@ -36,12 +36,12 @@ export interface LanceLocation {
 }
 
 export interface RefreshOptions {
-  place: LanceLocation
-  space: string
   /** More rows will follow soon. */
   isGrowing: boolean
   /** Has the indexes built without being waited for. */
   buildSoon: (how: BuildSoon) => void
+  /** Has them built in a separate process, and waits for it. */
+  buildNow: () => Promise<void>
 }
 
 export interface BuildSoon {
@@ -66,10 +66,7 @@ export async function isTextFarBehind(table: Table): Promise<boolean> {
  * Updates the indexes of a table where that pays. The caller waits for those of a large table only: a merge of another
  * takes up to a second, and rows outside of the text index are found too.
  */
-export async function refreshIndexes(
-  table: Table,
-  { place, space, isGrowing, buildSoon }: RefreshOptions,
-): Promise<void> {
+export async function refreshIndexes(table: Table, { isGrowing, buildSoon, buildNow }: RefreshOptions): Promise<void> {
   try {
     const due = await dueWork(table)
     const merging = due.merging && !(isGrowing && mayWait(due))
@@ -82,7 +79,7 @@ export async function refreshIndexes(
     if (isConflict(error)) return
     throw unavailable(error)
   }
-  await buildApart(place, space)
+  await buildNow()
 }
 
 /** Builds the indexes in a separate process. */

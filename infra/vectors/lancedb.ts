@@ -146,6 +146,18 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
     building.set(space, built)
   }
 
+  /** One process builds the indexes of a table at a time: two would each write all rows anew, and one in vain. */
+  async function buildNow(space: string): Promise<void> {
+    endWaiting(space)
+    for (let under = building.get(space); under !== undefined; under = building.get(space)) await under
+    const built = buildApart(place, space).finally(() => building.delete(space))
+    building.set(
+      space,
+      built.catch(() => undefined),
+    )
+    await built
+  }
+
   return {
     async settle(space: string, fileId: string, expected?: number): Promise<void> {
       await tables.use(space, async (table) => {
@@ -153,10 +165,9 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
           await removeDoubles(table, fileId)
         }
         await refreshIndexes(table, {
-          place,
-          space,
           isGrowing: expected === undefined,
           buildSoon: (how) => buildSoon(space, how),
+          buildNow: () => buildNow(space),
         })
       })
     },

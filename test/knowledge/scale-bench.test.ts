@@ -51,7 +51,7 @@ it.runIf(process.platform === 'linux')('LanceDB writes less than five times the 
   await withScale(sizes, async (run) => {
     const { writtenMiB, rowsMiB } = await run('build')
     expect(rowsMiB).toBeGreaterThan(25)
-    // 4.3 times was seen: added, merged, and written anew when the parts of an index were. The words of a chunk are also
+    // 4.0 times was seen: added, merged, and written anew when the parts of an index were. The words of a chunk are also
     // found by their stems and by the name of its document, which makes the index of words larger than the rows.
     expect(Number(writtenMiB) / Number(rowsMiB)).toBeLessThan(5)
   })
