@@ -99,13 +99,15 @@ async function checkDeletions({ log, stores }: Evidence, records: Records, repor
       report('wrong', `the deletion ${String(receipt['_id'])} is ${String(receipt['status'])}`)
 }
 
-/** One mail for each sign-up. Copies have the same `Message-ID`, by which receivers drop them. */
+/** One mail of each kind for each sign-up. Copies have the same `Message-ID`, by which receivers drop them. */
 function checkMails({ mails, log }: Evidence, report: Report): void {
+  const headerOf = (mail: string, name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(mail)?.[1]
   for (const intention of log.intentions.values()) {
     if (intention.kind !== 'account') continue
-    const ids = mails
-      .filter((mail) => mail.includes(`To: ${emailOf(intention.id)}`))
-      .map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1])
-    if (new Set(ids).size > 1) report('doubled', `${new Set(ids).size} different mails`, intention)
+    const received = mails.filter((mail) => mail.includes(`To: ${emailOf(intention.id)}`))
+    for (const [subject, ofKind] of Map.groupBy(received, (mail) => headerOf(mail, 'Subject'))) {
+      const ids = new Set(ofKind.map((mail) => headerOf(mail, 'Message-ID')))
+      if (ids.size > 1) report('doubled', `${ids.size} different mails “${subject}”`, intention)
+    }
   }
 }
