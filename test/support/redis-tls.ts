@@ -9,10 +9,12 @@ export interface ServerTls {
 
 /** Lines of a Redis server's configuration with which it takes and makes connections with TLS, from `port` on. */
 export async function redisTls(dataDir: string, { ca, server }: ServerTls, port: number): Promise<string[]> {
-  await mkdir(dataDir, { recursive: true })
+  // Servers that start side by side would read a file that is just being written.
+  const folder = path.join(dataDir, `tls-${port}`)
+  await mkdir(folder, { recursive: true })
   const file = async (name: string, text: string) => {
-    await writeFile(path.join(dataDir, name), text)
-    return path.join(dataDir, name)
+    await writeFile(path.join(folder, name), text)
+    return path.join(folder, name)
   }
   return [
     `tls-port ${port}`,
