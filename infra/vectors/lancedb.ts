@@ -140,22 +140,24 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
     }
     // What is being built may have begun before the last rows came.
     if (building.has(space)) return buildSoon(space, { isApart, isPatient: true })
-    const built = (isApart ? buildApart(place, space) : tables.use(space, buildIndexes))
-      .catch(() => undefined)
-      .finally(() => building.delete(space))
-    building.set(space, built)
+    void begin(space, isApart ? buildApart(place, space) : tables.use(space, buildIndexes))
+  }
+
+  /** Keeps what is being built, until it has ended. */
+  function begin(space: string, build: Promise<unknown>): Promise<unknown> {
+    const built = build.finally(() => building.delete(space))
+    building.set(
+      space,
+      built.catch(() => undefined),
+    )
+    return built
   }
 
   /** One process builds the indexes of a table at a time: two would each write all rows anew, and one in vain. */
   async function buildNow(space: string): Promise<void> {
     endWaiting(space)
     for (let under = building.get(space); under !== undefined; under = building.get(space)) await under
-    const built = buildApart(place, space).finally(() => building.delete(space))
-    building.set(
-      space,
-      built.catch(() => undefined),
-    )
-    await built
+    await begin(space, buildApart(place, space))
   }
 
   return {

@@ -143,7 +143,7 @@ async function draftOf(
     id: threadId,
     userId: schedule.user_id,
     projectId: schedule.project_id,
-    name: cutText(schedule.note || askedBy(schedule), threadNameLength) || 'Scheduled run',
+    name: cutText(schedule.note || questionOf(schedule), threadNameLength) || 'Scheduled run',
     metadataJson: JSON.stringify({ schedule_id: schedule._id }),
     assistantId: schedule.assistant_id,
     public: false,
@@ -153,5 +153,5 @@ async function draftOf(
 const threadNameLength = 100
 
 /** The question of its last message, if that has words. */
-const askedBy = ({ input_json: json }: ScheduleRecord): string =>
+const questionOf = ({ input_json: json }: ScheduleRecord): string =>
   messagesFromJson(json).at(-1)?.data.content.trim() ?? ''

@@ -181,7 +181,7 @@ function Reembedding({ assistantId }: { assistantId: string }) {
 
 /** A model for embeddings as the service names it: `name (384 dimensions)`, `name (built in, 384 dimensions)`. */
 function modelName(given: string): string {
-  const [, name = given, builtIn, amount] = / *(.+) \((built in, )?(\d+) dimensions\)$/.exec(given) ?? []
+  const [, name = given, builtIn, amount] = /^(.+) \((built in, )?(\d+) dimensions\)$/.exec(given) ?? []
   if (amount === undefined) return given
   const { builtIn: ours, sized } = assistantMessages.reembedding
   return (builtIn === undefined ? sized : ours)(name, formatNumber(Number(amount)))

@@ -10,7 +10,7 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Loading, ProgressBar } from '../../ui/states.tsx'
@@ -256,12 +256,7 @@ function AddDialog({ assistantId, onClose }: { assistantId: string; onClose: () 
           <option value="weekly">{t.weekly}</option>
         </SelectField>
         {add.problem && !add.fields['url'] && <Notice tone="danger">{add.problem}</Notice>}
-        <div className="row row-end">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button look="primary" type="submit" busy={add.isBusy}>
-            {t.add}
-          </Button>
-        </div>
+        <DialogFoot action={t.add} busy={add.isBusy} onClose={onClose} />
       </form>
     </Dialog>
   )
