@@ -64,7 +64,7 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
                 test: /vite[\\/]preload-helper|web[\\/]src[\\/](?:lib[\\/](?:language|after-login)|texts[\\/](?:languages|load|read))\.ts$/,
                 priority: 3,
               },
-              { name: 'icons', test: /node_modules[\\/]lucide-react[\\/]/, priority: 2 },
+              { name: 'icons', test: /node_modules[\\/]lucide-react[\\/]/, minShareCount: 2, priority: 2 },
               {
                 name: 'shared',
                 test: /(?:web[\\/]src[\\/](?:ui|lib)|client[\\/]src|web[\\/]src[\\/]texts[\\/]index\.ts)/,
@@ -135,7 +135,8 @@ async function compress(folder: string): Promise<void> {
     files.map(async (name) => {
       const file = path.join(folder, name)
       const content = readFileSync(file)
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 10 }
+      // The last level takes seconds for a large file, and none of those is in a first load.
+      const params = { [constants.BROTLI_PARAM_QUALITY]: content.length < 500_000 ? 11 : 10 }
       writeFileSync(`${file}.br`, await promisify(brotliCompress)(content, { params }))
       writeFileSync(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
     }),
