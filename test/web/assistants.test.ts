@@ -192,6 +192,29 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.getByText(/are deleted\./).waitFor()
 })
 
+test('Back goes through the tabs of an assistant one by one, with what was changed, and then leaves it', async () => {
+  const { page } = await site.signedIn()
+  await page.getByRole('link', { name: 'Assistants' }).click()
+  await page.getByRole('link', { name: 'Harbour guide' }).click()
+  const isOpen = (name: string) => page.getByRole('tab', { name, selected: true }).waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('Harbour master')
+  for (const name of ['Knowledge', 'Publish']) {
+    await page.getByRole('tab', { name }).click()
+    await isOpen(name)
+  }
+  await page.goBack()
+  await isOpen('Knowledge')
+  await page.goForward()
+  await isOpen('Publish')
+  await page.goBack()
+  await page.goBack()
+  await isOpen('Settings')
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Harbour master')
+  await page.goBack()
+  await page.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'Assistants' }).waitFor()
+})
+
 test('a phone that is turned keeps the open tab in the middle, and the page at its place', async () => {
   const { page, assistantId } = await site.signedIn({ 'type==agent/access_mode': 'public_no_auth' })
   await page.setViewportSize({ width: 390, height: 844 })

@@ -122,7 +122,7 @@ function Editor({ assistant }: { assistant: Assistant }) {
         </header>
         <Tabs.Root
           value={open}
-          onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, replace: true, resetScroll: false })}
+          onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, resetScroll: false })}
         >
           <TabList label={state.draft.name} tabs={Object.entries(t.tabs)} open={open} />
           <Tabs.Content value="settings" className="tab-panel">
