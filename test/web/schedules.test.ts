@@ -33,6 +33,11 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   // In the time zone of the schedule, in which its words are, too.
   await expect.poll(() => dialog.getByText(/6:30\sAM/).count()).toBe(5)
   await site.expectAccessible(page, 'a new schedule')
+  // Why it failed stands above the buttons, which have just been pressed.
+  await page.route('**/schedules/', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()))
+  await dialog.getByRole('button', { name: 'New schedule' }).click()
+  await dialog.locator('form > [role=alert] + .row-end').waitFor()
+  await page.unroute('**/schedules/')
   await dialog.getByRole('button', { name: 'New schedule' }).click()
   await page.getByText('At 06:30 on Monday to Friday (Europe/Berlin)').waitFor()
   await page.getByText(/Next: .*6:30\sAM/).waitFor()

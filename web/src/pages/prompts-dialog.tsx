@@ -10,9 +10,8 @@ import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
 import { mentionMessages } from '../texts/mentions.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { ConfirmDialog, Dialog, DialogFoot } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, FormDialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 
 const t = texts.prompts
@@ -166,7 +165,6 @@ async function setShared({ prompt_id: id }: Prompt, isShared: boolean): Promise<
 function PromptDialog({ first, onClose }: { first: Draft; onClose: () => void }) {
   const [name, setName] = useState(first.name)
   const [text, setText] = useState(first.text)
-  const [isClosing, setClosing] = useState(false)
   const form = useSubmit(async () => {
     const body = { name, text }
     if (first.prompt_id === undefined) await unwrap(api.POST('/user/prompts', { body }))
@@ -176,32 +174,26 @@ function PromptDialog({ first, onClose }: { first: Draft; onClose: () => void })
     await reload()
     onClose()
   })
-  const close = () => (name !== first.name || text !== first.text ? setClosing(true) : onClose())
+  const isChanged = name !== first.name || text !== first.text
   return (
-    <Dialog title={first.prompt_id === undefined ? t.create : first.name} onClose={close} wide>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextField label={texts.name} help={t.nameHelp} required maxLength={80} value={name} onValue={setName} />
-        <TextArea
-          label={t.promptText}
-          help={t.promptHelp}
-          required
-          rows={8}
-          maxLength={8000}
-          value={text}
-          onValue={setText}
-        />
-        <DialogFoot action={texts.save} busy={form.isBusy} onClose={close} />
-      </form>
-      {isClosing && (
-        <ConfirmDialog
-          title={texts.discardTitle}
-          text={t.changesLost}
-          action={texts.discard}
-          onConfirm={async () => onClose()}
-          onClose={() => setClosing(false)}
-        />
-      )}
-    </Dialog>
+    <FormDialog
+      title={first.prompt_id === undefined ? t.create : first.name}
+      wide
+      unsaved={isChanged && t.changesLost}
+      form={form}
+      action={texts.save}
+      onClose={onClose}
+    >
+      <TextField label={texts.name} help={t.nameHelp} required maxLength={80} value={name} onValue={setName} />
+      <TextArea
+        label={t.promptText}
+        help={t.promptHelp}
+        required
+        rows={8}
+        maxLength={8000}
+        value={text}
+        onValue={setText}
+      />
+    </FormDialog>
   )
 }

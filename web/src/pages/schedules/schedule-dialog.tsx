@@ -7,9 +7,8 @@ import { useSubmit } from '../../lib/use-submit.ts'
 import { cronOfWords } from '../../lib/words-to-cron.ts'
 import { texts } from '../../texts/index.ts'
 import { scheduleMessages } from '../../texts/schedules.ts'
-import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
 
 const t = scheduleMessages
 type Schedule = Schemas['Schedule']
@@ -58,77 +57,74 @@ export function ScheduleDialog({ schedule, first, onClose, onSaved }: DialogProp
     onClose()
   })
   return (
-    <Dialog title={schedule ? texts.edit : t.create} onClose={onClose}>
-      <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
-        <SelectField label={t.assistant} value={assistantId} onValue={setAssistant}>
-          {assistants.data?.map(({ assistant_id: id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-        <TextField
-          label={`${t.note} (${texts.optional})`}
-          help={t.noteHelp}
-          value={note}
-          onValue={setNote}
-          maxLength={1000}
-        />
+    <FormDialog
+      title={schedule ? texts.edit : t.create}
+      form={form}
+      action={schedule ? texts.save : t.create}
+      disabled={hasCron && cron.trim() === ''}
+      onClose={onClose}
+    >
+      <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
+      <SelectField label={t.assistant} value={assistantId} onValue={setAssistant}>
+        {assistants.data?.map(({ assistant_id: id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={`${t.note} (${texts.optional})`}
+        help={t.noteHelp}
+        value={note}
+        onValue={setNote}
+        maxLength={1000}
+      />
+      {hasCron && (
+        <>
+          <TextField
+            label={t.when}
+            help={t.whenHelp}
+            placeholder={t.whenExample}
+            maxLength={120}
+            value={words}
+            error={words.trim() !== '' && cron === '' ? t.notUnderstood : undefined}
+            onValue={(value) => {
+              setWords(value)
+              setCron(cronOfWords(value) ?? '')
+            }}
+          />
+          <Preview cron={cron.trim()} timezone={timezone} />
+        </>
+      )}
+      <details className="more-fields" open={hasMore} onToggle={(event) => setMore(event.currentTarget.open)}>
+        <summary>{t.more}</summary>
         {hasCron && (
-          <>
+          <div className="form-row">
             <TextField
-              label={t.when}
-              help={t.whenHelp}
-              placeholder={t.whenExample}
-              maxLength={120}
-              value={words}
-              error={words.trim() !== '' && cron === '' ? t.notUnderstood : undefined}
+              label={t.cron}
+              value={cron}
+              mono
+              error={form.fields['cron']}
               onValue={(value) => {
-                setWords(value)
-                setCron(cronOfWords(value) ?? '')
+                setCron(value)
+                setWords(wordsFor(value))
               }}
             />
-            <Preview cron={cron.trim()} timezone={timezone} />
-          </>
+            <TextField label={t.timezone} value={timezone} onValue={setTimezone} error={form.fields['timezone']} />
+          </div>
         )}
-        <details className="more-fields" open={hasMore} onToggle={(event) => setMore(event.currentTarget.open)}>
-          <summary>{t.more}</summary>
-          {hasCron && (
-            <div className="form-row">
-              <TextField
-                label={t.cron}
-                value={cron}
-                mono
-                error={form.fields['cron']}
-                onValue={(value) => {
-                  setCron(value)
-                  setWords(wordsFor(value))
-                }}
-              />
-              <TextField label={t.timezone} value={timezone} onValue={setTimezone} error={form.fields['timezone']} />
-            </div>
-          )}
-          <SelectField
-            label={t.overlap}
-            value={overlap}
-            onValue={(value) => setOverlap(value === 'buffer_one' || value === 'cancel_other' ? value : 'skip')}
-          >
-            <option value="skip">{t.overlaps.skip}</option>
-            <option value="buffer_one">{t.overlaps.buffer_one}</option>
-            <option value="cancel_other">{t.overlaps.cancel_other}</option>
-          </SelectField>
-        </details>
-        <CheckField label={t.mail} checked={mailResult} onValue={setMailResult} />
-        <DialogFoot
-          action={schedule ? texts.save : t.create}
-          busy={form.isBusy}
-          disabled={hasCron && cron.trim() === ''}
-          onClose={onClose}
-        />
-      </form>
-    </Dialog>
+        <SelectField
+          label={t.overlap}
+          value={overlap}
+          onValue={(value) => setOverlap(value === 'buffer_one' || value === 'cancel_other' ? value : 'skip')}
+        >
+          <option value="skip">{t.overlaps.skip}</option>
+          <option value="buffer_one">{t.overlaps.buffer_one}</option>
+          <option value="cancel_other">{t.overlaps.cancel_other}</option>
+        </SelectField>
+      </details>
+      <CheckField label={t.mail} checked={mailResult} onValue={setMailResult} />
+    </FormDialog>
   )
 }
 
