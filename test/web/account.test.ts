@@ -118,10 +118,22 @@ test('a new password ends the sessions of the console that did not set it', asyn
   await page.getByText('Your password is changed.').waitFor()
   await page.reload()
   await page.getByRole('heading', { name: 'Account' }).waitFor()
+  const tab = await site.context.newPage()
+  await tab.goto(`${site.url}/console/usage`)
+  await tab.getByRole('heading', { name: 'Usage' }).waitFor()
   const change = { current_password: 'another good password', new_password: 'a third good password' }
   expect((await user.call('POST', '/user/change-password', change)).status).toBe(200)
   await page.reload()
-  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  // Each tab says why, also one that only hears of it from the other, and goes on where it was.
+  for (const [left, at] of [
+    [page, '/console/account'],
+    [tab, '/console/usage'],
+  ] as const) {
+    await left.getByText('Your password was changed on another device').waitFor()
+    expect(new URL(left.url()).searchParams.get('next')).toBe(at)
+  }
+  await site.expectAccessible(page, 'the login after a new password')
+  await tab.close()
   // The contract knows no revocation of tokens.
   expect((await user.call('GET', '/user/')).status).toBe(200)
 })

@@ -4,6 +4,8 @@ import { createListeners } from './listeners.ts'
 const storageKey = 'assistant-platform.session'
 /** When the person logged in, in ms; a token of another project is made anew, and says nothing about that. */
 const sinceKey = 'assistant-platform.session-since'
+/** Why the session ended, if the user did not end it: for all tabs of the browser. */
+const endedKey = 'assistant-platform.session-ended'
 
 /** The user who is logged in on this browser. The token is pinned to one project. */
 export interface Session {
@@ -13,8 +15,6 @@ export interface Session {
 }
 
 const { notify, useRead } = createListeners()
-/** Whether the session ended by itself, which the login tells. */
-let isExpired = false
 let current = read()
 
 window.addEventListener('storage', (event) => {
@@ -29,11 +29,12 @@ export function getSession(): Session | undefined {
   return current
 }
 
-export const hasExpired = () => isExpired
+/** Why the session ended by itself, which the login tells: `password` if that was changed elsewhere. */
+export const whyEnded = () => localStorage.getItem(endedKey)
 
 /** Stores a token of the service. Its content is only read for display: the service verifies it. */
 export function logIn(token: string): void {
-  isExpired = false
+  localStorage.removeItem(endedKey)
   localStorage.setItem(storageKey, token)
   localStorage.setItem(sinceKey, String(sinceOf(token)))
   update(read())
@@ -51,7 +52,8 @@ export function switchTo(token: string): void {
 /** Ends the session if the password was changed after the login, as `password_changed_at` of the user says. */
 export function endIfOlderThan(passwordChangedAt: string | undefined): void {
   const since = Number(localStorage.getItem(sinceKey)) || sinceOf(current?.token)
-  if (current !== undefined && passwordChangedAt !== undefined && Date.parse(passwordChangedAt) > since) expire()
+  if (current !== undefined && passwordChangedAt !== undefined && Date.parse(passwordChangedAt) > since)
+    expire('password')
 }
 
 /** For the session that has changed the password itself. */
@@ -60,13 +62,17 @@ export function knowsPasswordOf(passwordChangedAt: string | undefined): void {
 }
 
 /** The service does not take the token any more. */
-export function expire(): void {
-  logOut()
-  isExpired = true
+export function expire(why = 'time'): void {
+  localStorage.setItem(endedKey, why)
+  end()
 }
 
 export function logOut(): void {
-  isExpired = false
+  localStorage.removeItem(endedKey)
+  end()
+}
+
+function end(): void {
   localStorage.removeItem(storageKey)
   localStorage.removeItem(sinceKey)
   sessionStorage.clear()
@@ -90,7 +96,7 @@ function claimsOf(token: string): { projectId: string; userId: string; iat: numb
     if (typeof claims !== 'object' || claims === null) return undefined
     const exp: unknown = Reflect.get(claims, 'exp')
     if (typeof exp === 'number' && exp * 1000 < Date.now()) {
-      isExpired = true
+      localStorage.setItem(endedKey, 'time')
       return undefined
     }
     return {

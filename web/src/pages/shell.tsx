@@ -23,7 +23,7 @@ import { roleName } from '../lib/membership.ts'
 import { openProject } from '../lib/open-project.ts'
 import { personName } from '../lib/person.ts'
 import { productName } from '../lib/product.ts'
-import { endIfOlderThan, hasExpired, logOut, useSession } from '../lib/session.ts'
+import { endIfOlderThan, logOut, useSession, whyEnded } from '../lib/session.ts'
 import { setTheme, useTheme } from '../lib/theme.ts'
 import { useLater } from '../lib/use-later.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
@@ -63,7 +63,7 @@ export function Shell() {
   }, [choose])
   useEffect(() => {
     if (!session && path.startsWith('/console') && path !== '/console/goodbye')
-      void navigate({ to: '/login', search: hasExpired() ? { next: path } : {}, replace: true })
+      void navigate({ to: '/login', search: whyEnded() ? { next: path } : {}, replace: true })
   }, [session, navigate, path])
   if (!session) return undefined
   return (

@@ -1,19 +1,21 @@
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { takePlace } from '../../lib/after-login.ts'
 import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { useLoginWays, useTypedEmail } from '../../lib/login-methods.ts'
-import { hasExpired } from '../../lib/session.ts'
+import { whyEnded } from '../../lib/session.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { lazyPart } from '../../ui/lazy-part.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { OtherWays } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
+const ChangedElsewhere = lazyPart(() => import('./changed-elsewhere.tsx'))
 const t = texts.account
 
 export function LogIn() {
@@ -23,12 +25,13 @@ export function LogIn() {
   const navigate = useNavigate()
   const router = useRouter()
   const ways = useLoginWays(email)
+  const ended = whyEnded()
   const form = useSubmit(async () => {
     const [provider] = ways.providers
     if (!ways.hasPassword && provider !== undefined) return window.location.assign(provider.url)
     try {
       const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
-      enter(token)
+      await enter(token)
       setEmail('')
       router.history.push(next ?? takePlace())
     } catch (error) {
@@ -42,8 +45,12 @@ export function LogIn() {
       <form className="form" onSubmit={form.onSubmit}>
         {form.problem ? (
           <Notice tone="danger">{form.problem}</Notice>
+        ) : ended === 'password' ? (
+          <Suspense>
+            <ChangedElsewhere />
+          </Suspense>
         ) : (
-          hasExpired() && <Notice>{t.sessionEnded}</Notice>
+          ended && <Notice>{t.sessionEnded}</Notice>
         )}
         <TextField
           label={t.email}

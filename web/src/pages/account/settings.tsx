@@ -9,6 +9,7 @@ import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
+import { passwordMessages } from '../../texts/password.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -141,15 +142,20 @@ function ChangePassword({ email }: { email: string }) {
     knowsPasswordOf((await unwrap(api.GET('/user/'))).password_changed_at)
     setCurrent('')
     setNext('')
-    say(t.passwordChanged)
+    say(passwordMessages.changed)
   })
   return (
     <form className="card form" onSubmit={form.onSubmit}>
-      <h2>{t.changePassword}</h2>
-      <p className="muted">{t.passwordEnds}</p>
+      <h2>{passwordMessages.title}</h2>
+      <p className="muted">{passwordMessages.ends}</p>
       {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <input type="text" hidden readOnly autoComplete="username" value={email} />
-      <PasswordField label={t.currentPassword} autoComplete="current-password" value={current} onValue={setCurrent} />
+      <PasswordField
+        label={passwordMessages.current}
+        autoComplete="current-password"
+        value={current}
+        onValue={setCurrent}
+      />
       <PasswordField
         label={t.newPassword}
         autoComplete="new-password"
