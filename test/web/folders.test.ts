@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { useStarted } from '../support/use-started.ts'
+import { goodPassword, signUpUser } from '../support/users.ts'
 import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
@@ -116,6 +117,22 @@ test('chats are dragged into a folder and out of it, and its instructions and fi
     await page.mouse.move((box?.x ?? 0) + 20, (box?.y ?? 0) + 10, { steps: 5 })
     await page.mouse.up()
   }
+})
+
+test('in a new browser folders stand in the list with the first chats', async () => {
+  const user = await signUpUser(site.service)
+  await user.post('/folders/', { name: 'Harbour' })
+  const page = await site.newPage()
+  // What the page does after a while, it does not do here.
+  await page.addInitScript(`{
+    const soon = setTimeout
+    window.setTimeout = (action, ms, ...given) => (ms >= 10_000 ? 0 : soon(action, ms, ...given))
+  }`)
+  await page.goto(`${site.url}/login`)
+  await page.getByLabel('E-mail address').fill(user.email)
+  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Harbour', exact: true }).waitFor()
 })
 
 test('on a phone and by keyboard chats are moved by their menu, in German and dark', async () => {

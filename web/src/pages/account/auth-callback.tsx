@@ -26,14 +26,13 @@ export function AuthCallback() {
     window.history.replaceState(window.history.state, '', window.location.pathname)
     if (token === null) return
     if (wasGivenHere(token)) {
-      enter(token)
-      router.history.replace(takePlace())
+      void enter(token).then(() => router.history.replace(takePlace()))
       return
     }
     ownerOf(token).then(setAccount, () => setFailed(true))
   }, [token, router])
-  const take = () => {
-    if (token !== null) enter(token)
+  const take = async () => {
+    if (token !== null) await enter(token)
     router.history.replace(takePlace())
   }
   return (
@@ -42,7 +41,7 @@ export function AuthCallback() {
       {account !== undefined && (
         <>
           <Notice tone="warn">{t.callbackForeign(account)}</Notice>
-          <Button look="primary" wide onClick={take}>
+          <Button look="primary" wide onClick={() => void take()}>
             {t.callbackTake(account)}
           </Button>
         </>

@@ -105,7 +105,7 @@ export function Verify() {
     if (password === undefined) return navigate({ to: '/login' })
     waiting.delete(address)
     const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email: address, password } }))
-    enter(token)
+    await enter(token)
     router.history.push(takePlace())
   })
   // The sixth digit sends the code.
