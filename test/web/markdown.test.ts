@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { slowness } from '../support/slowness.ts'
-import { type Console, say, startConsole, tasksDuring } from './support.ts'
+import { type Console, look, say, startConsole, tasksDuring } from './support.ts'
 
 let site: Console
 const png = Buffer.from(
@@ -151,6 +151,23 @@ test('the view stays at the end, lets go when it is scrolled up, and comes back 
   await expect.poll(distance).toBeLessThan(2)
   await page.mouse.wheel(0, -1200)
   await toEnd.waitFor()
+  // In a narrower window the same text is longer: nothing new has come.
+  await page.setViewportSize({ width: 420, height: 600 })
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  const news = page.locator('.to-end-news')
+  expect(await news.count()).toBe(0)
+  await toEnd.click()
+  const more = Promise.withResolvers<void>()
+  site.model.reply({ text: [`${long}\n\nThe middle.`, more.promise, '\n\nThe rest.'] })
+  await say(page, 'Tell me again')
+  await page.getByText('The middle.').waitFor()
+  await box.hover()
+  await page.mouse.wheel(0, -600)
+  await toEnd.waitFor()
+  expect(await news.count()).toBe(0)
+  more.resolve()
+  await news.waitFor()
+  await look(page, 'something-came')
   site.model.reply({ text: 'A short answer.' })
   await say(page, 'And more')
   await page.getByText('A short answer.', { exact: true }).waitFor()

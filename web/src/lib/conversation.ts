@@ -64,7 +64,7 @@ export function turnsOf({ stored, runs, sent, followedOf, last }: Parts) {
   giveFailedRuns(turns, runs, messages)
   const end = turns.at(-1)
   if (end && !end.run && end.answers.length === 0 && last === undefined) end.run = runs[0]
-  return { turns, endOf: versions.endOf, end: versions.line.at(-1)?.data.id ?? null }
+  return { turns, messages, endOf: versions.endOf, end: versions.line.at(-1)?.data.id ?? null }
 }
 
 /** Characters of the id of a run, with which the ids of its answers begin. */

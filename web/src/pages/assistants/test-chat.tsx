@@ -95,7 +95,7 @@ function Begun({ threadId }: { threadId: string }) {
   })
   return (
     <>
-      <ScrollToEnd ref={scroll}>
+      <ScrollToEnd ref={scroll} said={chat.said}>
         <div className="chat-column">
           {turns.map((turn, index) => (
             <Turn

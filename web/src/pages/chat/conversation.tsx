@@ -124,7 +124,7 @@ function Conversation({ threadId }: { threadId: string }) {
             </Link>
           )}
         </header>
-        <ScrollToEnd ref={scroll}>
+        <ScrollToEnd ref={scroll} said={chat.said}>
           <div className="chat-column">
             {problem && (
               <Problem

@@ -15,11 +15,18 @@ const touchMs = 800
 /** From this distance the button is of use. */
 const far = 160
 
+interface ScrollProps {
+  /** How much was said so far: the button tells when that has grown, and not when only the page has. */
+  said: number
+  children: ReactNode
+  ref?: Ref<ScrollHandle>
+}
+
 /**
  * Stays at the newest message while the content grows, also when a formula or a diagram comes late. Any move upwards
  * lets go at once; the end, or the button, takes hold again.
  */
-export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<ScrollHandle> }) {
+export function ScrollToEnd({ said, children, ref }: ScrollProps) {
   const box = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const follows = useRef(true)
@@ -27,6 +34,7 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
   const touchedAt = useRef(-touchMs)
   const [isUnavailable, setAway] = useState(false)
   const [hasNews, setNews] = useState(false)
+  const saidBefore = useRef(said)
 
   const toEnd = () => {
     follows.current = true
@@ -40,15 +48,18 @@ export function ScrollToEnd({ children, ref }: { children: ReactNode; ref?: Ref<
     const element = box.current
     if (element === null || content.current === null) return
     const grown = new ResizeObserver(() => {
-      const grew = element.scrollHeight > last.current.height
       if (follows.current) element.scrollTop = element.scrollHeight
-      else if (grew && distanceOf(element) > far) setNews(true)
       last.current = { top: element.scrollTop, height: element.scrollHeight }
     })
     grown.observe(content.current)
     grown.observe(element)
     return () => grown.disconnect()
   }, [])
+
+  useEffect(() => {
+    if (said > saidBefore.current && !follows.current) setNews(true)
+    saidBefore.current = said
+  }, [said])
 
   const letGo = () => {
     follows.current = false

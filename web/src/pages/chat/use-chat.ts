@@ -46,6 +46,23 @@ function assistantIdOf(
   return own ?? first ?? undefined
 }
 
+/** A run that was stopped is counted soon after its readers were told. */
+const countedMs = 1000
+const givenUpMs = 15_000
+
+/** How often the runs are read again, until those that were stopped before the reader's eyes have their tokens. */
+function useUncounted() {
+  const followedOf = useFollowed()
+  const [since] = useState(() => new Map<string, number>())
+  const isUncounted = ({ run_id: id, status, started_at: begun, usage }: Run) => {
+    if (status !== 'cancelled' || !begun || usage || followedOf(id) === undefined) return false
+    const first = since.get(id) ?? performance.now()
+    since.set(id, first)
+    return performance.now() - first < givenUpMs
+  }
+  return (runs: Run[] = []) => runs.some(isUncounted) && countedMs
+}
+
 /** What is known of a chat: its thread with all versions, its runs, and who answers. */
 function useChatData(threadId: string) {
   const path = { params: { path: { tid: threadId } } }
@@ -57,9 +74,10 @@ function useChatData(threadId: string) {
     queryFn: () =>
       unwrap(api.GET('/threads/{tid}/state', { params: { path: { tid: threadId }, query: { versions: 'all' } } })),
   })
+  const uncounted = useUncounted()
   const runs = useQuery({
     queryKey: keys.runs(threadId),
-    refetchInterval,
+    refetchInterval: (query) => uncounted(query.state.data?.runs) || refetchInterval,
     queryFn: () =>
       unwrap(api.GET('/threads/{tid}/runs', { params: { path: { tid: threadId }, query: { limit: 100 } } })),
   })
@@ -151,6 +169,8 @@ export function useChat(threadId: string) {
   return {
     ...data,
     turns,
+    /** How many characters were said so far, in all versions. */
+    said: made.messages.reduce((sum, { data: { content } }) => sum + content.length, made.messages.length),
     followedOf,
     /** The answers of a second model that stand beside those of the chat, as JSON. */
     sides,
