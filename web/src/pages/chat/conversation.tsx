@@ -1,4 +1,5 @@
 import '../../styles/chat.css'
+import '../../styles/print.css'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Files, MessageCircleOff, UsersRound } from 'lucide-react'
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'

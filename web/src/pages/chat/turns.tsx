@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Schemas } from '../../lib/api.ts'
 import type { Turn as TurnData } from '../../lib/conversation.ts'
 import { textOfAnswer } from '../../lib/conversation.ts'
@@ -29,12 +30,14 @@ export function Turns({ chat, actions, wanted, canChat }: TurnsProps) {
   const { turns, followedOf, current, authors, thread, sides } = chat
   const [watcher] = useState(() => new Watcher())
   useEffect(() => () => watcher.end(), [watcher])
+  const isPrinted = useIsPrinted()
   return turns.map((turn, index) => (
     <Place
       key={turn.human?.data.id ?? `start-${index}`}
       watcher={watcher}
       turn={turn}
       isFirst={index >= turns.length - mostAtOnce || (wanted !== undefined && holds(turn, wanted))}
+      isPrinted={isPrinted}
       isKept={turns.length <= mostKept || index === turns.length - 1}
     >
       <Turn
@@ -49,6 +52,23 @@ export function Turns({ chat, actions, wanted, canChat }: TurnsProps) {
       />
     </Place>
   ))
+}
+
+/** Whether the page is being printed: on paper, all is in sight. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setPrinted] = useState(false)
+  useEffect(() => {
+    // The browser prints when this returns.
+    const begin = () => flushSync(() => setPrinted(true))
+    const end = () => setPrinted(false)
+    window.addEventListener('beforeprint', begin)
+    window.addEventListener('afterprint', end)
+    return () => {
+      window.removeEventListener('beforeprint', begin)
+      window.removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinted
 }
 
 /** Who wrote a question. Messages that name nobody are of whoever made the chat; those that wait are the reader's own. */
@@ -68,11 +88,12 @@ interface PlaceProps {
   watcher: Watcher
   turn: TurnData
   isFirst: boolean
+  isPrinted: boolean
   isKept: boolean
   children: ReactNode
 }
 
-function Place({ watcher, turn, isFirst, isKept, children }: PlaceProps) {
+function Place({ watcher, turn, isFirst, isPrinted, isKept, children }: PlaceProps) {
   const box = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(isFirst)
   const [height, setHeight] = useState<number>()
@@ -85,9 +106,10 @@ function Place({ watcher, turn, isFirst, isKept, children }: PlaceProps) {
       setNear(nowNear)
     })
   }, [watcher, isNear, isKept])
+  const isDrawn = isNear || isPrinted
   return (
-    <div ref={box} className="turn" style={isNear ? undefined : { height: height ?? estimateOf(turn) }}>
-      {isNear && children}
+    <div ref={box} className="turn" style={isDrawn ? undefined : { height: height ?? estimateOf(turn) }}>
+      {isDrawn && children}
     </div>
   )
 }
