@@ -89,6 +89,30 @@ test('chats are found by their messages, pinned, tagged, shared, printed, and de
   expect(await print.locator('main').innerText()).toContain('let boats')
   await print.close()
 
+  // By the browser's own command: the chat, without the console around it.
+  await list.getByRole('link', { name: 'Boats' }).click()
+  await page.locator('.chat').getByText('What about Boats?').waitFor()
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('.chat').innerText()).toContain('let boats')
+  for (const around of [list, search, page.getByRole('textbox', { name: 'Message', exact: true })])
+    expect(await around.isVisible()).toBe(false)
+  expect(await page.locator('.chat').getByRole('button').count()).toBe(0)
+  await look(page, 'printed-from-the-chat')
+  await page.emulateMedia({ media: 'screen' })
+
+  // An archive without chats has nothing to search in or to choose from.
+  await page.getByRole('button', { name: 'Show archived chats' }).click()
+  await page.getByText('No archived chats.').waitFor()
+  for (const gone of [
+    search,
+    page.getByRole('button', { name: 'sea' }),
+    page.getByRole('button', { name: 'New folder' }),
+  ])
+    expect(await gone.count()).toBe(0)
+  const head = await page.getByRole('heading', { name: 'Archived chats' }).boundingBox()
+  expect(head?.height).toBeLessThan(25)
+  await page.getByRole('button', { name: 'Back to the chats' }).click()
+
   // Archived: out of the list, in one of its own, and back.
   await page.getByRole('button', { name: 'Actions for Boats' }).click()
   await page.getByRole('menuitem', { name: 'Archive' }).click()

@@ -41,6 +41,8 @@ export function ThreadList() {
   const { hasNextPage, isFetching, fetchNextPage } = pages
   const shown = found.filter(({ thread_id: id }) => !hidden.has(id))
   const wanted = words.trim().toLowerCase()
+  // Nothing to search in, and nothing to choose from.
+  const isEmptyArchive = isArchive && known.length === 0 && words === '' && tag === undefined
   const isNarrowed = wanted !== '' || tag !== undefined || isArchive
   const first = pinned.filter(({ thread_id: id, name }) => !hidden.has(id) && name.toLowerCase().includes(wanted))
   const groups = [
@@ -55,7 +57,7 @@ export function ThreadList() {
   return (
     <section className="threads" aria-labelledby="chats-title">
       <div className="row threads-head">
-        <h2 className="section-label grow" id="chats-title">
+        <h2 className="section-label grow truncate" id="chats-title">
           {isArchive ? t.archivedChats : t.chats}
         </h2>
         <IconButton
@@ -64,7 +66,7 @@ export function ThreadList() {
           aria-pressed={isArchive}
           onClick={() => setArchive(!isArchive)}
         />
-        {canChange && (
+        {canChange && !isArchive && (
           <IconButton label={t.newFolder} icon={<FolderPlus size={16} />} onClick={() => setMaking(true)} />
         )}
         {known.length > 0 && canChange && (
@@ -76,7 +78,7 @@ export function ThreadList() {
           />
         )}
       </div>
-      {(known.length > 0 || words !== '' || tag !== undefined || knowsFolders()) && (
+      {(known.length > 0 || words !== '' || tag !== undefined || (knowsFolders() && !isArchive)) && (
         <input
           type="search"
           className="input"
@@ -86,7 +88,7 @@ export function ThreadList() {
           onChange={(event) => setWords(event.target.value)}
         />
       )}
-      <Tags tags={tags} chosen={tag} onChoose={setTag} />
+      {!isEmptyArchive && <Tags tags={tags} chosen={tag} onChoose={setTag} />}
       {selection.chosen && (
         <div className="row threads-chosen">
           <span className="grow small" role="status">
