@@ -111,6 +111,54 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await page.evaluate(() => localStorage.removeItem('assistant-platform.theme'))
 })
 
+test('Back closes what lies beside the chat; Forward and a reload show it again, on a phone, too', async () => {
+  const { page } = await site.signedIn()
+  await drop(page, '.threads', files.slice(2))
+  await page.getByText('is ready.').last().waitFor()
+  site.model.reply(search)
+  site.model.reply({
+    text: 'Salt helps (notes.md, Notes).\n\n```ts\nexport const salt = 80\nexport const ice = 12\n```\n',
+  })
+  await say(page, 'What helps against ice?')
+  const source = page.getByRole('complementary', { name: 'Source 1: notes.md' })
+  const mark = page.locator('.markdown .mark')
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    await mark.waitFor()
+    const chat = page.url()
+    await mark.click()
+    await source.waitFor()
+    await look(page, `beside-${width}`)
+    await page.goBack()
+    await source.waitFor({ state: 'detached' })
+    expect(await focused(page, 'className')).toBe('mark')
+    await page.goForward()
+    await source.waitFor()
+    await page.reload()
+    await source.locator('em', { hasText: 'helps' }).waitFor()
+    expect(page.url()).toBe(chat)
+    // The button and Escape go back, too, and no further than to the chat.
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await source.waitFor({ state: 'detached' })
+    await mark.waitFor()
+    expect(page.url()).toBe(chat)
+  }
+  await page.setViewportSize({ width: 1440, height: 844 })
+  // A document takes the place of the source, and the chat before it is one step back.
+  await mark.click()
+  await source.waitFor()
+  await page.getByRole('button', { name: 'Open beside the chat' }).first().click()
+  const opened = page.locator('.side-panel-wide')
+  await opened.waitFor()
+  expect(await source.count()).toBe(0)
+  await page.reload()
+  await opened.getByText('Version 1').first().waitFor()
+  await page.goBack()
+  await opened.waitFor({ state: 'detached' })
+  await mark.waitFor()
+})
+
 test('a question has versions in place; a stopped answer starts anew; a new chat is a choice', async () => {
   const { page } = await site.signedIn()
   await site.picture(page, 'new-chat')

@@ -12,8 +12,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { Composer } from '../chat/composer.tsx'
 import { type ScrollHandle, ScrollToEnd } from '../chat/scroll-to-end.tsx'
 import { Turn } from '../chat/turn.tsx'
+import { useBeside } from '../chat/use-beside.ts'
 import { useChat } from '../chat/use-chat.ts'
-import { useSourcePanel } from '../chat/use-source-panel.ts'
 import { useTurnActions } from '../chat/use-turn-actions.ts'
 
 const SourcePanel = lazyPart(async () => ({ default: (await import('../chat/sources/source-panel.tsx')).SourcePanel }))
@@ -84,14 +84,14 @@ export default function TestChat({ assistant, isChanged, onClose }: TestChatProp
 
 function Begun({ threadId }: { threadId: string }) {
   const chat = useChat(threadId)
-  const panel = useSourcePanel()
+  const beside = useBeside()
   const { turns, assistantId, current } = chat
   const scroll = useRef<ScrollHandle>(null)
   const actions = useTurnActions({
     onEdit: () => {},
     onRetry: () => {},
     onVersion: chat.showVersion,
-    onSource: panel.open,
+    onSource: beside.openSource,
   })
   return (
     <>
@@ -119,15 +119,9 @@ function Begun({ threadId }: { threadId: string }) {
         }}
         onStop={chat.stop}
       />
-      {panel.shown && (
+      {beside.source && (
         <Suspense>
-          <SourcePanel
-            assistantId={assistantId}
-            sources={panel.sources}
-            shown={panel.shown}
-            onShow={panel.show}
-            onClose={panel.close}
-          />
+          <SourcePanel assistantId={assistantId} {...beside.source} onShow={beside.showSource} onClose={beside.close} />
         </Suspense>
       )}
     </>

@@ -11,6 +11,7 @@ import { useIsOwn, useMembership } from '../../lib/membership.ts'
 import { removeTestThread } from '../../lib/send-message.ts'
 import { isTemporary } from '../../lib/temporary-chats.ts'
 import { useLeaving } from '../../lib/use-leaving.ts'
+import { useSame } from '../../lib/use-same.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -22,15 +23,14 @@ import { Announcement } from './announcement.tsx'
 import { ChatModel } from './chat-model.tsx'
 import { Composer } from './composer.tsx'
 import { OpenDocumentContext } from './documents/context.ts'
-import { useDocumentPanel } from './documents/use-document-panel.ts'
 import { EditDialog } from './edit-dialog.tsx'
 import { Hello, Starters } from './hello.tsx'
 import { NoComposer } from './no-composer.tsx'
 import { type ScrollHandle, ScrollToEnd } from './scroll-to-end.tsx'
 import { isGoingOn } from './turn-parts.ts'
 import { Turns } from './turns.tsx'
+import { useBeside } from './use-beside.ts'
 import { useChat } from './use-chat.ts'
-import { useSourcePanel } from './use-source-panel.ts'
 import { useTurnActions } from './use-turn-actions.ts'
 
 const SourcePanel = lazyPart(async () => ({ default: (await import('./sources/source-panel.tsx')).SourcePanel }))
@@ -56,13 +56,17 @@ function Conversation({ threadId }: { threadId: string }) {
   const [edited, setEdited] = useState<TurnData>()
   const [editedAnswer, setEditedAnswer] = useState<TurnData>()
   const hasSelection = useHasSelected()
-  const panel = useSourcePanel()
+  const beside = useBeside()
   const [hasFilesOpen, setFilesOpen] = useState(false)
   const scroll = useRef<ScrollHandle>(null)
-  const documents = useDocumentPanel(() => panel.show(undefined))
+  /** Keeps what was written in the document by hand, and gives the note for a question; undefined if that failed. */
+  const noting = useRef<() => Promise<string | undefined>>(undefined)
+  const setNoting = useSame((next: typeof noting.current) => {
+    noting.current = next
+  })
   const send: typeof chat.send = async (content, pictures, addressed) => {
     scroll.current?.toEnd()
-    const note = await documents.note()
+    const note = noting.current === undefined ? '' : await noting.current()
     return note !== undefined && chat.send(content + note, pictures, addressed)
   }
   const { followedOf } = chat
@@ -80,10 +84,7 @@ function Conversation({ threadId }: { threadId: string }) {
     onEditAnswer: setEditedAnswer,
     onRetry: chat.retry,
     onVersion: chat.showVersion,
-    onSource: (source, sources) => {
-      documents.close()
-      panel.open(source, sources)
-    },
+    onSource: beside.openSource,
   })
   const { message: wanted } = useSearch({ from: '/console/chat/$threadId' })
   useFoundMessage(wanted, turns.length > 0)
@@ -137,7 +138,7 @@ function Conversation({ threadId }: { threadId: string }) {
             {thread.data?.archived && <Archived threadId={threadId} />}
             {omitted > 0 && <Notice>{t.older(omitted)}</Notice>}
             {isNew && assistant && <Hello assistant={assistant} />}
-            <OpenDocumentContext value={canChat ? documents.open : undefined}>
+            <OpenDocumentContext value={canChat ? beside.openDocument : undefined}>
               <Turns chat={chat} actions={actions} wanted={wanted} canChat={canChat} />
             </OpenDocumentContext>
             {canChat && turns.length > 0 && (
@@ -176,27 +177,21 @@ function Conversation({ threadId }: { threadId: string }) {
           <Starters assistant={assistant} chat={threadId} onSend={(text) => void send(text)} />
         )}
       </div>
-      {panel.shown && (
+      {beside.source && (
         <Suspense>
-          <SourcePanel
-            assistantId={assistantId}
-            sources={panel.sources}
-            shown={panel.shown}
-            onShow={panel.show}
-            onClose={panel.close}
-          />
+          <SourcePanel assistantId={assistantId} {...beside.source} onShow={beside.showSource} onClose={beside.close} />
         </Suspense>
       )}
-      {documents.shown && (
+      {beside.document && (
         <Suspense>
           <DocumentPanel
-            key={documents.shown.documentId}
+            key={beside.document.documentId}
             threadId={threadId}
-            opened={documents.shown}
+            opened={beside.document}
             canEdit={canChat}
-            onNoting={documents.setNoting}
+            onNoting={setNoting}
             onAsk={(text) => send(text)}
-            onClose={documents.close}
+            onClose={beside.close}
           />
         </Suspense>
       )}
@@ -213,7 +208,7 @@ function Conversation({ threadId }: { threadId: string }) {
             assistant={assistant}
             onDocument={(documentId) => {
               setFilesOpen(false)
-              documents.open({ documentId })
+              beside.openDocument({ documentId })
             }}
             onClose={() => setFilesOpen(false)}
           />
