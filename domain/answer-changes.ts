@@ -1,4 +1,5 @@
 import { createCanonicalArguments } from './canonical-arguments.ts'
+import { endOfWholeText } from './cut-text.ts'
 import type { EventId } from './ids.ts'
 import { parseExactJson } from './json.ts'
 import type { AIMessage, Message, TokenLogprob } from './messages.ts'
@@ -112,7 +113,8 @@ export function createAnswerChanges({ isShown, areCanonical = false, isClosed = 
     // What was sent stays; the answer follows it.
     if (kind === 'text' && isNewlyWithdrawn(folded, known)) known.text = ''
     const isWhole = 'whole' in folded.content
-    const now = isWhole ? textOf(folded, kind) : withoutHalfCharacter(textOf(folded, kind))
+    const all = textOf(folded, kind)
+    const now = isWhole ? all : all.slice(0, endOfWholeText(all))
     const before = known[kind]
     if (now === before) return undefined
     if (!now.startsWith(before))
@@ -183,11 +185,6 @@ function isNewlyWithdrawn({ withdrawnText }: FoldedMessage, known: Received): bo
   const isNoted = known.withdrawn === withdrawnText
   known.withdrawn = withdrawnText
   return !isNoted && known.text !== '' && withdrawnText.startsWith(known.text)
-}
-
-/** The first half of a surrogate pair waits for the second: alone it is not valid text for every client. */
-function withoutHalfCharacter(text: string): string {
-  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
 }
 
 /** Whether two texts are the same JSON, written in different ways. */

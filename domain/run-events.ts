@@ -274,6 +274,19 @@ export function toMessage(folded: FoldedMessage): Message {
   }
 }
 
+/** The messages that are whole, in their order. */
+export function wholeMessagesOf({ messages }: Pick<RunView, 'messages'>): Message[] {
+  return [...messages.values()].flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
+}
+
+/** The message of a run that has ended: of an answer that it has begun, what was written is all, and no call was made. */
+export function toFinalMessage(folded: FoldedMessage): Message {
+  const message = toMessage(folded)
+  if ('whole' in folded.content || message.type !== 'AIMessage') return message
+  const { tool_calls: _unfinished, ...data } = message.data
+  return { type: 'AIMessage', data: { ...data, incomplete: true } }
+}
+
 /** The calls of an answer in the order of their numbers. */
 export function inOrder<T>(calls: Map<number, T>): T[] {
   return [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call)

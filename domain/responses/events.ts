@@ -1,7 +1,7 @@
 import { createCanonicalArguments } from '../canonical-arguments.ts'
 import { type CallResults, resultsOfCalls } from '../conversation.ts'
 import type { AIMessage, ToolCall } from '../messages.ts'
-import { type CallPieces, type FoldedMessage, toMessage } from '../run-events.ts'
+import { type CallPieces, type FoldedMessage, toFinalMessage, toMessage } from '../run-events.ts'
 import { clientCall, functionCall } from './client-calls.ts'
 import type { ResponseEventType } from './event-types.ts'
 import { messageItemId, reasoningItemId } from './ids.ts'
@@ -358,12 +358,9 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
   /** A message as it is now. After the end of the run, what was written so far is all of it. */
   function read(at: number): { message: AIMessage; isWhole: boolean } {
     const folded = shown.messages[at]
-    const message = folded && toMessage(folded)
+    const message = folded && (shown.isOver ? toFinalMessage(folded) : toMessage(folded))
     if (folded === undefined || message?.type !== 'AIMessage') throw new Error('an answer has become something else')
-    if ('whole' in folded.content) return { message, isWhole: true }
-    if (!shown.isOver) return { message, isWhole: false }
-    const { tool_calls: _unfinished, ...data } = message.data
-    return { message: { type: 'AIMessage', data: { ...data, incomplete: true } }, isWhole: true }
+    return { message, isWhole: shown.isOver || 'whole' in folded.content }
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../../../domain/errors.ts'
 import { citationsIn, citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { RunView } from '../../../domain/run-events.ts'
+import { type RunView, wholeMessagesOf } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/index.ts'
 import type { OpenStreams } from '../../sse/event-stream.ts'
 import { createAnswerProgress } from '../public/completion.ts'
@@ -68,8 +68,7 @@ function happening(messages: Messages): string {
 function resultOf(run: RunRecord, view: RunView): CallToolResult {
   const { text = '', refusal = '' } =
     createAnswerProgress({ clientTools: noFunctions, showsReasoning: false })(view) ?? {}
-  const messages = [...view.messages.values()].flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
-  const logged = messages.map((message) => ({ message, runId: run._id }))
+  const logged = wholeMessagesOf(view).map((message) => ({ message, runId: run._id }))
   const files = citedFilesOf(new Set([run._id]), logged).get(run._id) ?? []
   const names = new Map(files.map(({ id, name }) => [id, name]))
   const citations = citationsIn(text, files).map((citation) => ({

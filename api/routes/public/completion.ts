@@ -7,7 +7,7 @@ import {
 } from '../../../domain/answer-changes.ts'
 import type { TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { RunView } from '../../../domain/run-events.ts'
+import { type RunView, wholeMessagesOf } from '../../../domain/run-events.ts'
 import { sumUsage } from '../../../services/budgets/usage.ts'
 import type { ChatCompletion, CompletionUsage } from './chat-schemas.ts'
 
@@ -178,9 +178,7 @@ function head({ run, model }: CompletionOptions) {
 }
 
 function answersOf(view: RunView) {
-  return [...view.messages.values()].flatMap(({ content }) =>
-    'whole' in content && content.whole.type === 'AIMessage' ? [content.whole.data] : [],
-  )
+  return wholeMessagesOf(view).flatMap((message) => (message.type === 'AIMessage' ? [message.data] : []))
 }
 
 function finishReasonOf(view: RunView, { clientTools, isOld }: CompletionOptions): Choice['finish_reason'] {

@@ -13,7 +13,7 @@ import { answerIsFollowed, followOnce } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/event-stream.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams, StreamQuery } from '../runs/schemas.ts'
-import { streamRun } from '../runs/stream-run.ts'
+import { eventStream, streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
@@ -46,12 +46,7 @@ const PublicRunStatus = Type.Object(
 /** The members of the body that decide about access, with the same schemas as in the whole payload. */
 const Addressed = Type.Pick(PublicCreateRunPayload, ['assistant_id', 'config', 'token'])
 
-const eventStream = {
-  200: {
-    description: 'Server-sent events: start, metadata, data…, then end or error.',
-    content: { 'text/event-stream': { schema: Type.String() } },
-  },
-}
+const streamOptions = { root: '/public/runs', shownError: publicRunError } as const
 
 /** `/public/runs`: the native stream, without an account. */
 export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
@@ -96,21 +91,18 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const thread = isNew ? threads.draft(assistant) : await threads.read(assistant, threadId)
       const strategy = body.multitask_strategy ?? 'enqueue'
       const asked = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
-      const { run, feed } = await followOnce(request, {
+      const followed = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
         start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(assistant, body.input)) }, id),
       })
       await answerIsFollowed(request)
-      logRun(reply, run)
-      const { finished, stop } = streamRun(reply, feed, {
-        runId: run._id,
-        threadId: run.thread_id,
-        location: `/public/runs/${run._id}`,
-        shownError: publicRunError,
+      logRun(reply, followed.run)
+      streamRun(reply, followed, {
+        ...streamOptions,
+        openStreams,
         mode: request.query.stream_mode ?? body.stream_mode,
         isKept: publicFamily.keepsChats(assistant),
       })
-      openStreams.track(finished, stop)
       return reply
     },
   )
@@ -133,15 +125,9 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const run = await publicFamily.findRun(request.params.run_id)
       await cors.admit(request, reply, () => access.byId(run.assistant_id, tokensOf(request)))
       logRun(reply, run)
-      const { finished, stop } = streamRun(reply, await publicFamily.follow(run), {
-        runId: run._id,
-        threadId: run.thread_id,
-        location: `/public/runs/${run._id}`,
-        shownError: publicRunError,
-        after: request.headers['last-event-id'],
-        mode: request.query.stream_mode,
-      })
-      openStreams.track(finished, stop)
+      const feed = await publicFamily.follow(run)
+      const after = request.headers['last-event-id']
+      streamRun(reply, { run, feed }, { ...streamOptions, openStreams, after, mode: request.query.stream_mode })
       return reply
     },
   )

@@ -4,7 +4,7 @@ import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type WrittenFile, codeToolName, writtenAtEnd, writtenBefore } from '../../../domain/responses/written-files.ts'
-import { type FoldedMessage, type RunView, toMessage } from '../../../domain/run-events.ts'
+import { type FoldedMessage, type RunView, toMessage, wholeMessagesOf } from '../../../domain/run-events.ts'
 import type { v1RunStates } from '../v1/run-schemas.ts'
 import { callDelta, outputsDelta, outputsOfCode } from './code-deltas.ts'
 import { incompleteReasonOf, toCompatMessage, secondsOf } from './compat-objects.ts'
@@ -76,7 +76,7 @@ export function createRunEvents(
       const events: RunEvent[] = []
       if (view.complete || view.messages.size > 0) addAll(events, started())
       const messages = [...view.messages.values()]
-      shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
+      shown = wholeMessagesOf(view)
       for (const change of changes(view)) {
         const isBroken = change.type === 'begins again' && (change.what === 'text' || change.what === 'refusal')
         if (isBroken || !isContinued(change)) return { events, contradicted: true }

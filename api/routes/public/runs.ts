@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { checkFreeForm } from '../../../domain/foreign-json.ts'
 import { checkTextSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import type { Message } from '../../../domain/messages.ts'
@@ -13,18 +12,11 @@ import { TokenHeader, namedAssistantOf } from './caller.ts'
 import { toCompatRun, toCompatThread } from './compat-objects.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { overridesOf, publicCallerOf, refuseUnmetRun } from './model-parameters.ts'
-import { streamThreadRun } from './stream-thread-run.ts'
+import { runOrStream, streamThreadRun } from './stream-thread-run.ts'
 import { publicThreadFamily } from './thread-family.ts'
 import { oneRunRoutes, runListRoutes, stepRoutes } from './thread-routes.ts'
 import { CompatRun, CompatRunCreateRequest, CompatThreadRunCreateRequest, ThreadParams } from './thread-schemas.ts'
 import { messagesOf, newThreadOf } from './threads.ts'
-
-const runOrStream = {
-  200: {
-    description: 'The run; with `stream` its events as server-sent events, the last one being `done`.',
-    content: { 'application/json': { schema: CompatRun }, 'text/event-stream': { schema: Type.String() } },
-  },
-}
 
 /** `threads/{id}/runs` and their steps. */
 export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
@@ -49,7 +41,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
         headers: TokenHeader,
         params: ThreadParams,
         body: CompatRunCreateRequest,
-        response: { ...runOrStream, ...compatRefusals },
+        response: { ...runOrStream(CompatRun), ...compatRefusals },
       },
     },
     async (request, reply) => {
@@ -67,7 +59,7 @@ const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
         ...operation('threads.createAndRun', 'Begin a conversation and run the assistant on it'),
         headers: TokenHeader,
         body: CompatThreadRunCreateRequest,
-        response: { ...runOrStream, ...compatRefusals },
+        response: { ...runOrStream(CompatRun), ...compatRefusals },
       },
     },
     async (request, reply) => {
@@ -119,14 +111,12 @@ function createStartRun({ publicFamily, openStreams }: Pick<CompatDeps, 'publicF
       return toCompatRun(followed.run, about)
     }
     await answerIsFollowed(request)
-    const reread = () => publicFamily.reread(followed.run)
-    const { finished, stop } = streamThreadRun(reply, followed, {
+    return streamThreadRun(reply, followed, {
+      openStreams,
       shapeOf: (shown) => toCompatRun(shown, about),
-      reread,
+      reread: () => publicFamily.reread(followed.run),
       ...(messagesOfNewThread ? { newThread: toCompatThread({ ...thread, _id: followed.run.thread_id }) } : {}),
     })
-    openStreams.track(finished, stop)
-    return reply
   }
 }
 

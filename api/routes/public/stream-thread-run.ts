@@ -1,15 +1,25 @@
 import type { FastifyReply } from 'fastify'
+import Type, { type TSchema } from 'typebox'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
-import { openEventStream } from '../../sse/event-stream.ts'
+import { type OpenStreams, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { type RunEvent, type RunEventsOptions, createRunEvents } from './run-events.ts'
 import type { CompatRunStep } from './thread-schemas.ts'
 
+/** The answer of a request that starts or continues a run. */
+export const runOrStream = <Run extends TSchema>(run: Run) => ({
+  200: {
+    description: 'The run; with `stream` its events as server-sent events, the last one being `done`.',
+    content: { 'application/json': { schema: run }, 'text/event-stream': { schema: Type.String() } },
+  },
+})
+
 interface StreamOptions extends RunEventsOptions {
+  openStreams: Pick<OpenStreams, 'track'>
   /** The run's record, for the last event. */
   reread(): Promise<RunRecord>
   /** A run that waits for its client, as its API shows it: then the stream ends. By default it stays open. */
@@ -29,8 +39,16 @@ interface StreamOptions extends RunEventsOptions {
 export function streamThreadRun(
   reply: FastifyReply,
   { run, feed }: FollowedRun,
-  { reread, newThread, waitingShapeOf, stepShapeOf = (step) => step, resumedFrom, ...options }: StreamOptions,
-) {
+  {
+    openStreams,
+    reread,
+    newThread,
+    waitingShapeOf,
+    stepShapeOf = (step) => step,
+    resumedFrom,
+    ...options
+  }: StreamOptions,
+): FastifyReply {
   const stream = openEventStream(reply)
   const events = createRunEvents(run, options, () => new Date())
   let anyText = false
@@ -57,7 +75,7 @@ export function streamThreadRun(
     return true
   }
 
-  return followRun(stream, feed, {
+  const { finished, stop } = followRun(stream, feed, {
     async send(view) {
       const end = endOf(view)
       const news = events.advance(view)
@@ -75,6 +93,8 @@ export function streamThreadRun(
     giveUp: (reason) => sendError(brokenStream[reason]),
     onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
   })
+  openStreams.track(finished, stop)
+  return reply
 }
 
 function isStep(data: object): data is CompatRunStep {

@@ -23,16 +23,10 @@ import {
   toRun,
   toWaitingCall,
 } from './schemas.ts'
-import { streamRun } from './stream-run.ts'
+import { eventStream, streamRun } from './stream-run.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['runs']
-const eventStream = {
-  200: {
-    description: 'Server-sent events: start, metadata, data…, then end or error.',
-    content: { 'text/event-stream': { schema: Type.String() } },
-  },
-}
 
 type Deps = Pick<Services, 'runs' | 'threads' | 'models' | 'sessions'> & { openStreams: OpenStreams }
 
@@ -66,19 +60,14 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models,
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { run, feed } = await followOnce(request, {
+      const followed = await followOnce(request, {
         start: (id, confirm) => runs.startFollowed(prepared(request, confirm), id),
         find: (id) => runs.get(caller, id),
         follow: (started) => runs.follow(started),
       })
       await answerIsFollowed(request)
-      logRun(reply, run)
-      const stream = streamRun(reply, feed, {
-        runId: run._id,
-        threadId: run.thread_id,
-        mode: request.query.stream_mode ?? request.body.stream_mode,
-      })
-      openStreams.track(stream.finished, stream.stop)
+      logRun(reply, followed.run)
+      streamRun(reply, followed, { openStreams, mode: request.query.stream_mode ?? request.body.stream_mode })
       return reply
     },
   )
@@ -154,15 +143,9 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, 
       logRun(reply, run)
       const feed = await runs.follow(run)
       const after = request.headers['last-event-id']
-      const stream = streamRun(reply, feed, {
-        runId: run._id,
-        threadId: run.thread_id,
-        after,
-        mode: request.query.stream_mode,
-      })
+      const stream = streamRun(reply, { run, feed }, { openStreams, after, mode: request.query.stream_mode })
       const unwatch = watchAccess(request, { sessions }, stream.stop)
       void stream.finished.finally(unwatch)
-      openStreams.track(stream.finished, stream.stop)
       return reply
     },
   )

@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { endOfWholeText } from '../../../domain/cut-text.ts'
 import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/ids.ts'
 import type { Message, MessageDelta } from '../../../domain/messages.ts'
 import type { RunError } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type Pieces, type RunView, type Terminal, toMessage } from '../../../domain/run-events.ts'
-import type { RunFeed } from '../../../services/runs/index.ts'
-import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
+import type { FollowedRun } from '../../../services/runs/index.ts'
+import { type EventStream, type OpenStreams, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
 import type { StreamMode } from './schemas.ts'
 
@@ -12,11 +14,17 @@ import type { StreamMode } from './schemas.ts'
 export const startEventId = '0-1'
 export const metadataEventId = '0-2'
 
+export const eventStream = {
+  200: {
+    description: 'Server-sent events: start, metadata, data…, then end or error.',
+    content: { 'text/event-stream': { schema: Type.String() } },
+  },
+}
+
 interface StreamOptions {
-  runId: string
-  threadId: string
-  /** Where the client can resume; default `/runs/{id}`. */
-  location?: string
+  openStreams: Pick<OpenStreams, 'track'>
+  /** The routes under which the client can resume; default `/runs`. */
+  root?: string
   /** The last event that the client has received, if it resumes. */
   after?: EventId | undefined
   /** What this reader is told of a failure; by default everything. */
@@ -33,20 +41,20 @@ interface StreamOptions {
  */
 export function streamRun(
   reply: FastifyReply,
-  feed: RunFeed,
-  { runId, threadId, location, after, shownError = (error) => error, mode, isKept = false }: StreamOptions,
+  { run, feed }: FollowedRun,
+  { openStreams, root = '/runs', after, shownError = (error) => error, mode, isKept = false }: StreamOptions,
 ) {
-  const stream = openEventStream(reply, { 'content-location': location ?? `/runs/${runId}` })
+  const stream = openEventStream(reply, { 'content-location': `${root}/${run._id}` })
   if (after === undefined)
     stream.send({ name: 'start', id: startEventId, data: JSON.stringify({ status: 'starting' }) })
   if (after === undefined || after === startEventId) {
-    const metadata = { run_id: runId, thread_id: threadId, ...(isKept ? { kept: true } : {}) }
+    const metadata = { run_id: run._id, thread_id: run.thread_id, ...(isKept ? { kept: true } : {}) }
     stream.send({ name: 'metadata', id: metadataEventId, data: JSON.stringify(metadata) })
   }
 
   const changes = mode === 'deltas' ? messageDeltas() : wholeMessages()
   let seen = positionIn(feed.view, after)
-  return followRun(stream, feed, {
+  const following = followRun(stream, feed, {
     send(view) {
       seen = sendChanges(stream, view, seen, changes)
       const { terminal } = view
@@ -59,6 +67,8 @@ export function streamRun(
     giveUp: () => {},
     onError: (error) => reply.log.error({ err: error }, 'a run stream failed'),
   })
+  openStreams.track(following.finished, following.stop)
+  return following
 }
 
 /**
@@ -129,10 +139,10 @@ export function messageDeltas(): Changes {
     }
     if (!hasContent(message)) return undefined
     const { pieces } = content
-    const textLength = endOfText(pieces.text)
+    const textLength = endOfWholeText(pieces.text)
     const { calls, callsLength } = sizeOfCalls(pieces)
     const isKnown = sent?.pieces === pieces
-    const reasoningLength = endOfText(pieces.reasoning)
+    const reasoningLength = endOfWholeText(pieces.reasoning)
     const added = isKnown ? pieces.text.slice(sent.textLength, textLength) : ''
     const thought = isKnown ? pieces.reasoning.slice(sent.reasoningLength, reasoningLength) : ''
     const callsGrew =
@@ -166,12 +176,6 @@ function hasContent({ content }: FoldedMessage): boolean {
   if ('whole' in content) return true
   const { text, reasoning, refusal, calls } = content.pieces
   return text !== '' || reasoning !== '' || refusal !== '' || calls.size > 0
-}
-
-/** A character of two code units may have arrived by half; not every language puts halves together again. */
-function endOfText(text: string): number {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
 }
 
 /** Only calls that are shown: those with a name. */

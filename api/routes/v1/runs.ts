@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { copyOfView } from '../../../domain/run-events.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { logRun } from '../../plugins/logging.ts'
+import { runOrStream } from '../public/stream-thread-run.ts'
 import { oneRunRoutes, runListRoutes, stepRoutes } from '../public/thread-routes.ts'
 import { ThreadParams, ThreadRunParams } from '../public/thread-schemas.ts'
 import { codeFilesOf } from './assistants.ts'
@@ -22,12 +23,6 @@ import { v1ThreadFamily } from './thread-family.ts'
 import { newV1ThreadOf } from './threads.ts'
 import { operation, v1Config, v1Refusals } from './v1-route.ts'
 
-const runOrStream = {
-  200: {
-    description: 'The run; with `stream` its events as server-sent events, the last one being `done`.',
-    content: { 'application/json': { schema: V1Run }, 'text/event-stream': { schema: Type.String() } },
-  },
-}
 const startConfig = {
   ...v1Config,
   idempotent: true,
@@ -56,7 +51,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
         params: ThreadParams,
         querystring: IncludeQuery,
         body: V1RunCreateRequest,
-        response: { ...runOrStream, ...v1Refusals(402, 404, 429) },
+        response: { ...runOrStream(V1Run), ...v1Refusals(402, 404, 429) },
       },
     },
     async (request, reply) => {
@@ -72,7 +67,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       schema: {
         ...operation('threads.createAndRun', 'Begin a conversation and run an assistant on it'),
         body: V1ThreadRunCreateRequest,
-        response: { ...runOrStream, ...v1Refusals(402, 404, 429) },
+        response: { ...runOrStream(V1Run), ...v1Refusals(402, 404, 429) },
       },
     },
     async (request, reply) => {
@@ -123,7 +118,7 @@ const changedRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps)
         ...operation('threads.runs.submitToolOutputs', 'Send the results of the functions for which a run waits'),
         params: ThreadRunParams,
         body: V1SubmitToolOutputsRequest,
-        response: { ...runOrStream, ...v1Refusals(404) },
+        response: { ...runOrStream(V1Run), ...v1Refusals(404) },
       },
     },
     async (request, reply) => {

@@ -39,8 +39,9 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
     more: { newThread?: object; resumedFrom?: RunView } = {},
   ): FastifyReply {
     const messages = () => [...followed.feed.view.messages.values()].map(toMessage)
-    const { finished, stop } = streamThreadRun(reply, followed, {
+    return streamThreadRun(reply, followed, {
       ...more,
+      openStreams,
       isWhole: true,
       stepShapeOf: (step) => toV1Step(step, { withResults: includesResults(request), messages }),
       showWritten: withWritten,
@@ -51,8 +52,6 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
         return waiting.calls.length === 0 ? undefined : toV1Run(waiting, assistant)
       },
     })
-    openStreams.track(finished, stop)
-    return reply
   }
 
   async function start(

@@ -3,7 +3,7 @@ import type { Message } from '../../../../domain/messages.ts'
 import { ownerRunError } from '../../../../domain/public-run-error.ts'
 import type { RunRecord } from '../../../../domain/records/run.ts'
 import { type ResponseEvent, createOutputEvents } from '../../../../domain/responses/events.ts'
-import { type RunView, toMessage } from '../../../../domain/run-events.ts'
+import { type RunView, toFinalMessage } from '../../../../domain/run-events.ts'
 import type { RunFeed } from '../../../../services/runs/index.ts'
 import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
 import type { Thought } from '../../../../services/v1/responses/sealed-items.ts'
@@ -110,10 +110,5 @@ function beginning({ usage: _usage, error: _error, finished_at: _end, ...run }: 
 
 /** The messages of the run so far. What a run that has ended has begun and not finished is marked as incomplete. */
 export function messagesOf(view: RunView): Message[] {
-  return [...view.messages.values()].map((folded) => {
-    const message = toMessage(folded)
-    if ('whole' in folded.content || message.type !== 'AIMessage') return message
-    const { tool_calls: _unfinished, ...data } = message.data
-    return { type: 'AIMessage', data: { ...data, incomplete: true } }
-  })
+  return [...view.messages.values()].map(toFinalMessage)
 }
