@@ -119,20 +119,34 @@ test('a new password ends the sessions of the console that did not set it', asyn
   await page.reload()
   await page.getByRole('heading', { name: 'Account' }).waitFor()
   const tab = await site.context.newPage()
-  await tab.goto(`${site.url}/console/usage`)
-  await tab.getByRole('heading', { name: 'Usage' }).waitFor()
+  await tab.goto(`${site.url}/console/chat`)
+  const field = tab.getByRole('textbox', { name: 'Message', exact: true })
+  await field.fill('Half a thought')
   const change = { current_password: 'another good password', new_password: 'a third good password' }
   expect((await user.call('POST', '/user/change-password', change)).status).toBe(200)
   await page.reload()
   // Each tab says why, also one that only hears of it from the other, and goes on where it was.
-  for (const [left, at] of [
+  const places = [
     [page, '/console/account'],
-    [tab, '/console/usage'],
-  ] as const) {
+    [tab, '/console/chat'],
+  ] as const
+  for (const [left, at] of places) {
     await left.getByText('Your password was changed on another device').waitFor()
     expect(new URL(left.url()).searchParams.get('next')).toBe(at)
   }
   await site.expectAccessible(page, 'the login after a new password')
+  await tab.getByLabel('E-mail address').fill(user.email)
+  await tab.getByLabel('Password', { exact: true }).fill('a third good password')
+  await tab.getByRole('button', { name: 'Log in' }).click()
+  await field.waitFor()
+  expect(await field.inputValue()).toBe('Half a thought')
+  // Another person finds nothing of it, also after a login in another tab.
+  const other = await insertUser(site.service)
+  await other.post('/assistants/', { name: 'Pilot', config: {} })
+  await page.evaluate((token) => localStorage.setItem('assistant-platform.session', token), other.token)
+  await tab.reload()
+  await field.waitFor()
+  expect(await field.inputValue()).toBe('')
   await tab.close()
   // The contract knows no revocation of tokens.
   expect((await user.call('GET', '/user/')).status).toBe(200)

@@ -1,4 +1,4 @@
-/** What is written in a chat but not sent yet. Kept until the user logs out or closes the tab. */
+/** What is written in a chat but not sent yet. Kept until the user logs out, another one logs in, or the tab is closed. */
 const keyOf = (chat: string) => `assistant-platform.draft.${chat}`
 
 /** The key of the chat that begins with its first message. */

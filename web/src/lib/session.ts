@@ -14,8 +14,12 @@ export interface Session {
   userId: string
 }
 
+/** Whose drafts this tab keeps. */
+const ownerKey = 'assistant-platform.tab-owner'
+
 const { notify, useRead } = createListeners()
 let current = read()
+keepFor(current)
 
 window.addEventListener('storage', (event) => {
   if (event.key === storageKey) update(read())
@@ -61,7 +65,7 @@ export function knowsPasswordOf(passwordChangedAt: string | undefined): void {
   if (passwordChangedAt !== undefined) localStorage.setItem(sinceKey, String(Date.parse(passwordChangedAt)))
 }
 
-/** The service does not take the token any more. */
+/** The service does not take the token any more. What was written stays in the tab, for the same person. */
 export function expire(why = 'time'): void {
   localStorage.setItem(endedKey, why)
   end()
@@ -69,13 +73,13 @@ export function expire(why = 'time'): void {
 
 export function logOut(): void {
   localStorage.removeItem(endedKey)
+  sessionStorage.clear()
   end()
 }
 
 function end(): void {
   localStorage.removeItem(storageKey)
   localStorage.removeItem(sinceKey)
-  sessionStorage.clear()
   forgetHeld()
   update(undefined)
 }
@@ -109,7 +113,15 @@ function claimsOf(token: string): { projectId: string; userId: string; iat: numb
   }
 }
 
+/** What another person left in this tab, also by a login in another tab, is not shown. */
+function keepFor(session: Session | undefined): void {
+  if (session === undefined) return
+  if ((sessionStorage.getItem(ownerKey) ?? session.userId) !== session.userId) sessionStorage.clear()
+  sessionStorage.setItem(ownerKey, session.userId)
+}
+
 function update(session: Session | undefined): void {
+  keepFor(session)
   current = session
   notify()
 }
