@@ -111,6 +111,8 @@ test('a prompt is shared with the project, found by / by others, and changed by 
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Share with this project: Ship log' }).click()
   await dialog.getByText('shared', { exact: true }).waitFor()
+  // What is said lies over the dialog.
+  await page.locator('.toasts:popover-open').getByText('Everybody in this project').waitFor()
   await site.expectAccessible(page, 'prompts')
   await look(page, 'prompts-shared')
   await page.keyboard.press('Escape')
